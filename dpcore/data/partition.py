@@ -99,6 +99,14 @@ class ChildRecords:
         chosen = np.isin(np.arange(len(self.table.column(column).cells)), list(cells))
         return np.asarray(pack_rows(chosen[codes]) & self.rows)
 
+    def belonging(self, parents: int) -> Words:
+        """Bit vectors of the rows that belong to the row in each slot of the parent's table.
+
+        Shape (parents, n_slots, n_words), for so many slots of the parent's.
+        """
+        assert self.links is not None
+        return np.stack([pack_rows(self.links == slot) & self.rows for slot in range(parents)])
+
     def alike(self, column: str) -> Words:
         """Bit vectors of the pairs of slots whose rows have the same value, neither missing nor other.
 

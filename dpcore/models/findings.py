@@ -232,12 +232,14 @@ def _told(value: float, classes: Sequence[str]) -> str:
 
 def _clauses(release: Release, model: Any) -> Iterator[Finding]:
     """Columns that clauses ask about, and what they ask."""
+    from dpcore.models.ilp.language.within import single
+
     schema = release.domain
     asked: dict[str, dict[str, None]] = {}
     for clause, group in zip(model.clauses, model.groups, strict=False):
         if group.kept:
             signed = [("", atom) for atom in clause.atoms]
-            signed += [("not " * part.negated, atom) for part in clause.variables for atom in part.atoms]
+            signed += [("not " * part.negated, atom) for part in clause.variables for atom in single(part.atoms)]
             for sign, atom in signed:
                 if atom.column:
                     name = f"{atom.table}: {atom.column}" if atom.table else atom.column

@@ -13,6 +13,7 @@ from dpcore.domain.encoding import encode_columns
 from dpcore.domain.schema import ChildTable, Schema
 from dpcore.models.ilp.language.atoms import Atom
 from dpcore.models.ilp.language.prolog import Prolog
+from dpcore.models.ilp.language.within import single
 from dpcore.models.ilp.released.example import made_up_case
 from dpcore.models.ilp.released.fulfilled import satisfied
 from dpcore.models.ilp.released.model import ILPModel
@@ -57,8 +58,9 @@ def _facts(release: Release) -> Iterator[str]:
     schema, writer = release.domain, Prolog(release.domain)
     asked = [atom for clause in model.clauses for atom in clause.atoms]
     said = [variable for clause in model.clauses for variable in clause.variables]
-    asked += [atom for variable in said for atom in (*variable.atoms, *variable.later)]
+    asked += [atom for variable in said for atom in single((*variable.atoms, *variable.later))]
     ordered = {variable.table for variable in said if variable.ordered}
+    nested = {atom.inner for variable in said for atom in variable.nested}
     for number, clause in enumerate(model.clauses, 1):
         tables = made_up_case(clause, schema, release.target)
         if not tables:
@@ -70,11 +72,22 @@ def _facts(release: Release) -> Iterator[str]:
         yield from _of_rows(writer, "", schema, main, [own], asked)
         for child in schema.children:
             has, rows = writer.known(child.name), tables[child.name]
-            names = [f"{own}_{has.removeprefix('has_')}_{place}" for place in range(1, len(rows) + 1)]
+            names = _row_names(writer, own, child.name, len(rows))
             yield from (f"{has}({own}, {name})." for name in names)
+            if child.parent is not None and child.name in nested:
+                above = _row_names(writer, own, child.parent, len(tables[child.parent]))
+                places = rows[child.parent_key].astype(int)
+                yield from (
+                    f"{writer.below(child.name)}({above[p - 1]}, {n})." for p, n in zip(places, names, strict=True)
+                )
             if child.name in ordered:
                 yield from _in_order(writer, child, own, names)
             yield from _of_rows(writer, child.name, child, rows, names, asked)
+
+
+def _row_names(writer: Prolog, case: str, table: str, rows: int) -> list[str]:
+    """A name for each row of a table about a case."""
+    return [f"{case}_{writer.known(table).removeprefix('has_')}_{place}" for place in range(1, rows + 1)]
 
 
 def _in_order(writer: Prolog, child: ChildTable, own: str, names: list[str]) -> Iterator[str]:

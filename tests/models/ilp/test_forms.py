@@ -17,7 +17,7 @@ from dpcore.models.ilp.language import richness
 from dpcore.models.ilp.language.atoms import bottom_atoms
 from dpcore.models.ilp.language.clause import Clause, Variable
 from dpcore.models.ilp.language.forms import EXISTS, Form, forms_of
-from dpcore.models.ilp.language.lattice import build_lattice
+from dpcore.models.ilp.language.lattice import STRATA, build_lattice
 from dpcore.models.ilp.language.parameters import ILPParameters
 from dpcore.models.ilp.language.prolog import Prolog
 from dpcore.models.ilp.language.richness import quantifiers_for
@@ -124,7 +124,7 @@ def test_people_are_predicted_as_they_were_learned(seed: int) -> None:
     [partition] = crowd.table(ORDERED).partitions
     frames = {name: frame.sample(frac=1, random_state=seed) for name, frame in crowd.frames(ORDERED).items()}
     lattice = build_lattice(ORDERED, TARGET, RICH)
-    rich = np.flatnonzero(lattice.strata % 8)
+    rich = np.flatnonzero(lattice.strata % STRATA)
     for place in generator.choice(rich, 60, replace=False):
         clause = lattice.clause(int(place))
         learned = unpack(clause_vector(partition, clause), 70).sum()
@@ -170,7 +170,7 @@ def test_what_may_be_where_values_are_unknown(seed: int) -> None:
     hidden = [(0, "kind"), (1, "dose"), (2, "kind")][: 1 + seed]
     case = {"patient": pd.DataFrame({"sex": ["f"], "age": [45]}), "drug": unknown(drugs, hidden)}
     both = 0
-    for place in np.flatnonzero(lattice.strata % 8)[seed::4]:
+    for place in np.flatnonzero(lattice.strata % STRATA)[seed::4]:
         clause = lattice.clause(int(place))
         if clause.variables[0].table != "drug":
             continue
@@ -213,7 +213,7 @@ def test_made_up_cases_satisfy_what_is_said_of_rows(stored: bool) -> None:
         drug = drug | {"keep": "last", "order_by": "day", "columns": [*drug["columns"], day]}
         schema = small_schema(children=[drug, SCHEMA["children"][1]])
     lattice = build_lattice(schema, TARGET, RICH)
-    rich = np.flatnonzero(lattice.strata % 8)
+    rich = np.flatnonzero(lattice.strata % STRATA)
     made = 0
     for place in np.random.default_rng(1).choice(rich, 150, replace=False):
         clause = lattice.clause(int(place))

@@ -10,7 +10,7 @@ import pytest
 
 from dpcore.domain.schema import Schema
 from dpcore.errors import RequestError
-from dpcore.models.ilp.language import factors
+from dpcore.models.ilp.language import cells
 from dpcore.models.ilp.language import lattice as module
 from dpcore.models.ilp.language.clause import Clause, Variable
 from dpcore.models.ilp.language.factors import Limits
@@ -182,8 +182,8 @@ def test_clauses_are_as_long_as_what_they_say() -> None:
         clause = lattice.clause(place)
         assert lattice.lengths[place] == clause.length
         quantifiers = {variable.form.quantifier for variable in clause.variables} - {"exists"}
-        assert (lattice.strata[place] % 8 == 0) == (not quantifiers)
-        assert lattice.strata[place] // 8 == clause.length
+        assert (lattice.strata[place] % module.STRATA == 0) == (not quantifiers)
+        assert lattice.strata[place] // module.STRATA == clause.length
         said |= quantifiers
     assert said == {"counts", "order", "alike"}
 
@@ -231,7 +231,7 @@ def test_too_large_a_lattice_is_refused(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(module, "MOST_CLAUSES", 100)
     with pytest.raises(RequestError, match="and at most 100 can be"):
         lattice_of(max_literals=4)
-    monkeypatch.setattr(factors, "MOST_FACTORS", 40)
+    monkeypatch.setattr(cells, "MOST_FACTORS", 40)
     module._lattice.cache_clear()
     with pytest.raises(RequestError, match="fewer conditions"):
         lattice_of(max_literals=4)

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from dpcore.arrays import Flags
 from dpcore.domain.columns import RESERVED, CategoricalColumn, Column, Mode, OrdinalColumn
 from dpcore.domain.conditions import Condition, cell_conditions, threshold_conditions
 from dpcore.domain.labels import Labels
 from dpcore.domain.schema import ChildTable, Schema
 from dpcore.errors import RequestError
 from dpcore.frozen import FrozenModel
+from dpcore.models.ilp.language.rows import CaseRow, TableRows, Verdict
 
 #: Written in place of a condition where a row of a table need only exist.
 ANY = "any"
@@ -44,6 +46,30 @@ class Atom(FrozenModel):
     def exists(self) -> bool:
         """Whether a row need only exist."""
         return not self.column
+
+    @property
+    def about(self) -> tuple[str, ...]:
+        """Its table and what of a row it asks about: two atoms about the same may exclude each other."""
+        return self.table, self.column
+
+    @property
+    def length(self) -> int:
+        """Number of conditions."""
+        return 1
+
+    @property
+    def asks(self) -> tuple[tuple[str, str], ...]:
+        """Tables and columns that it looks at."""
+        return ((self.table, self.column),)
+
+    def fits(self, rows: TableRows) -> Flags:
+        """Which rows satisfy it."""
+        return rows.among(self.column, self.cells)
+
+    def verdict(self, row: CaseRow) -> Verdict:
+        """Whether it surely holds for a row of which some cells are not known, and whether it may."""
+        here, fit = row.cells[self.column], frozenset(self.cells)
+        return here <= fit, bool(here & fit)
 
     def condition(self, schema: Schema) -> str:
         """Plain text without the table: ``roof = flat``, ``age > 60``, ``code in heart``."""

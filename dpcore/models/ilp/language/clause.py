@@ -12,11 +12,9 @@ from dpcore.arrays import Flags
 from dpcore.frozen import FrozenModel
 from dpcore.models.ilp.language.atoms import Atom
 from dpcore.models.ilp.language.forms import EXISTS, Form, Row
-from dpcore.models.ilp.language.rows import CaseRows, Codes, TableRows
+from dpcore.models.ilp.language.rows import CaseRow, CaseRows, Codes, TableRows, Verdict
+from dpcore.models.ilp.language.within import RowAtom, Within, fitting, verdict
 from dpcore.released.cases import Box
-
-#: Whether something surely holds, and whether it may.
-Verdict = tuple[bool, bool]
 
 
 class Variable(FrozenModel):
@@ -27,7 +25,7 @@ class Variable(FrozenModel):
 
     Attributes
     ----------
-    atoms : tuple of Atom
+    atoms : tuple of Atom and Within
         All of this table. Empty: any row.
     least : int
         So many rows must satisfy the atoms.
@@ -35,17 +33,17 @@ class Variable(FrozenModel):
         The row that must satisfy them, by the order of the table.
     alike : str
         Column whose value two rows that satisfy them must share; neither may lack it.
-    later : tuple of Atom
+    later : tuple of Atom and Within
         Of the same table. A row that comes later must satisfy these.
     """
 
     table: str
-    atoms: tuple[Atom, ...] = ()
+    atoms: tuple[RowAtom, ...] = ()
     negated: bool = False
     least: int = Field(default=1, ge=1)
     row: Row = ""
     alike: str = ""
-    later: tuple[Atom, ...] = ()
+    later: tuple[RowAtom, ...] = ()
 
     @property
     def form(self) -> Form:
@@ -60,20 +58,25 @@ class Variable(FrozenModel):
     @property
     def length(self) -> int:
         """Number of conditions; to exist is one too, and so is each other thing said of rows."""
-        said = len(self.atoms) + len(self.later)
+        said = sum(atom.length for atom in (*self.atoms, *self.later))
         return max(1, said) if self.form == EXISTS else said + 1
 
     @property
-    def columns(self) -> set[str]:
-        """Columns that it asks about."""
-        asked = {atom.column for atom in (*self.atoms, *self.later)}
-        return asked | {self.alike} if self.alike else asked
+    def asks(self) -> set[tuple[str, str]]:
+        """Tables and columns that it looks at; no column, where rows need only exist."""
+        asked = {asked for atom in (*self.atoms, *self.later) for asked in atom.asks}
+        return asked | {(self.table, self.alike)}
+
+    @property
+    def nested(self) -> tuple[Within, ...]:
+        """What it asks of rows that belong to its rows."""
+        return tuple(atom for atom in (*self.atoms, *self.later) if isinstance(atom, Within))
 
     def holds(self, rows: TableRows, people: int) -> Flags:
         """For whom it holds, not taken as negated."""
-        fits = _fitting(self.atoms, rows)
+        fits = fitting(self.atoms, rows)
         if self.later:
-            return rows.followed(fits, _fitting(self.later, rows), people)
+            return rows.followed(fits, fitting(self.later, rows), people)
         if self.alike:
             return rows.sharing(fits, self.alike, people)
         if self.row:
@@ -86,10 +89,10 @@ class Variable(FrozenModel):
         surely, possibly = self._exists(case.rows, case.in_order, case.classes.get(self.alike, 0))
         return (not possibly, not surely) if self.negated else (surely, possibly)
 
-    def _exists(self, rows: Sequence[Box], in_order: bool, classes: int) -> Verdict:
-        fits = [_verdict(self.atoms, row) for row in rows]
+    def _exists(self, rows: Sequence[CaseRow], in_order: bool, classes: int) -> Verdict:
+        fits = [verdict(self.atoms, row) for row in rows]
         if self.later:
-            after = [_verdict(self.later, row) for row in rows]
+            after = [verdict(self.later, row) for row in rows]
             pairs = [(fits[i], after[j]) for i, j in permutations(range(len(rows)), 2) if i < j or not in_order]
             surely = in_order and any(one[0] and other[0] for one, other in pairs)
             return surely, any(one[1] and other[1] for one, other in pairs)
@@ -101,18 +104,19 @@ class Variable(FrozenModel):
             fits = fits[:1] if self.row == "first" else fits[-1:]
         return sum(sure for sure, _ in fits) >= self.least, sum(may for _, may in fits) >= self.least
 
-    def _shared(self, rows: Sequence[Box], fits: Sequence[Verdict], classes: int) -> Verdict:
+    def _shared(self, rows: Sequence[CaseRow], fits: Sequence[Verdict], classes: int) -> Verdict:
         values = [self._values(row, classes) for row in rows]
         surely = possibly = False
         for i, j in permutations(range(len(rows)), 2):
             possibly |= fits[i][1] and fits[j][1] and bool(values[i] & values[j])
-            known = len(rows[i][self.alike]) == 1 and rows[i][self.alike] == rows[j][self.alike]
+            one, other = rows[i].cells[self.alike], rows[j].cells[self.alike]
+            known = len(one) == 1 and one == other
             surely |= fits[i][0] and fits[j][0] and known and bool(values[i])
         return surely, possibly
 
-    def _values(self, row: Box, classes: int) -> frozenset[int]:
+    def _values(self, row: CaseRow, classes: int) -> frozenset[int]:
         """Values that the shared column may have in a row that satisfies the atoms."""
-        left = frozenset(cell for cell in row[self.alike] if cell < classes)
+        left = frozenset(cell for cell in row.cells[self.alike] if cell < classes)
         for atom in self.atoms:
             left = left & frozenset(atom.cells) if atom.column == self.alike else left
         return left
@@ -156,22 +160,8 @@ class Clause(FrozenModel):
         rows : mapping of str to CaseRows
             Of each child table that it refers to.
         """
-        surely, possibly = _verdict(self.atoms, person)
+        surely, possibly = verdict(self.atoms, CaseRow(cells=person))
         for variable in self.variables:
             sure, may = variable.verdict(rows[variable.table])
             surely, possibly = surely and sure, possibly and may
         return surely, possibly
-
-
-def _fitting(atoms: Sequence[Atom], rows: TableRows) -> Flags:
-    """Rows that satisfy all atoms."""
-    fits = np.ones(len(rows.owners), dtype=np.bool_)
-    for atom in atoms:
-        fits &= rows.among(atom.column, atom.cells)
-    return fits
-
-
-def _verdict(atoms: Sequence[Atom], cells: Box) -> Verdict:
-    """Whether all atoms surely hold in a box, and whether each of them may."""
-    held = [(cells[atom.column], frozenset(atom.cells)) for atom in atoms]
-    return all(here <= fit for here, fit in held), all(here & fit for here, fit in held)

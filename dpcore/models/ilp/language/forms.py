@@ -7,9 +7,9 @@ from typing import Final, Literal, NamedTuple
 
 from dpcore.domain.schema import ChildTable
 
-#: What may be said of the rows of a table: that one exists, how many, which comes last or later,
-#: and that two have the same value.
-Quantifier = Literal["exists", "counts", "order", "alike"]
+#: What may be said of the rows of a table: that one exists, how many, which comes last or later, that two
+#: have the same value, and which rows of another table belong to one.
+Quantifier = Literal["exists", "counts", "order", "alike", "within"]
 #: Which row of a person is meant, by the order in which rows are kept.
 Row = Literal["", "first", "last"]
 #: A column whose value two rows may share has at least so many categories: of three rows, two

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 import numpy as np
 
 from dpcore.arrays import Ints
+from dpcore.models.ilp.language.atoms import Atom
 from dpcore.models.ilp.language.factors import Factors
 from dpcore.models.ilp.language.lattice import Lattice
+from dpcore.models.ilp.language.within import RowAtom, Within
 
 
 class Generality:
@@ -55,7 +58,7 @@ class Generality:
 def _tables(lattice: Lattice) -> tuple[list[list[int]], dict[tuple[int, ...], int]]:
     """Shorter factors of each factor, and the position of each clause; the same for every run."""
     position = {tuple(row): place for place, row in enumerate(lattice.clauses.tolist())}
-    return _shorter_factors(lattice.factors), position
+    return _shorter_factors(lattice), position
 
 
 def _in_order(row: list[int]) -> tuple[int, ...]:
@@ -63,23 +66,38 @@ def _in_order(row: list[int]) -> tuple[int, ...]:
     return (row[0], *variables, *[0] * (len(row) - 1 - len(variables)))
 
 
-def _shorter_factors(factors: Factors) -> list[list[int]]:
+def _shorter_factors(lattice: Lattice) -> list[list[int]]:
     """For each factor, those with one condition less; the empty one in place of a single condition.
 
     To say of rows more than that one exists is a condition, too.
     """
+    factors, fewer_within = lattice.factors, _shorter_within(lattice.atoms)
     keys = [_key(factors, factor) for factor in range(len(factors))]
     position = {key: place for place, key in enumerate(keys)}
+    told = factors.told.tolist()
     shorter: list[list[int]] = [[]]
     for (table, negated, form, members, later), length in zip(keys[1:], factors.lengths[1:].tolist(), strict=True):
         if length <= 1 or negated:  # With fewer conditions, a negated one asks for more.
             shorter.append([0])
             continue
         # What means the same as a single condition is written as that: there is no such factor.
-        fewer = [(table, negated, form, rest, later) for rest in _beginnings(members)]
-        fewer += [(table, negated, form, members, rest) for rest in _beginnings(later)]
+        fewer = [(table, negated, form, rest, later) for rest in _fewer(members, fewer_within)]
+        fewer += [(table, negated, form, members, rest) for rest in _fewer(later, fewer_within)]
         fewer += [(table, negated, 0, members, ())] if form and not later else []
-        shorter.append([position[key] for key in fewer if key in position] or [0])
+        known = [position[key] for key in fewer if key in position]
+        shorter.append([told[place] or place for place in known] or [0])
+    return shorter
+
+
+def _shorter_within(atoms: Sequence[RowAtom]) -> dict[int, list[int]]:
+    """Of each atom about rows that belong to a row, and has several conditions, those with one less."""
+    position = {atom: place for place, atom in enumerate(atoms)}
+    shorter = {}
+    for place, atom in enumerate(atoms):
+        if isinstance(atom, Within) and atom.length > 1:
+            fewer = [atom.model_copy(update={"atoms": rest}) for rest in _beginnings(atom.atoms) if rest]
+            fewer += [atom.model_copy(update={"least": 1})] if atom.least > 1 else []
+            shorter[place] = [position[one] for one in fewer if one in position]
     return shorter
 
 
@@ -94,6 +112,16 @@ def _key(factors: Factors, factor: int) -> _Key:
     return int(factors.table[factor]), bool(factors.negated[factor]), int(factors.form[factor]), members, later
 
 
-def _beginnings(members: tuple[int, ...]) -> list[tuple[int, ...]]:
-    """A conjunction without each of its atoms in turn."""
+def _fewer(members: tuple[int, ...], within: Mapping[int, list[int]]) -> list[tuple[int, ...]]:
+    """A conjunction with one condition less, in each way that there is."""
+    found = []
+    for place, member in enumerate(members):
+        before, behind = members[:place], members[place + 1 :]
+        fewer = within.get(member)
+        found += [before + behind] if fewer is None else [(*before, one, *behind) for one in fewer]
+    return found
+
+
+def _beginnings(members: tuple[Atom, ...]) -> list[tuple[Atom, ...]]:
+    """Some conditions without each of them in turn."""
     return [members[:place] + members[place + 1 :] for place in range(len(members))]

@@ -65,7 +65,7 @@ def hypotheses(plan: RunPlan) -> Hypotheses:
     """
     chosen: ILPSettings = plan.parameters
     lattice = build_lattice(plan.schema, plan.target, chosen)
-    atoms = lattice.atoms
+    atoms = lattice.conditions
     share = float(plan.row_epsilon(CLAUSES)) / chosen.clauses
     held = plan.schema.holdout_percent if plan.part == "train" else 0
     return Hypotheses(

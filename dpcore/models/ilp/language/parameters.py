@@ -68,11 +68,12 @@ class ILPParameters(Parameters):
     quantifiers: tuple[Quantifier, ...] | None = Field(
         default=None,
         min_length=1,
-        max_length=4,
+        max_length=5,
         title="What may be said of rows",
         description="exists: that there is such a row. counts: that there are at least two, three "
         "or more. order: what the first or last row is like, and what comes later, in tables that "
         "keep the first or last rows of each person. alike: that two rows have the same value. "
+        "within: which rows of another table belong to a row, as laboratory values to an admission. "
         "Default: as much as the number of records and epsilon leave room for.",
     )
     most_counted: int = Field(

@@ -11,6 +11,7 @@ from dpcore.domain.schema import Schema
 from dpcore.models.ilp.language.atoms import Atom
 from dpcore.models.ilp.language.clause import Clause, Variable
 from dpcore.models.ilp.language.forms import EXISTS
+from dpcore.models.ilp.language.within import RowAtom, Within
 
 _ATOM = re.compile(r"[a-z][a-zA-Z0-9_]*", re.ASCII)
 _INDENT = "    "
@@ -24,7 +25,8 @@ class Prolog:
     ``roof(A, flat)`` asks for a category, ``roof_in(A, closed)`` for a group, ``age_above(P, 60)``
     and ``age_up_to(P, 60)`` for a cut point, and ``has_car(T, A)`` for a row of a child table. Of
     tables whose rows are in order, ``last_test(P, A)`` or ``first_test(P, A)`` asks for that row and
-    ``test_before(A, B)`` whether one comes before another. How many rows there are is asked by
+    ``test_before(A, B)`` whether one comes before another. ``stay_has_test(A, B)`` asks for a row that belongs
+    to a row. How many rows there are is asked by
     ``aggregate_all/3``. No two columns or tables share a predicate.
     """
 
@@ -44,6 +46,11 @@ class Prolog:
             (name, column.name): _unused(_name(column.name), name, _ENDINGS, taken)
             for name, table in tables
             for column in table.columns
+        }
+        self._below = {
+            child.name: _unused(f"{_name(child.parent)}_has_{_name(child.name)}", "", ("",), taken)
+            for child in schema.children
+            if child.parent is not None
         }
 
     def clause(self, clause: Clause, target: str, label: str, unless: Sequence[Clause] = ()) -> str:
@@ -83,23 +90,41 @@ class Prolog:
         if form == EXISTS and not variable.atoms:
             return [f"{has}({self._person}, _)"]
         own = next(letters)
-        goals = self._row_goals(self._row[variable.table] if form.row else has, variable.atoms, own)
+        goals = self._row_goals(self._row[variable.table] if form.row else has, variable.atoms, own, letters)
         if form.then:
             other = next(letters)
-            goals += self._row_goals(has, variable.later, other)
+            goals += self._row_goals(has, variable.later, other, letters)
             return [*goals, f"{self._before[variable.table]}({own}, {other})"]
         if form.alike:
             other, value = next(letters), next(letters)
             column = self._columns[variable.table, form.alike]
-            goals += self._row_goals(has, variable.atoms, other)
+            goals += self._row_goals(has, variable.atoms, other, letters)
             return [*goals, f"{own} \\== {other}", f"{column}({own}, {value})", f"{column}({other}, {value})"]
         if form.least > 1:
-            number, together = next(letters), ", ".join(goals)
-            return [f"aggregate_all(count, ({together}), {number})", f"{number} >= {form.least}"]
+            found, *rest = goals
+            once = [f"once(({', '.join(rest)}))"] if variable.nested else rest  # A row counts once.
+            return self._several([found, *once], form.least, letters)
         return goals
 
-    def _row_goals(self, has: str, atoms: Sequence[Atom], own: str) -> list[str]:
-        return [f"{has}({self._person}, {own})", *(self.atom(atom, own) for atom in atoms)]
+    def _row_goals(self, has: str, atoms: Sequence[RowAtom], own: str, letters: Iterator[str]) -> list[str]:
+        goals = [f"{has}({self._person}, {own})"]
+        goals += [self.atom(atom, own) for atom in atoms if isinstance(atom, Atom)]
+        return goals + [goal for atom in atoms if isinstance(atom, Within) for goal in self._nested(atom, own, letters)]
+
+    def _nested(self, atom: Within, row: str, letters: Iterator[str]) -> list[str]:
+        """That rows belong to a row."""
+        has = self._below[atom.inner]
+        if atom.least == 1 and not atom.atoms:
+            return [f"{has}({row}, _)"]
+        own = next(letters)
+        goals = [f"{has}({row}, {own})", *(self.atom(inner, own) for inner in atom.atoms)]
+        return goals if atom.least == 1 else self._several(goals, atom.least, letters)
+
+    @staticmethod
+    def _several(goals: Sequence[str], least: int, letters: Iterator[str]) -> list[str]:
+        """That goals can be met in so many ways."""
+        number = next(letters)
+        return [f"aggregate_all(count, ({', '.join(goals)}), {number})", f"{number} >= {least}"]
 
     @staticmethod
     def _not(goals: Sequence[str]) -> list[str]:
@@ -136,6 +161,10 @@ class Prolog:
         if column:
             return self._columns[table, column]
         return self._has[table] if table else self._entity
+
+    def below(self, table: str) -> str:
+        """Predicate of a row to which one of a table belongs."""
+        return self._below[table]
 
     def order(self, table: str) -> tuple[str, str]:
         """Predicates of the row at the end of a child table in order, and of one row before another."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -16,21 +17,25 @@ import numpy as np
 from dpcore.arrays import Ints
 from dpcore.models.ilp.language.factors import Factors
 from dpcore.models.ilp.language.lattice import Lattice
+from dpcore.models.ilp.language.within import RowAtom, Within
 
-#: Columns, and how often each is asked about.
-_Columns = tuple[tuple[str, int], ...]
+#: What is asked of one row, such as a column, and how often each thing is.
+_Kind = tuple[str, ...]
+_Asked = tuple[tuple[_Kind, int], ...]
+#: By table: most atoms of each kind that hold for one row.
+_Met = Sequence[Mapping[_Kind, int]]
 
 
 class Reach:
     """Bounds for the clauses of a lattice, from the schema alone.
 
-    Factors are of one kind if they ask about the same columns of the same table, equally often and
+    Factors are of one kind if they ask the same things of a row of the same table, equally often and
     in the same form; clauses, if their factors are of the same kinds.
     """
 
     def __init__(self, lattice: Lattice) -> None:
         factors, met = lattice.factors, _most_met(lattice)
-        kinds: dict[tuple[int, bool, int, _Columns, _Columns], int] = {}
+        kinds: dict[tuple[int, bool, int, _Asked, _Asked], int] = {}
         own: list[int] = []
         for factor in range(len(factors)):
             asked = _asked(lattice, factor), _asked(lattice, int(factors.later[factor]))
@@ -38,8 +43,8 @@ class Reach:
             own.append(kinds.setdefault(kind, len(kinds)))
         sizes = np.bincount(own).tolist()
         self._most = [
-            size if negated else min(size, _of_rows(factors, table, form, columns, later, met[table]))
-            for (table, negated, form, columns, later), size in zip(kinds, sizes, strict=True)
+            size if negated else min(size, _of_rows(factors, table, form, asked, later, met))
+            for (table, negated, form, asked, later), size in zip(kinds, sizes, strict=True)
         ]
         self._empty = own[0]
         self._kinds = np.sort(np.array(own)[lattice.clauses], axis=1)
@@ -65,37 +70,62 @@ def reach_of(lattice: Lattice) -> Reach:
     return Reach(lattice)
 
 
-def _most_met(lattice: Lattice) -> list[dict[str, int]]:
-    """By table and column: most atoms that hold for one cell."""
-    cells: dict[tuple[str, str], Counter[int]] = defaultdict(Counter)
-    for atom in lattice.atoms:
+def _most_met(lattice: Lattice) -> _Met:
+    cells: dict[tuple[str, _Kind], Counter[int]] = defaultdict(Counter)
+    for atom in lattice.conditions:
         if not atom.exists:
-            cells[atom.table, atom.column].update(atom.cells)
-    return [
-        {column: max(own.values()) for (table, column), own in cells.items() if table == name}
+            cells[atom.table, _kind(atom)].update(atom.cells)
+    met = [
+        {kind: max(own.values()) for (table, kind), own in cells.items() if table == name}
         for name in lattice.factors.tables
     ]
+    nested = Counter((atom.table, _kind(atom)) for atom in lattice.atoms if isinstance(atom, Within))
+    for (name, kind), count in nested.items():
+        met[lattice.factors.tables.index(name)][kind] = min(count, _most_within(kind, lattice.factors, met))
+    return met
 
 
-def _asked(lattice: Lattice, factor: int) -> _Columns:
-    """Columns that a factor's atoms ask about, and how often."""
+def _kind(atom: RowAtom) -> _Kind:
+    """What an atom asks of a row: about a column, or about so many rows that belong to it and some of their columns."""
+    if not isinstance(atom, Within):
+        return (atom.column,)
+    return ("", atom.inner, str(atom.least), *sorted(inner.column for inner in atom.atoms))
+
+
+def _most_within(kind: _Kind, factors: Factors, met: _Met) -> int:
+    """Most pairs of a person's row and an atom of this kind, about the rows that belong to it, that it satisfies.
+
+    Each takes as many pairs of such a row and a conjunction as it asks for, and a row belongs to one row alone.
+    """
+    _, inner, least, *columns = kind
+    number = factors.tables.index(inner)
+    asked = tuple(((column,), count) for column, count in Counter(columns).items())
+    return factors.slots[number] * _together(asked, met[number]) // int(least)
+
+
+def _asked(lattice: Lattice, factor: int) -> _Asked:
+    """What a factor's atoms ask of a row, and how often."""
     members = lattice.factors.members[factor, : lattice.factors.sizes[factor]]
-    return tuple(sorted(Counter(lattice.atoms[member].column for member in members).items()))
+    return tuple(sorted(Counter(_kind(lattice.atoms[member]) for member in members).items()))
 
 
-def _of_rows(factors: Factors, table: int, form: int, columns: _Columns, later: _Columns, met: dict[str, int]) -> int:
+def _of_rows(factors: Factors, table: int, form: int, asked: _Asked, later: _Asked, met: _Met) -> int:
     """Most factors of a kind, not negated, that hold for the rows of one person.
 
     Each takes as many pairs of a row and a conjunction that it satisfies as its form asks for.
     """
-    said, slots, each = factors.forms[form], factors.slots[table], _together(columns, met)
+    said, slots, each = factors.forms[form], factors.slots[table], _together(asked, met[table])
     if said.then:
-        return slots * (slots - 1) // 2 * each * _together(later, met)
+        return slots * (slots - 1) // 2 * each * _together(later, met[table])
     if said.row:
         return each
-    return slots * each // (2 if said.alike else said.least)
+    pairs = [slots * each]
+    for kind, _ in asked:
+        if not kind[0]:  # All rows of the person share those that belong to them.
+            pairs.append(each // met[table][kind] * _most_within(kind, factors, met))
+    return min(pairs) // (2 if said.alike else said.least)
 
 
-def _together(columns: _Columns, met: dict[str, int]) -> int:
-    """Most conjunctions about these columns, so many atoms of each, that hold for one row."""
-    return math.prod(math.comb(met[column], atoms) for column, atoms in columns)
+def _together(asked: _Asked, met: Mapping[_Kind, int]) -> int:
+    """Most conjunctions that ask so, each thing so often, and hold for one row."""
+    return math.prod(math.comb(met[kind], atoms) for kind, atoms in asked)

@@ -7,17 +7,19 @@ from typing import Final
 from dpcore.domain.schema import Schema
 from dpcore.errors import RequestError
 from dpcore.models.ilp.language.bounds import people_enough
-from dpcore.models.ilp.language.factors import Cells, build_factors
+from dpcore.models.ilp.language.cells import Cells
+from dpcore.models.ilp.language.factors import build_factors
 from dpcore.models.ilp.language.forms import Quantifier
 from dpcore.models.ilp.language.lattice import language_of, most_by_length
 from dpcore.models.ilp.language.parameters import ILPParameters
+from dpcore.models.ilp.language.within import Within
 
 #: Most clauses that a language may have which nobody asked for.
 PLENTY: Final = 500_000
 #: So many times the people are there who would be enough for the richer language.
 ROOM: Final = 1.5
 #: In the order in which they are added.
-_MORE: Final[tuple[Quantifier, ...]] = ("counts", "order", "alike")
+_MORE: Final[tuple[Quantifier, ...]] = ("within", "counts", "order", "alike")
 
 
 def quantifiers_for(
@@ -55,10 +57,12 @@ def _fits(
     epsilon: float,
     people: int,
 ) -> bool:
-    atoms, tables, limits = language_of(schema, target, parameters, quantifiers)
-    if not any(form.quantifier == quantifiers[-1] for table in tables for form in table.forms):
-        return False
     try:
+        atoms, tables, limits = language_of(schema, target, parameters, quantifiers)
+        said = {form.quantifier for table in tables for form in table.forms}
+        said |= {"within" for atom in atoms if isinstance(atom, Within)}
+        if quantifiers[-1] not in said:
+            return False
         lengths = most_by_length(build_factors(atoms, Cells(atoms), tables, limits), limits)
     except RequestError:  # Too many ways to join the conditions.
         return False

@@ -8,8 +8,11 @@ import numpy as np
 
 from dpcore.arrays import Flags, Ints
 from dpcore.frozen import FrozenModel
+from dpcore.released.cases import Box
 
 Codes = Mapping[str, Ints]
+#: Whether something surely holds, and whether it may.
+Verdict = tuple[bool, bool]
 
 
 class TableRows:
@@ -20,19 +23,28 @@ class TableRows:
     codes : mapping of str to int array of shape (n_rows,)
         Cell codes by column.
     owners : int array of shape (n_rows,)
-        Place of each row's person; -1 for nobody.
+        Place of each row's person, or of the row that it belongs to.
     times : int array of shape (n_rows,)
         Place of each row in the order of time.
     classes : mapping of str to int
         How many cells of each column are values: the first ones.
+    below : mapping of str to TableRows
+        Rows of other tables that belong to these, with places of these as their owners.
     """
 
-    def __init__(self, codes: Codes, owners: Ints, times: Ints, classes: Mapping[str, int]) -> None:
-        known = owners >= 0
-        self.owners = owners[known]
-        self._codes = {name: own[known] for name, own in codes.items()}
-        self._times = times[known]
-        self._classes = classes
+    def __init__(
+        self,
+        codes: Codes,
+        owners: Ints,
+        times: Ints,
+        classes: Mapping[str, int],
+        below: Mapping[str, TableRows] | None = None,
+    ) -> None:
+        self.owners, self.below = owners, below or {}
+        self._codes, self._times, self._classes = codes, times, classes
+
+    def __len__(self) -> int:
+        return len(self.owners)
 
     def among(self, column: str, cells: Sequence[int]) -> Flags:
         """Rows whose cell of a column is among some."""
@@ -69,19 +81,36 @@ class TableRows:
         return found
 
 
+class CaseRow(FrozenModel):
+    """One row of a case, of which not all need be known.
+
+    Attributes
+    ----------
+    cells : mapping of str to set of int
+        Cells that each column may have.
+    below : mapping of str to tuple of CaseRow
+        Rows of other tables that belong to it, or may.
+    linked : bool
+        Of such a row: whether it surely belongs to this one.
+    """
+
+    cells: Box
+    below: Mapping[str, tuple[CaseRow, ...]] = {}
+    linked: bool = True
+
+
 class CaseRows(FrozenModel):
     """Rows of one table about one case, in the order of time.
 
     Attributes
     ----------
-    rows : tuple of mapping of str to set of int
-        Cells that each column may have.
+    rows : tuple of CaseRow
     in_order : bool
         Whether their order is known.
     classes : mapping of str to int
         How many cells of each column are values: the first ones.
     """
 
-    rows: tuple[Mapping[str, frozenset[int]], ...]
+    rows: tuple[CaseRow, ...]
     in_order: bool = True
     classes: Mapping[str, int]

@@ -19,12 +19,13 @@ from dpcore.data.packing import word_count
 from dpcore.data.partition import Partition
 from dpcore.domain.schema import Part, Schema
 from dpcore.errors import RequestError
-from dpcore.models.ilp.language.atoms import Atom
 from dpcore.models.ilp.language.clause import Clause
 from dpcore.models.ilp.language.factors import Factors
 from dpcore.models.ilp.language.lattice import Lattice, build_lattice
 from dpcore.models.ilp.language.parameters import ILPSettings
+from dpcore.models.ilp.language.within import RowAtom, Within
 from dpcore.models.ilp.learning.folding import Conjunctions, fold, fold_work, in_pieces, slots_of
+from dpcore.models.ilp.learning.nesting import nested_slots, nested_work, within_vectors
 
 #: Bytes that the bit vectors of a run may take.
 MEMORY_LIMIT = 3 * 2**30
@@ -54,18 +55,22 @@ def clause_vectors(partition: Partition, clauses: Sequence[Clause]) -> Words:
     return np.stack([clause_vector(partition, clause) for clause in clauses])
 
 
-def atom_vectors(partition: Partition, name: str, atoms: Sequence[Atom]) -> Words:
+def atom_vectors(partition: Partition, name: str, atoms: Sequence[RowAtom]) -> Words:
     """Bit vectors of atoms of one table: shape (n_atoms, n_slots, n_words); one slot for ""."""
     slots = len(partition.children[name].rows) if name else 1
     vectors = np.empty((len(atoms), slots, partition.parts.shape[1]), dtype=np.uint64)
+    nested = {place: atom for place, atom in enumerate(atoms) if isinstance(atom, Within)}
     for place, atom in enumerate(atoms):
-        vectors[place] = (
-            partition.children[name].rows_in(atom.column, atom.cells) if name else _person_vector(partition, atom)
-        )
+        if place not in nested:
+            vectors[place] = (
+                partition.children[name].rows_in(atom.column, atom.cells) if name else _person_vector(partition, atom)
+            )
+    if nested:
+        vectors[list(nested)] = within_vectors(partition, name, list(nested.values()))
     return vectors
 
 
-def _person_vector(partition: Partition, atom: Atom) -> Words:
+def _person_vector(partition: Partition, atom: RowAtom) -> Words:
     cells = [partition.cell(atom.column, cell) for cell in atom.cells]
     return np.asarray(np.bitwise_or.reduce(cells, axis=0))[None, :]
 
@@ -119,7 +124,7 @@ def fold_factors(partition: Partition, lattice: Lattice) -> Words:
     return folded
 
 
-def _is_of(atom: Atom, name: str) -> bool:
+def _is_of(atom: RowAtom, name: str) -> bool:
     return atom.table == name and not atom.exists
 
 
@@ -169,7 +174,7 @@ def _count(
             counts[c, k] = count_both(begun[places - 1], classes[k])
 
 
-def check_effort(schema: Schema, atoms: Sequence[Atom], factors: Factors, clauses: int) -> None:
+def check_effort(schema: Schema, atoms: Sequence[RowAtom], factors: Factors, clauses: int) -> None:
     """Refuse, from public inputs, what could not be finished: it would cost its budget.
 
     Raises
@@ -183,9 +188,9 @@ def check_effort(schema: Schema, atoms: Sequence[Atom], factors: Factors, clause
     asked = {name: slots[name] * sum(_is_of(atom, name) for atom in atoms) for name in used}
     pairs = [slots[name] * (slots[name] - 1) // 2 for name in used if any(form.alike for form in factors.forms)]
     # Vectors of atoms and of pairs of rows, twice those of people, and the cells of one column while it is read.
-    memory = 8 * words * (max(asked.values()) + max(pairs, default=0) + 2 * len(factors))
+    memory = 8 * words * (max(asked.values()) + max(pairs, default=0) + nested_slots(atoms, slots) + 2 * len(factors))
     memory += 2 * schema.max_rows * max(slots[name] for name in used)
-    rows = fold_work(factors)
+    rows = fold_work(factors) + nested_work(atoms, slots)
     if memory > MEMORY_LIMIT:
         raise RequestError(
             f"So many conditions on up to {schema.max_rows:,} rows need more memory than a run "

@@ -6,6 +6,7 @@ from dpcore.learning.workload import table_bytes, words_of
 from dpcore.models.ilp.language.lattice import build_lattice
 from dpcore.models.ilp.language.parameters import ILPSettings
 from dpcore.models.ilp.learning.folding import fold_work
+from dpcore.models.ilp.learning.nesting import nested_slots, nested_work
 from dpcore.released.plan import RunPlan
 from dpcore.released.workload import Work, Workload
 
@@ -22,8 +23,9 @@ def ilp_workload(plan: RunPlan) -> Workload:
     lattice = build_lattice(schema, plan.target, parameters)
     factors = lattice.factors
     slots = dict(zip(factors.tables, factors.slots, strict=True))
-    folded = fold_work(factors)
-    atoms = sum(slots[atom.table] for atom in lattice.atoms)
+    folded = fold_work(factors) + nested_work(lattice.atoms, slots)
+    atoms = sum(slots[atom.table] for atom in lattice.conditions)
+    held = sum(slots[atom.table] for atom in lattice.atoms) + nested_slots(lattice.atoms, slots)
     many = len(lattice) * parameters.clauses
     noisy = many if parameters.method != "noisy_max" else 0
     choosing = Work(
@@ -32,4 +34,4 @@ def ilp_workload(plan: RunPlan) -> Workload:
         calls=_COUNTED * noisy + _LISTED * many + _CHOSEN * parameters.clauses,
     )
     steps = {"choosing clauses": choosing, "counting with noise": Work(calls=130)}
-    return Workload(steps, table_bytes(schema) + 8 * words * (2 * len(factors) + atoms) + 32 * len(lattice))
+    return Workload(steps, table_bytes(schema) + 8 * words * (2 * len(factors) + held) + 32 * len(lattice))

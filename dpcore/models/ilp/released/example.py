@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -35,12 +35,22 @@ def made_up_case(clause: Clause, schema: Schema, target: str, seed: int = 1) -> 
         return {}
     main = _frame(schema, [person], schema.privacy_unit.column, generator)
     tables = {schema.entity: main.drop(columns=target, errors="ignore")}
-    for child in schema.children:
-        rows = made_up_rows(child, clause, generator)
+    for first in (child for child in schema.children if child.parent is None):
+        nested = [child for child in schema.children if child.parent == first.name]
+        rows = made_up_rows(first, nested, clause, generator)
         if rows is None:
             return {}
-        tables[child.name] = _in_time(_frame(child, rows, schema.key_of(child), generator), child)
-    return tables
+        for child in (first, *nested):
+            cells = [row.cells for row in rows[child.name]]
+            links = _links(child, [row.parent for row in rows[child.name]])
+            tables[child.name] = _in_time(_frame(child, cells, schema.key_of(child), generator, links), child)
+    return {name: tables[name] for name in (schema.entity, *(child.name for child in schema.children))}
+
+
+def _links(child: ChildTable, parents: Sequence[int]) -> dict[str, Any]:
+    """Numbers that tell rows apart, and to which row of another table each belongs."""
+    links: dict[str, Any] = {} if child.row_key is None else {child.row_key: list(range(1, len(parents) + 1))}
+    return links if child.parent_key is None else {child.parent_key: [place + 1 for place in parents], **links}
 
 
 def _in_time(frame: pd.DataFrame, child: ChildTable) -> pd.DataFrame:
@@ -61,8 +71,9 @@ def _frame(
     rows: Sequence[Cells],
     key: str | None,
     generator: np.random.Generator,
+    links: Mapping[str, Any] | None = None,
 ) -> pd.DataFrame:
-    content: dict[str, Any] = {} if key is None else {key: [_PERSON] * len(rows)}
+    content: dict[str, Any] = {**({} if key is None else {key: [_PERSON] * len(rows)}), **(links or {})}
     for column in table.columns:
         values = [_value(column, row[column.name], generator) for row in rows]
         content[column.name] = pd.Series(values, dtype=object)

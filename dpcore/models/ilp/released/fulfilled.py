@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dpcore.arrays import Flags
+from dpcore.arrays import Flags, Ints
 from dpcore.domain.encoding import encode_columns
 from dpcore.domain.schema import ChildTable, Schema
 from dpcore.models.ilp.language.atoms import Atom
 from dpcore.models.ilp.language.clause import Clause, Variable
+from dpcore.models.ilp.language.within import RowAtom, Within
+from dpcore.models.ilp.released.nested import check_linked, parents_of
 
 
 def satisfied(atoms: tuple[Atom, ...], frame: pd.DataFrame, table: Schema | ChildTable) -> Flags:
@@ -43,18 +45,22 @@ def fulfilling_rows(clause: Clause, schema: Schema, tables: Mapping[str, pd.Data
     for variable in clause.variables:
         if variable.negated or variable.table not in tables:
             continue
-        frame = tables[variable.table]
-        holds = _asked(variable, frame, schema.table(variable.table))
-        found[variable.table] = found.get(variable.table, np.zeros(len(frame), dtype=np.bool_)) | holds
+        holds = _asked(variable, schema, tables)
+        found[variable.table] = found.get(variable.table, np.zeros(len(holds), dtype=np.bool_)) | holds
+        for atom in variable.nested:
+            fits, places = _belonging(atom, schema, tables)
+            marked = fits & np.isin(places, np.flatnonzero(holds))
+            found[atom.inner] = found.get(atom.inner, np.zeros(len(marked), dtype=np.bool_)) | marked
     return found
 
 
-def _asked(variable: Variable, frame: pd.DataFrame, table: Schema | ChildTable) -> Flags:
+def _asked(variable: Variable, schema: Schema, tables: Mapping[str, pd.DataFrame]) -> Flags:
     """The rows that a variable speaks of: of its order, of two that are alike, or all that satisfy its conditions."""
-    holds = satisfied(variable.atoms, frame, table)
+    frame, table = tables[variable.table], schema.table(variable.table)
+    holds = _fitting(variable.atoms, variable.table, schema, tables)
     places = np.arange(len(frame))
     if variable.later:
-        after = satisfied(variable.later, frame, table)
+        after = _fitting(variable.later, variable.table, schema, tables)
         last, first = places[after].max(initial=-1), places[holds].min(initial=len(frame))
         return np.asarray((holds & (places < last)) | (after & (places > first)))
     if variable.alike:
@@ -64,3 +70,26 @@ def _asked(variable: Variable, frame: pd.DataFrame, table: Schema | ChildTable) 
     if variable.row:
         return np.asarray(holds & (places == (0 if variable.row == "first" else len(frame) - 1)))
     return holds
+
+
+def _fitting(atoms: tuple[RowAtom, ...], name: str, schema: Schema, tables: Mapping[str, pd.DataFrame]) -> Flags:
+    """Which rows of a table satisfy all of some atoms, those about rows that belong to them included."""
+    frame = tables[name]
+    holds = satisfied(tuple(atom for atom in atoms if isinstance(atom, Atom)), frame, schema.table(name))
+    for atom in atoms:
+        if isinstance(atom, Within):
+            fits, places = _belonging(atom, schema, tables)
+            holds &= np.bincount(places[fits], minlength=len(frame)) >= atom.least
+    return holds
+
+
+def _belonging(atom: Within, schema: Schema, tables: Mapping[str, pd.DataFrame]) -> tuple[Flags, Ints]:
+    """Of a table whose rows belong to rows: which satisfy the conditions and belong to one, and to which."""
+    [inner] = [child for child in schema.children if child.name == atom.inner]
+    parent = schema.parent_of(inner)
+    assert parent is not None
+    frame, above = tables[inner.name], tables[parent.name]
+    check_linked(frame, inner, above, parent)
+    mine, theirs = (np.zeros(len(rows), dtype=np.int64) for rows in (frame, above))
+    places = parents_of(mine, frame, inner, theirs, above, parent)
+    return satisfied(atom.atoms, frame, inner) & (places >= 0), places

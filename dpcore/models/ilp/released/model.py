@@ -9,11 +9,12 @@ import pandas as pd
 
 from dpcore.arrays import Flags, Floats, Ints
 from dpcore.domain.encoding import encode_columns
-from dpcore.domain.schema import ChildTable, Schema
+from dpcore.domain.schema import Schema
 from dpcore.frozen import FrozenModel
 from dpcore.models.ilp.language.clause import Clause
 from dpcore.models.ilp.language.prolog import Prolog
-from dpcore.models.ilp.released.tables import Frames, case_rows, linked, owners_of, split_tables, table_rows
+from dpcore.models.ilp.released.asked import asked_by
+from dpcore.models.ilp.released.tables import Frames, rows_of_case, rows_of_people, split_tables
 from dpcore.models.ilp.released.words import clause_words
 from dpcore.released.cases import possible_cells
 from dpcore.released.evaluation import Evaluation
@@ -95,8 +96,8 @@ class ILPModel(FrozenModel):
         Raises
         ------
         RequestError
-            If a table has rows but no key, or no column that tells their order where a clause asks
-            for it, or the schema describes no such table.
+            If a table has rows but no key, or no column that tells their order, or to which row each belongs,
+            where a clause asks for it, or the schema describes no such table.
         """
         main, children = split_tables(frames, schema)
         covers = self._covers(main, children, schema)
@@ -113,11 +114,9 @@ class ILPModel(FrozenModel):
         possible, together rule out.
         """
         main, children = split_tables(frames, schema)
-        person = possible_cells(main.iloc[0].to_dict(), schema, self._columns(""))
-        rows = {
-            child.name: case_rows(children.get(child.name, pd.DataFrame()), child, self._columns(child.name))
-            for child in schema.children
-        }
+        asked = asked_by(self.clauses)
+        person = possible_cells(main.iloc[0].to_dict(), schema, asked.columns.get("", ()))
+        rows = rows_of_case(children, schema, asked)
         found = []
         for place, clause in enumerate(self.clauses):
             surely, possibly = clause.verdict(person, rows)
@@ -127,23 +126,10 @@ class ILPModel(FrozenModel):
         return (*found, len(self.clauses))
 
     def _covers(self, main: pd.DataFrame, children: Mapping[str, pd.DataFrame], schema: Schema) -> list[Flags]:
-        person = encode_columns(main, schema, self._columns(""))
-        variables = [variable for clause in self.clauses for variable in clause.variables]
-        used = {variable.table for variable in variables}
-        ordered = {variable.table for variable in variables if variable.ordered}
-        rows = {}
-        for child in (child for child in schema.children if child.name in used):
-            frame = children.get(child.name, pd.DataFrame()).reset_index(drop=True)
-            owners = _owners(main, children, child, schema)
-            columns = self._columns(child.name)
-            rows[child.name] = table_rows(frame, child, columns, owners, in_order=child.name in ordered)
+        asked = asked_by(self.clauses)
+        person = encode_columns(main, schema, asked.columns.get("", ()))
+        rows = rows_of_people(main, children, schema, asked)
         return [clause.holds(person, rows, len(main)) for clause in self.clauses]
-
-    def _columns(self, table: str) -> list[str]:
-        if not table:
-            return sorted({atom.column for clause in self.clauses for atom in clause.atoms})
-        variables = (variable for clause in self.clauses for variable in clause.variables)
-        return sorted({name for variable in variables if variable.table == table for name in variable.columns})
 
     def predict(self, frames: Frames, schema: Schema) -> Ints:
         """Predicted class code of each person."""
@@ -215,17 +201,6 @@ class ILPModel(FrozenModel):
                 row[f"noisy count: {label}"] = group.noisy_counts[code]
             rows.append(row)
         return pd.DataFrame(rows)
-
-
-def _owners(main: pd.DataFrame, children: Mapping[str, pd.DataFrame], child: ChildTable, schema: Schema) -> Ints:
-    """Place of each row's person; of rows that belong to rows of another table, if these are given."""
-    frame, person = children.get(child.name, pd.DataFrame()), str(schema.privacy_unit.column)
-    owners, parent = owners_of(main, frame, person, schema.key_of(child)), schema.parent_of(child)
-    if parent is None or parent.name not in children or not len(frame):
-        return owners
-    parents = children[parent.name]
-    above = owners_of(main, parents, person, schema.key_of(parent))
-    return linked(owners, frame, child, above, parents, str(parent.row_key))
 
 
 def predicted_labels(kept: Sequence[bool], estimates: Floats, positive: int) -> tuple[int, ...]:

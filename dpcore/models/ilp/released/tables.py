@@ -11,7 +11,9 @@ from dpcore.arrays import Ints
 from dpcore.domain.encoding import encode_columns, order_of, people_of
 from dpcore.domain.schema import ChildTable, Schema
 from dpcore.errors import RequestError
-from dpcore.models.ilp.language.rows import CaseRows, TableRows
+from dpcore.models.ilp.language.rows import CaseRow, CaseRows, TableRows
+from dpcore.models.ilp.released.asked import Asked
+from dpcore.models.ilp.released.nested import are_linked, belonging, check_linked, parents_of, with_below
 from dpcore.released.cases import is_known, possible_cells
 
 #: A data frame of the main table, or one frame for each table by its name.
@@ -56,52 +58,67 @@ def owners_of(main: pd.DataFrame, rows: pd.DataFrame, own: str, key: str) -> Int
     return np.where(found >= 0, np.append(named, -1)[found], -1)
 
 
-def linked(
-    owners: Ints, rows: pd.DataFrame, child: ChildTable, above: Ints, parents: pd.DataFrame, row_key: str
-) -> Ints:
-    """Place of each row's person, if the row belongs to one of some other rows of the same person; else -1.
+def rows_of_people(
+    main: pd.DataFrame, children: Mapping[str, pd.DataFrame], schema: Schema, asked: Asked
+) -> dict[str, TableRows]:
+    """Encoded rows of each further table that clauses look at, by its name.
 
-    Parameters
-    ----------
-    above : int array of shape (n_parents,)
-        Place of each other row's person.
-    row_key : str
-        Column of the other rows that tells them apart. Without it, or without the one that names
-        them, nobody knows what belongs to what, and every row counts.
-    """
-    if child.parent_key not in rows or row_key not in parents:
-        return owners
-    known = set(zip(above.tolist(), people_of(parents[row_key]), strict=True))
-    named = zip(owners.tolist(), people_of(rows[child.parent_key]), strict=True)
-    belongs = np.fromiter((pair[1] is not None and pair in known for pair in named), dtype=np.bool_, count=len(rows))
-    return np.where(belongs, owners, -1)
-
-
-def table_rows(
-    frame: pd.DataFrame, child: ChildTable, columns: Sequence[str], owners: Ints, *, in_order: bool
-) -> TableRows:
-    """Encoded rows of a child table.
-
-    Parameters
-    ----------
-    owners : int array of shape (n_rows,)
-        Place of each row's person; -1 for nobody.
-    in_order : bool
-        Whether their order is asked for.
+    Rows that belong to rows of another table count if one of these has their key. If keys are not given, nobody
+    knows what belongs to what, and every row counts.
 
     Raises
     ------
     RequestError
-        If it is, and the column that tells it is missing.
+        If what belongs to what is asked for, or an order, and a column that tells it is missing.
     """
-    times = np.arange(len(frame))
-    if in_order and len(frame):
+    found: dict[str, TableRows] = {}
+    for child in reversed(schema.parents_first):  # What belongs to rows comes before these.
+        if child.name not in asked.columns:
+            continue
+        frame, owners = _owned(main, children, child, schema)
+        below = {}
+        for inner in schema.children:
+            if (child.name, inner.name) in asked.nested:
+                rows, theirs = _owned(main, children, inner, schema)
+                check_linked(rows, inner, frame, child)
+                places = parents_of(theirs, rows, inner, owners, frame, child)
+                below[inner.name] = _table_rows(rows, inner, places, asked)
+        found[child.name] = _table_rows(frame, child, owners, asked, below)
+    return found
+
+
+def _owned(
+    main: pd.DataFrame, children: Mapping[str, pd.DataFrame], child: ChildTable, schema: Schema
+) -> tuple[pd.DataFrame, Ints]:
+    """Rows of a table about known people, and the places of these."""
+    frame, person = children.get(child.name, pd.DataFrame()), str(schema.privacy_unit.column)
+    owners, parent = owners_of(main, frame, person, schema.key_of(child)), schema.parent_of(child)
+    if parent is not None and parent.name in children and len(frame):
+        parents = children[parent.name]
+        if are_linked(frame, child, parents, parent):
+            above = owners_of(main, parents, person, schema.key_of(parent))
+            owners = np.where(parents_of(owners, frame, child, above, parents, parent) >= 0, owners, -1)
+    return frame[owners >= 0].reset_index(drop=True), owners[owners >= 0]
+
+
+def _table_rows(
+    frame: pd.DataFrame,
+    child: ChildTable,
+    owners: Ints,
+    asked: Asked,
+    below: Mapping[str, TableRows] | None = None,
+) -> TableRows:
+    """Encoded rows of a child table, those of nobody (-1) left out."""
+    known, columns = owners >= 0, asked.columns[child.name]
+    frame, times = frame[known], np.arange(int(known.sum()))
+    if child.name in asked.ordered and len(frame):
         if child.order_by not in frame:
             raise RequestError(
                 f"To know which row of '{child.name}' comes first, its table needs the column '{child.order_by}'."
             )
         times = times_of(frame, child)
-    return TableRows(encode_columns(frame, child, columns), owners, times, _classes(child, columns))
+    codes = encode_columns(frame.reset_index(drop=True), child, columns)
+    return TableRows(codes, owners[known], times, _classes(child, columns), below)
 
 
 def times_of(frame: pd.DataFrame, child: ChildTable) -> Ints:
@@ -116,18 +133,45 @@ def times_of(frame: pd.DataFrame, child: ChildTable) -> Ints:
     return times
 
 
-def case_rows(frame: pd.DataFrame, child: ChildTable, columns: Sequence[str]) -> CaseRows:
-    """Rows about one case, of which some values may not be known.
+def rows_of_case(children: Mapping[str, pd.DataFrame], schema: Schema, asked: Asked) -> dict[str, CaseRows]:
+    """Rows about one case, of which some values may not be known, of each further table that clauses look at.
 
     Their order is that of the column that tells it, or else that in which they stand; it is not
-    known if a row lacks its value there.
+    known if a row lacks its value there. A row whose key no row has to which it could belong is left out.
     """
-    in_order = True
+    found: dict[str, CaseRows] = {}
+    for child in schema.children:
+        if child.name not in asked.columns:
+            continue
+        frame, in_order = _case_frame(children, child, schema)
+        below = {}
+        for inner in schema.children:
+            if (child.name, inner.name) in asked.nested:
+                rows, _ = _case_frame(children, inner, schema)
+                below[inner.name] = _case_cells(rows, inner, asked), belonging(rows, inner, frame, child)
+        found[child.name] = CaseRows(
+            rows=with_below(_case_cells(frame, child, asked), below),
+            in_order=in_order or len(frame) == 1,
+            classes=_classes(child, asked.columns[child.name]),
+        )
+    return found
+
+
+def _case_frame(children: Mapping[str, pd.DataFrame], child: ChildTable, schema: Schema) -> tuple[pd.DataFrame, bool]:
+    """Rows of a table in the order of time, and whether that is known."""
+    frame, in_order, parent = children.get(child.name, pd.DataFrame()), True, schema.parent_of(child)
+    if parent is not None and parent.name in children and are_linked(frame, child, children[parent.name], parent):
+        may = belonging(frame, child, children[parent.name], parent)
+        frame = frame[[bool(places) for places, _ in may]]
     if child.order_by in frame and len(frame):
         in_order = all(is_known(value) for value in frame[child.order_by])
         frame = frame.iloc[np.argsort(times_of(frame, child))]
-    rows = tuple(possible_cells(row, child, columns) for row in frame.to_dict("records"))
-    return CaseRows(rows=rows, in_order=in_order or len(frame) == 1, classes=_classes(child, columns))
+    return frame, in_order
+
+
+def _case_cells(frame: pd.DataFrame, child: ChildTable, asked: Asked) -> tuple[CaseRow, ...]:
+    columns = asked.columns[child.name]
+    return tuple(CaseRow(cells=possible_cells(row, child, columns)) for row in frame.to_dict("records"))
 
 
 def _classes(child: ChildTable, columns: Sequence[str]) -> dict[str, int]:

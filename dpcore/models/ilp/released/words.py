@@ -9,6 +9,7 @@ from dpcore.domain.schema import Schema
 from dpcore.models.ilp.language.atoms import Atom
 from dpcore.models.ilp.language.clause import Clause, Variable
 from dpcore.models.ilp.language.forms import EXISTS
+from dpcore.models.ilp.language.within import RowAtom, Within
 
 
 def clause_words(clause: Clause, schema: Schema) -> str:
@@ -26,31 +27,40 @@ def _note(positive: Sequence[Variable]) -> str:
     """That one row may do for two variables."""
     doubled: dict[str, list[Variable]] = {}
     for one, other in combinations(positive, 2):
-        if _may_be(one, other):
-            doubled.setdefault(one.table, []).extend((one, other))
+        for table in _common(one, other):
+            doubled.setdefault(table, []).extend((one, other))
     if not doubled:
         return ""
-    if all(item.form == EXISTS for items in doubled.values() for item in items):
+    if all(_asks_for_one(item) for items in doubled.values() for item in items):
         return f" (it may be one {' or one '.join(sorted(doubled))} for both)"
     return f" ({' and '.join(sorted(doubled))} rows may be the same)"
 
 
-def _may_be(one: Variable, other: Variable) -> bool:
-    """Whether one row could stand for both variables."""
-    return one.table == other.table and any(
-        all(
+def _asks_for_one(variable: Variable) -> bool:
+    return variable.form == EXISTS and all(atom.least == 1 for atom in variable.nested)
+
+
+def _common(one: Variable, other: Variable) -> set[str]:
+    """Tables of which one row could stand for both variables."""
+    return {
+        table
+        for table, mine in _rows(one)
+        for name, theirs in _rows(other)
+        if name == table
+        and all(
             bool(set(first.cells) & set(second.cells))
             for first in mine
             for second in theirs
             if first.column == second.column
         )
-        for mine in _rows(one)
-        for theirs in _rows(other)
-    )
+    }
 
 
-def _rows(variable: Variable) -> list[tuple[Atom, ...]]:
-    return [variable.atoms, variable.later] if variable.later else [variable.atoms]
+def _rows(variable: Variable) -> list[tuple[str, list[Atom]]]:
+    """The rows that a variable speaks of: their table, and conditions on them."""
+    parts = [variable.atoms, variable.later] if variable.later else [variable.atoms]
+    own = [(variable.table, [atom for atom in part if isinstance(atom, Atom)]) for part in parts]
+    return own + [(atom.inner, list(atom.atoms)) for atom in variable.nested]
 
 
 def _some(variable: Variable, schema: Schema) -> str:
@@ -85,8 +95,20 @@ def _article(table: str) -> str:
     return "an" if table[:1].lower() in "aeiou" else "a"
 
 
-def _conditions(atoms: Sequence[Atom], schema: Schema) -> str:
-    return _joined([_condition(atom, schema) for atom in atoms], last=" and ")
+def _conditions(atoms: Sequence[RowAtom], schema: Schema) -> str:
+    parts = [_condition(atom, schema) for atom in atoms if isinstance(atom, Atom)]
+    parts += [_nested(atom, schema) for atom in atoms if isinstance(atom, Within)]
+    return _joined(parts, last=" and ")
+
+
+def _nested(atom: Within, schema: Schema) -> str:
+    """Rows that belong to a row: ``a lab with value > 4``."""
+    if not atom.atoms:
+        return f"at least one {atom.inner}" if atom.least == 1 else f"at least {atom.least} {atom.inner} rows"
+    having = f"with {_conditions(atom.atoms, schema)}"
+    if atom.least == 1:
+        return f"{_article(atom.inner)} {atom.inner} {having}"
+    return f"at least {atom.least} {atom.inner} rows, each {having}"
 
 
 def _condition(atom: Atom, schema: Schema) -> str:
