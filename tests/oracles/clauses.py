@@ -7,8 +7,19 @@ from itertools import combinations, product
 from typing import Any
 
 Row = dict[str, Any]
-#: A column, and the labels that it may have.
-Condition = tuple[str, frozenset[str]]
+
+
+@dataclass(frozen=True)
+class Below:
+    """At least so many of the rows of another table that lie in a row satisfy some conditions."""
+
+    table: str
+    conditions: tuple[tuple[str, frozenset[Any]], ...]
+    least: int = 1
+
+
+#: A column, and the labels that it may have, or what the rows in a row must be like.
+Condition = tuple[str, frozenset[Any]] | Below
 
 
 @dataclass(frozen=True)
@@ -68,4 +79,11 @@ def holds(body: Body, person: Row, rows: dict[str, list[Row]]) -> bool:
 
 
 def _fits(conditions: tuple[Condition, ...], row: Row) -> bool:
-    return all(row[column] in labels for column, labels in conditions)
+    return all(_met(condition, row) for condition in conditions)
+
+
+def _met(condition: Condition, row: Row) -> bool:
+    if isinstance(condition, Below):
+        return sum(_fits(condition.conditions, inner) for inner in row[condition.table]) >= condition.least
+    column, labels = condition
+    return row[column] in labels

@@ -7,16 +7,20 @@ import shutil
 import subprocess
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from dpcore.domain.schema import Schema
 from dpcore.models.ilp.language.atoms import Atom
 from dpcore.models.ilp.language.clause import Clause, Variable
+from dpcore.models.ilp.language.within import Within
 from dpcore.models.ilp.released.model import ILPModel
 from dpcore.models.registry import get_learner
 from dpcore.plots.ilp_prolog import prolog_file
-from dpcore.released.release import make_release
+from dpcore.released.release import Release, make_release
 from tests.plots.test_ilp import BOTH, DROPPED, KEPT, release_of
+from tests.support.nested_relations import nested_schema
 from tests.support.small_relations import TARGET, ordered_schema
 
 BOTH_KEPT = ((KEPT, (40, 310), True), (DROPPED, (7, 160), True), (None, (500, -4), False))
@@ -79,7 +83,37 @@ def _kind(cell: int) -> tuple[Atom, ...]:
     ],
 )
 def test_cases_of_what_is_said_of_several_rows_are_found(tmp_path: Path, variable: Variable) -> None:
-    schema = ordered_schema()
+    told, complaints = ran(prolog_file(release_of_one(variable, ordered_schema())), tmp_path, f"{TARGET}(Who, yes)")
+    assert complaints == ""
+    assert set(told.split()) == {"case_1"}  # Once for each way to choose the rows.
+
+
+def _with_high(least: int = 1) -> Within:
+    high = Atom(table="lab", column="value", cells=(1,))
+    return Within(table="stay", inner="lab", atoms=(high,), least=least)
+
+
+@pytest.mark.skipif(shutil.which("swipl") is None, reason="SWI-Prolog is not installed here")
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"atoms": (Atom(table="stay", column="kind", cells=(1,)), _with_high())},
+        {"atoms": (_with_high(2),)},
+        {"atoms": (_with_high(),), "least": 2},
+        {"atoms": (_with_high(),), "row": "first"},
+        {"atoms": (_with_high(),), "later": (Within(table="stay", inner="drug", least=2),)},
+    ],
+)
+def test_cases_of_rows_that_belong_to_rows_are_found(tmp_path: Path, said: dict[str, Any]) -> None:
+    text = prolog_file(release_of_one(Variable(table="stay", **said), nested_schema()))
+    assert re.search(r"^stay_has_lab\(case_1_stay_\d, case_1_lab_\d\)\.$", text, re.MULTILINE)
+    told, complaints = ran(text, tmp_path, f"{TARGET}(Who, yes)")
+    assert complaints == ""
+    assert set(told.split()) == {"case_1"}
+
+
+def release_of_one(variable: Variable, schema: Schema) -> Release:
+    """A release whose one clause has one variable."""
     plan = get_learner("ilp").plan(schema, TARGET, Decimal(1), {})
     group = {"noisy_counts": (9, 90), "estimates": [0.1, 0.9], "intervals": [[0.0, 0.2], [0.8, 1.0]], "kept": True}
     model = ILPModel.model_validate(
@@ -95,7 +129,4 @@ def test_cases_of_what_is_said_of_several_rows_are_found(tmp_path: Path, variabl
             ],
         }
     )
-    release = make_release("ilp", plan, model, secure=True, dataset_name="patients")
-    told, complaints = ran(prolog_file(release), tmp_path, f"{TARGET}(Who, yes)")
-    assert complaints == ""
-    assert set(told.split()) == {"case_1"}  # Once for each way to choose the rows.
+    return make_release("ilp", plan, model, secure=True, dataset_name="patients")

@@ -38,4 +38,8 @@ def _taken_child(child: ChildRecords, places: Ints, rows: int) -> ChildRecords:
     held = np.zeros((len(child.rows), rows), dtype=np.bool_)
     for slot, own in zip(held, child.rows, strict=True):
         slot[: len(places)] = unpack(own, child.codes.shape[2])[places]
-    return ChildRecords(child.table, codes, pack_rows(held))
+    if child.links is None:
+        return ChildRecords(child.table, codes, pack_rows(held))
+    links = np.zeros((len(child.rows), rows), dtype=child.links.dtype)
+    links[:, : len(places)] = child.links[:, places]
+    return ChildRecords(child.table, codes, pack_rows(held), links)

@@ -54,11 +54,11 @@ class Cells:
         asked = np.zeros((len(places), len(self.cells)), dtype=np.bool_)
         for number, (_, atom) in enumerate(self._within):
             asked[number, [self.position(inner) for inner in atom.atoms]] = True
-        held = asked @ implied
-        missed = (~held).astype(np.float32) @ asked.T.astype(np.float32)
+        held = _joined(asked, implied)
+        missed = _joined(~held, asked.T)
         about = np.unique([self.columns[place][2] for place in places], return_inverse=True)[1]
         implied[places] |= held
-        implied[np.ix_(places, places)] = (missed == 0) & (least[:, None] >= least) & (about[:, None] == about)
+        implied[np.ix_(places, places)] = ~missed & (least[:, None] >= least) & (about[:, None] == about)
         return implied
 
     def joined(self, allowed: frozenset[int] | None, atom: int) -> frozenset[int] | None:
@@ -77,6 +77,11 @@ class Cells:
         """
         own = [self.cells[member] for member in members if self.columns[member][1] == column]
         return bool(own) and len(frozenset.intersection(*own)) < rows
+
+
+def _joined(one: Flags, other: Flags) -> Flags:
+    """Product of two tables of flags; of single-precision numbers, which are multiplied many times as fast."""
+    return np.asarray((one.astype(np.float32) @ other.astype(np.float32)) > 0)
 
 
 def conjunctions(own: Sequence[int], cells: Cells, longest: int) -> list[tuple[int, ...]]:
@@ -101,8 +106,12 @@ def conjunctions(own: Sequence[int], cells: Cells, longest: int) -> list[tuple[i
             found.append((*begun, atom))
             check_count(len(found))
             if length < room:
-                extend((*begun, atom), allowed | {column: left}, place + 1, room - length)
+                extend((*begun, atom), allowed | {column: left}, behind[place], room - length)
 
+    behind = [place + 1 for place in range(len(own))]
+    for place in range(len(own) - 2, -1, -1):  # Of those about the rows of one table that belong to it, one is asked.
+        if not cells.cells[own[place]] and cells.columns[own[place]] == cells.columns[own[place + 1]]:
+            behind[place] = behind[place + 1]
     extend((), {}, 0, longest)
     return found
 

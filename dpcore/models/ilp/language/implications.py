@@ -109,12 +109,11 @@ class Implications:
 
 def _rows_below(atoms: Sequence[RowAtom], factors: Factors) -> Ints:
     """Rows of each table that belong to a row which satisfies each factor, at least: (n_factors, n_tables)."""
-    below = np.zeros((len(factors), len(factors.tables)), dtype=np.int64)
+    least = np.zeros((len(atoms) + 1, len(factors.tables)), dtype=np.int64)  # The last is of no atom.
     for place, atom in enumerate(atoms):
         if isinstance(atom, Within):
-            asking = (factors.members == place).any(axis=1)
-            below[asking, factors.tables.index(atom.inner)] = atom.least
-    return below
+            least[place, factors.tables.index(atom.inner)] = atom.least
+    return np.asarray(least[factors.members].max(axis=1))
 
 
 @kernel

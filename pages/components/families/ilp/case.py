@@ -70,9 +70,9 @@ def draw(schema: Schema, tables: Mapping[str, pd.DataFrame], key: str, marked: M
     person = tables[schema.entity]
     if len(person.columns) > 1:
         _table(schema, schema.entity, person, str(schema.privacy_unit.column))
-    for child in schema.children:
-        stored = {column.name for column in child.columns}
-        shown = tables[child.name][[name for name in tables[child.name] if name in stored]]
+    for child in schema.parents_first:
+        known = {*(column.name for column in child.columns), *child.links}
+        shown = tables[child.name][[name for name in tables[child.name] if name in known]]
         _table(schema, child.name, shown, schema.key_of(child), marked.get(child.name))
 
 

@@ -23,6 +23,7 @@ _WORDS = {
     "counts": "how many there are",
     "order": "what comes first, last or later",
     "alike": "that two have the same value",
+    "within": "what belongs to them",
 }
 
 

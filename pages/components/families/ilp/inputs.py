@@ -35,6 +35,7 @@ SAID = {
     "counts": "How many there are: at least two, three",
     "order": "What comes first, last or later",
     "alike": "That two have the same value",
+    "within": "Which rows of another table belong to one",
 }
 OWN = parameters_of(ILPParameters)
 
@@ -113,9 +114,11 @@ def _said_of_rows(schema: Schema) -> dict[str, Any]:
     with slot.kept():
         if automatic:
             return {}
-        possible = [
-            name for name in SAID if name != "order" or any(child.keep != "random" for child in schema.children)
-        ]
+        said = {
+            "order": any(child.keep != "random" for child in schema.children),
+            "within": any(child.parent is not None for child in schema.children),
+        }
+        possible = [name for name in SAID if said.get(name, True)]
         chosen = st.multiselect(
             label(parameter),
             possible,

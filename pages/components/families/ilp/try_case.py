@@ -8,6 +8,7 @@ import streamlit as st
 
 from dpcore.domain.columns import NumericColumn
 from dpcore.domain.schema import ChildTable, Schema
+from dpcore.models.ilp.released.asked import Asked, asked_by
 from dpcore.released.release import Release
 from pages.components.families.ilp import case
 from pages.components.families.shared import predict
@@ -15,6 +16,8 @@ from pages.components.kit import markup, slot
 from pages.components.kit.texts import text
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     import pandas as pd
 
 _EMPTY = -1
@@ -24,7 +27,7 @@ _EMPTY = -1
 def show(release: Release, model: Any, key: str) -> None:
     """Fields for the main row, a table to edit for each other, and the answer."""
     st.markdown(text("ilp_try"))
-    if not _asked(model):
+    if not asked_by(model.clauses).columns:
         entity = markup.plain(release.domain.entity)
         st.info(f"No clause asks anything: every {entity} gets the same estimate.")
         return
@@ -33,17 +36,6 @@ def show(release: Release, model: Any, key: str) -> None:
     with slot.kept():
         _too_many(release.domain, tables)
     _answer(release, model, tables)
-
-
-def _asked(model: Any) -> dict[str, set[str]]:
-    """Columns that clauses ask for, by table; the main one is called ""."""
-    asked: dict[str, set[str]] = {}
-    for clause in model.clauses:
-        for atom in clause.atoms:
-            asked.setdefault("", set()).add(atom.column)
-        for variable in clause.variables:
-            asked.setdefault(variable.table, set()).update(variable.columns)
-    return asked
 
 
 def _start(release: Release, model: Any, key: str) -> int:
@@ -61,16 +53,26 @@ def _start(release: Release, model: Any, key: str) -> int:
 
 def _edited(release: Release, model: Any, start: int, key: str) -> dict[str, pd.DataFrame]:
     """Tables of the case as the visitor changed them, keys included."""
-    schema, asked = release.domain, _asked(model)
+    schema, asked = release.domain, asked_by(model.clauses)
     given = case.made_up(release, model, start, 1) if start != _EMPTY else {}
-    tables = {schema.entity: _main(schema, asked.get("", set()), given.get(schema.entity), key)}
-    for child in schema.children:
-        if child.name in asked:
-            tables[child.name] = _rows(schema, child, given.get(child.name), key)
+    tables = {schema.entity: _main(schema, asked.columns.get("", ()), given.get(schema.entity), key)}
+    for child in (own for own in schema.parents_first if own.name in asked.columns):
+        tables[child.name] = _rows(schema, child, _links(child, asked), given.get(child.name), key)
     return tables
 
 
-def _main(schema: Schema, asked: set[str], given: pd.DataFrame | None, key: str) -> pd.DataFrame:
+def _links(child: ChildTable, asked: Asked) -> dict[str, str]:
+    """Columns that tell which rows belong to which, where clauses ask for that, each with what it is for."""
+    below = sorted(own for table, own in asked.nested if table == child.name)
+    links = {}
+    if below:
+        links[str(child.row_key)] = f"What rows of {' and '.join(below)} call it. Any number or name."
+    if (child.parent, child.name) in asked.nested:
+        links[str(child.parent_key)] = f"The {child.parent} that it belongs to, as the table of these calls it."
+    return links
+
+
+def _main(schema: Schema, asked: Sequence[str], given: pd.DataFrame | None, key: str) -> pd.DataFrame:
     import pandas as pd
 
     names = [column.name for column in schema if column.name in asked]
@@ -101,27 +103,30 @@ def _field(column: Any, first: Any, key: str) -> Any:
     )
 
 
-def _rows(schema: Schema, child: ChildTable, given: pd.DataFrame | None, key: str) -> pd.DataFrame:
+def _rows(
+    schema: Schema, child: ChildTable, links: Mapping[str, str], given: pd.DataFrame | None, key: str
+) -> pd.DataFrame:
     """Rows of one table, to be edited, added and taken out."""
-    names, own_key = [column.name for column in child.columns], schema.key_of(child)
+    import pandas as pd
+
+    names, own_key = [*links, *(column.name for column in child.columns)], schema.key_of(child)
     most = child.max_rows_per_person
     order = ", in the order of time: the earliest first" if child.keep != "random" else ""
     st.markdown(f"**{markup.plain(child.name)}**: at most {most} row{'' if most == 1 else 's'}{order}")
+    blank = pd.DataFrame({name: pd.Series([], dtype=object) for name in names})
+    shown = blank if given is None else given[names].astype(dict.fromkeys(links, str))
     edited: pd.DataFrame = st.data_editor(
-        _blank(child) if given is None else given[names],
-        column_config={column.name: _cell(column) for column in child.columns},
+        shown,
+        column_config={
+            **{name: st.column_config.TextColumn(help=markup.plain(told)) for name, told in links.items()},
+            **{column.name: _cell(column) for column in child.columns},
+        },
         num_rows="dynamic",
         hide_index=True,
         width="stretch",
         key=f"{key}-{child.name}",
     ).dropna(how="all")
     return edited.assign(**{own_key: 1}).reset_index(drop=True)
-
-
-def _blank(child: ChildTable) -> pd.DataFrame:
-    import pandas as pd
-
-    return pd.DataFrame({column.name: pd.Series([], dtype=object) for column in child.columns})
 
 
 def _cell(column: Any) -> Any:
