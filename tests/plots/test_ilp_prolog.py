@@ -79,6 +79,7 @@ def _kind(cell: int) -> tuple[Atom, ...]:
         Variable(table="drug", atoms=_kind(0), row="last"),
         Variable(table="drug", atoms=_kind(0), later=_kind(1)),
         Variable(table="drug", atoms=_kind(0), least=2),
+        Variable(table="drug", least=2),
         Variable(table="drug", alike="kind"),
     ],
 )

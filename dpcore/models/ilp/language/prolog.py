@@ -87,8 +87,9 @@ class Prolog:
     def _goals(self, variable: Variable, letters: Iterator[str]) -> list[str]:
         """What must be true of a person's rows, not taken as negated."""
         form, has = variable.form, self._has[variable.table]
-        if form == EXISTS and not variable.atoms:
-            return [f"{has}({self._person}, _)"]
+        if not variable.atoms and not form.alike:
+            goals = [f"{has}({self._person}, _)"]
+            return goals if form == EXISTS else self._several(goals, form.least, letters)
         own = next(letters)
         goals = self._row_goals(self._row[variable.table] if form.row else has, variable.atoms, own, letters)
         if form.then:
@@ -113,11 +114,8 @@ class Prolog:
 
     def _nested(self, atom: Within, row: str, letters: Iterator[str]) -> list[str]:
         """That rows belong to a row."""
-        has = self._below[atom.inner]
-        if atom.least == 1 and not atom.atoms:
-            return [f"{has}({row}, _)"]
-        own = next(letters)
-        goals = [f"{has}({row}, {own})", *(self.atom(inner, own) for inner in atom.atoms)]
+        own = next(letters) if atom.atoms else "_"
+        goals = [f"{self._below[atom.inner]}({row}, {own})", *(self.atom(inner, own) for inner in atom.atoms)]
         return goals if atom.least == 1 else self._several(goals, atom.least, letters)
 
     @staticmethod
