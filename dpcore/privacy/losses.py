@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from decimal import ROUND_CEILING, Decimal, InvalidOperation
 
 from dpcore.errors import BudgetError
@@ -53,13 +53,23 @@ class Loss:
 
     def __add__(self, other: Loss) -> Loss:
         """Both, one after the other; exactly."""
-        pairs = zip(astuple(self), astuple(other), strict=True)
-        return Loss(*(one + more for one, more in pairs))
+        return Loss(
+            self.epsilon + other.epsilon,
+            self.delta + other.delta,
+            self.rho + other.rho,
+            self.pure + other.pure,
+            self.rest + other.rest,
+        )
 
     def __sub__(self, other: Loss) -> Loss:
         """What remains if the other, which is part of it, is given back."""
-        pairs = zip(astuple(self), astuple(other), strict=True)
-        return Loss(*(whole - part for whole, part in pairs))
+        return Loss(
+            self.epsilon - other.epsilon,
+            self.delta - other.delta,
+            self.rho - other.rho,
+            self.pure - other.pure,
+            self.rest - other.rest,
+        )
 
 
 #: The loss of doing nothing.

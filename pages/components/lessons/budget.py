@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from functools import cache
 from typing import Any
 
 import streamlit as st
@@ -27,8 +28,7 @@ def show() -> None:
     from dpcore.plots.lessons import averages_alt, averages_figure
 
     lesson.begin("Composition and the budget", text("lesson_budget"))
-    most = len(ask_often(_MOST_QUESTIONS, Decimal("0.1"), 1)[0].answers)
-    if not guess.number("budget", most, (1, _MOST_QUESTIONS), form="%d questions"):
+    if not guess.number("budget", _most(), (1, _MOST_QUESTIONS), form="%d questions"):
         return
     left, right = st.columns(2)
     with left:
@@ -61,6 +61,12 @@ def _told(counted: Any, answered: int) -> None:
         f'<p class="fg-noise">{answered} answers: ε <b>{added}</b> added, ε <b>{composed}</b> '
         f"composed. The smaller counts: ε <b>{spent}</b>.</p>"
     )
+
+
+@cache
+def _most() -> int:
+    """How many questions are answered before the toy budget refuses, at an epsilon of 0.1."""
+    return len(ask_often(_MOST_QUESTIONS, Decimal("0.1"), 1)[0].answers)
 
 
 def ask_often(questions: int, epsilon: Decimal, draw: int) -> tuple[Any, str]:
