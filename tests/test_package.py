@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -111,7 +112,20 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     subprocess.run([*pip, *into], check=True)
     (site,) = fresh.glob("lib/python*/site-packages")
     link_requirements(site)
+    lend_compiled(site / "dpcore")
     return fresh
+
+
+def lend_compiled(package: Path) -> None:
+    """Lend it the kernels that tests have compiled so far; what is missing there compiles itself.
+
+    Compiled code belongs to a file by its size and its time of change.
+    """
+    for source in Path(dpcore.__path__[0]).rglob("*.py"):
+        copy = package / source.relative_to(dpcore.__path__[0])
+        for compiled in source.parent.glob(f"__pycache__/{source.stem}.*.nb?"):
+            shutil.copy(compiled, copy.parent / "__pycache__")
+            shutil.copystat(source, copy)
 
 
 def link_requirements(site: Path) -> None:
