@@ -29,7 +29,7 @@ _WATCH = """() => {
             const {transform, visibility} = getComputedStyle(figure.querySelector(".shapelayer path"));
             return transform + visibility;
         },
-        mousedown: () => [...figure.querySelectorAll(".trace:first-child .point")].map(
+        mousedown: () => [...figure.querySelectorAll(".point.plotly-customdata")].map(
             ring => getComputedStyle(ring).opacity).join(),
     };
     for (const kind in styles) addEventListener(kind, () => {
@@ -42,7 +42,7 @@ _WATCH = """() => {
     }, true);
 }"""
 _CENTRE = """place => {
-    const rings = document.querySelectorAll("[class*=-points] .trace:first-child .point");
+    const rings = document.querySelectorAll("[class*=-points] .point.plotly-customdata");
     const box = rings[rings.length - 1 - place % rings.length].getBoundingClientRect();
     return [box.x + box.width / 2, box.y + box.height / 2];
 }"""
@@ -65,7 +65,7 @@ def run(suite: str, *, quick: bool) -> Iterator[Record]:
             figure = page.locator("[class*=-points] .js-plotly-plot")
             figure.wait_for(timeout=60_000)
             rested(page)
-            count = figure.locator(".trace:first-child .point").count()
+            count = figure.locator(".point.plotly-customdata").count()
             page.evaluate(_WATCH)
             turns = 4 if quick else 16
             for what, act in (("threshold moved", _move), ("point clicked", _click)):

@@ -3,6 +3,9 @@
 The figure is the same for every threshold and whichever redescription is read, so it is sent and drawn
 once. Every point is in it as kept and as set aside, and a style sheet hides one of the two. Beneath them it has
 a ring, which is what the pointer meets; plotly shows the ring of the point that was clicked.
+
+Points that every position treats alike are a part of their own, a trace of the figure. Style sheets hide traces:
+rules for each position and point would take a browser seconds where there are a thousand points.
 """
 
 from __future__ import annotations
@@ -10,6 +13,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
+from itertools import pairwise
 
 import numpy as np
 import plotly.graph_objects as go
@@ -22,26 +26,27 @@ from dpcore.plots.style import INK, SOFT
 #: Opacity of a ring that is seen. No other opacity of the figure is the same, so that style sheets know it by that.
 _SEEN = 0.95
 _UNSEEN = "rgba(0,0,0,0)"
-_RINGS = ".trace:first-child .point"
 
 
 def moved_figure(found: RedescriptionSet, *, aside: bool = True) -> go.Figure:
     """All redescriptions, once as set aside and once as kept, and a line to be moved.
 
-    Points stand in the order of their support, so that a style sheet can tell them apart by their number.
+    Rings come first, part by part, then what is set aside, then what is kept; a style sheet can tell parts
+    and their points apart by their numbers.
 
     Parameters
     ----------
     aside : bool
         Also show what is not kept.
     """
-    order = _order(found)
-    figure = go.Figure(_rings(found, order))
+    parts = _parts(found)
+    figure = go.Figure()
+    figure.add_traces([_rings(found, part) for part in parts])
     if aside:
-        figure.add_trace(_unmet(points_trace(found.found, order, "set aside", kept=False)))
-    figure.add_trace(_unmet(points_trace(found.found, order, "kept", kept=True, intervals=True)))
+        _add(figure, [points_trace(found.found, part, "set aside", kept=False) for part in parts])
+    _add(figure, [points_trace(found.found, part, "kept", kept=True, intervals=True) for part in parts])
     spread = spread_of(found)
-    bottom = frame_points(figure, [found.found[place] for place in order], spread)
+    bottom = frame_points(figure, found.found, spread)
     if found.suggested_support > 0:
         name = f"suggested: {whole(found.suggested_support)}"
         figure.add_trace(upright(name, found.suggested_support, "dot", SOFT, bottom))
@@ -53,9 +58,14 @@ def moved_figure(found: RedescriptionSet, *, aside: bool = True) -> go.Figure:
     return figure
 
 
-def _rings(found: RedescriptionSet, order: list[int]) -> go.Scatter:
+def _add(figure: go.Figure, traces: list[go.Scatter]) -> None:
+    """Add the parts of what is kept, or of what is not, with one entry of the legend."""
+    figure.add_traces([_unmet(trace).update(showlegend=number == 0) for number, trace in enumerate(traces)])
+
+
+def _rings(found: RedescriptionSet, part: list[int]) -> go.Scatter:
     """A ring for every point, seen once it is clicked."""
-    rings = points_trace(found.found, order, "ring", kept=True)
+    rings = points_trace(found.found, part, "ring", kept=True)
     marker = {"symbol": "circle", "size": 17, "color": _UNSEEN, "opacity": 0}
     rings.update(marker={**marker, "line": {"width": 2.5, "color": INK}}, showlegend=False, overwrite=True)
     rings.update(selected={"marker": {"opacity": _SEEN}}, unselected={"marker": {"opacity": 0}}, overwrite=True)
@@ -69,9 +79,13 @@ def _unmet(points: go.Scatter) -> go.Scatter:
     return points
 
 
-def _order(found: RedescriptionSet) -> list[int]:
+def _parts(found: RedescriptionSet) -> list[list[int]]:
+    """Places of the redescriptions in the order of their support, apart where a step of the slider parts them."""
     items = found.found
-    return sorted(range(len(items)), key=lambda place: (items[place].support, place))
+    order = sorted(range(len(items)), key=lambda place: (items[place].support, place))
+    below = np.searchsorted([items[place].support for place in order], support_steps(found))
+    ends = sorted({0, len(order), *map(int, below)})
+    return [order[start:end] for start, end in pairwise(ends)]
 
 
 def threshold_styles(
@@ -93,21 +107,20 @@ def threshold_styles(
     str
         CSS without the tags around it.
     """
-    supports = np.sort([item.support for item in found.found])
+    highest = [found.found[part[-1]].support for part in _parts(found)]
+    count = len(highest)
+    kept = 2 * count if aside else count  # Traces before those of what is kept.
     low, high = map(math.log10, spread_of(found))
     here = f".{_name(points)}"
-    last = 2 if found.suggested_support > 0 else 1  # Place of what is kept, from the end.
     rules = [f"{_line(here)}, {_cover(here)} {{ transform-box: fill-box; }}"]
     if not aside:
         rules.append(f"{_cover(here)} {{ pointer-events: all; }}")
     for step in support_steps(found):
         moved = f':root:has(.{_name(slider)} input[aria-valuetext="{named(step)}"]) {here}'
-        below = int(np.searchsorted(supports, step))
+        below = sum(support < step for support in highest)
         hidden = [
-            f"{moved} .trace:nth-last-child({last}) :is(.point, .errorbar):nth-child(-n+{below})",
-            f"{moved} .trace:nth-last-child({last + 1}) .point:nth-child(n+{below + 1})"
-            if aside
-            else f"{moved} {_RINGS}:nth-child(-n+{below})",
+            f"{moved} {_traces(kept, kept + below)}",
+            f"{moved} {_traces(count + below, 2 * count) if aside else _traces(0, below)}",
         ]
         rules.append(f"{', '.join(hidden)} {{ visibility: hidden; }}")
         along = 100 * (math.log10(max(step, 10**low)) - low) / (high - low)
@@ -116,6 +129,11 @@ def threshold_styles(
         if not aside:
             rules.append(f"{_cover(moved)} {{ transform: translateX({along - 100:.3f}%); }}")
     return "\n".join(rules)
+
+
+def _traces(start: int, end: int) -> str:
+    """Traces from one, counted from 0, up to another, which is left out."""
+    return f".trace:nth-child(n+{start + 1}):nth-child(-n+{end})"
 
 
 def _line(where: str) -> str:
@@ -150,22 +168,43 @@ def reading_styles(
         CSS without the tags around it.
     """
     here = f".{_name(points)}"
-    number = _number(found, chosen)
-    left = 0 if clicked is chosen else _number(found, clicked)
+    ring = _ring(found, chosen)
+    left = "" if clicked is chosen else _ring(found, clicked)
     rules = []
     if not intervals:
-        rules.append(f"{here} .errorbar:not(:nth-child({number})) {{ visibility: hidden; }}")
+        rules.append(f"{here} .errorbar:not({_interval(found, chosen)}) {{ visibility: hidden; }}")
     if left:
-        rules.append(f"{here} {_RINGS}:nth-child({left}) {{ opacity: 0 !important; }}")
-    if number:
-        anew = f'{_RINGS}[style*="opacity: {_SEEN}"]:not(:nth-child({left}))'
-        rules.append(f"{here}:not(:has({anew})) {_RINGS}:nth-child({number}) {{ opacity: {_SEEN} !important; }}")
+        rules.append(f"{here} {left} {{ opacity: 0 !important; }}")
+    if ring:
+        anew = f'.point[style*="opacity: {_SEEN}"]' + (f":not({left})" if left else "")
+        rules.append(f"{here}:not(:has({anew})) {ring} {{ opacity: {_SEEN} !important; }}")
     return "\n".join(rules)
 
 
-def _number(found: RedescriptionSet, item: Redescription | None) -> int:
-    """Which point of the figure it is, from 1; 0 without any."""
-    return 0 if item is None else 1 + next(n for n, place in enumerate(_order(found)) if found.found[place] is item)
+def _ring(found: RedescriptionSet, item: Redescription | None) -> str:
+    """Selector of the ring of one of them; nothing without any."""
+    if item is None:
+        return ""
+    part, number = _numbers(found, item)
+    return f".trace:nth-child({part}) .point:nth-child({number})"
+
+
+def _interval(found: RedescriptionSet, item: Redescription | None) -> str:
+    """Selector of the interval of one of them, or of none; what is kept comes last but for the suggested threshold."""
+    if item is None:
+        return ":not(*)"
+    part, number = _numbers(found, item)
+    from_end = len(_parts(found)) - part + (2 if found.suggested_support > 0 else 1)
+    return f".trace:nth-last-child({from_end}) .errorbar:nth-child({number})"
+
+
+def _numbers(found: RedescriptionSet, item: Redescription) -> tuple[int, int]:
+    """Which part of the figure one of them is in, and which point of it, from 1."""
+    for number, part in enumerate(_parts(found), 1):
+        for place, index in enumerate(part, 1):
+            if found.found[index] is item:
+                return number, place
+    raise ValueError("this redescription is not among those that were found")
 
 
 def _name(key: str) -> str:

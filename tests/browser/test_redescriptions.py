@@ -80,7 +80,7 @@ def points(page: Page) -> Locator:
 
 def expect_kept(page: Page, number: int) -> None:
     """Wait until the figure shows so many as kept; what is hidden by the style sheet does not count."""
-    expect(points(page).locator(".trace:nth-last-child(2) .point:visible")).to_have_count(number)
+    expect(points(page).locator(".trace:has(.errorbar) .point:visible")).to_have_count(number)
 
 
 def read_now(page: Page) -> Locator:
@@ -90,7 +90,7 @@ def read_now(page: Page) -> Locator:
 
 def expect_ringed(page: Page, number: int) -> None:
     """Wait until this point, in the order of supports from 1, has a ring, and no other one has."""
-    ringed = """plot => [...plot.querySelectorAll(".trace:first-child .point")].flatMap(
+    ringed = """plot => [...plot.querySelectorAll(".point.plotly-customdata")].flatMap(
         (ring, place) => getComputedStyle(ring).opacity > 0 ? [place + 1] : [])"""
     for _ in range(100):
         if points(page).evaluate(ringed) == [number]:
@@ -120,9 +120,9 @@ def point_at(page: Page, name: str, place: int) -> tuple[float, float]:
     page.wait_for_timeout(500)
     x, y = points(page).evaluate(
         """(plot, [name, place]) => {
-            const series = plot._fullData.findIndex(item => item.name.startsWith(name));
+            const series = plot._fullData.filter(item => item.name.startsWith(name));
             const {xaxis, yaxis} = plot._fullLayout, box = plot.getBoundingClientRect();
-            const value = plot._fullData[series], x = value.x[place], y = value.y[place];
+            const [x, y] = series.flatMap(item => Array.from(item.x, (x, at) => [x, item.y[at]]))[place];
             return [box.x + xaxis._offset + xaxis.c2p(xaxis.d2c(x)),
                     box.y + yaxis._offset + yaxis.c2p(yaxis.d2c(y))];
         }""",

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import re
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -117,30 +119,79 @@ def test_thresholds_are_marked_and_named():
     assert not any(name.startswith("kept from") for name in names(redescriptions_figure(FOUND, 0)))
 
 
-def test_the_moved_figure_holds_every_point_as_kept_and_as_set_aside():
-    figure = moved_figure(FOUND)
-    kept, aside = trace(figure, "kept"), trace(figure, "set aside")
-    assert places(kept) == places(aside)
-    assert list(kept.x) == sorted(item.support for item in FOUND.found)
-    assert "set aside" not in names(moved_figure(FOUND, aside=False))
+def parts(figure, name):
+    """Traces of one kind, in the order in which they stand in the page."""
+    return [one for one in figure.data if one.name == name]
+
+
+def joined(figure, name, what="x"):
+    return [value for one in parts(figure, name) for value in getattr(one, what)]
+
+
+@pytest.mark.parametrize("found", [FOUND, many(3000)], ids=["few", "many"])
+def test_the_moved_figure_holds_every_point_as_kept_and_as_set_aside(found):
+    figure = moved_figure(found)
+    supports = sorted(item.support for item in found.found)
+    assert joined(figure, "ring") == joined(figure, "set aside") == joined(figure, "kept") == supports
+    assert joined(figure, "ring", "y") == joined(figure, "set aside", "y") == joined(figure, "kept", "y")
+    assert "set aside" not in names(moved_figure(found, aside=False))
+    for name in ("set aside", "kept"):
+        assert [one.showlegend for one in parts(figure, name)] == [True] + [False] * (len(parts(figure, name)) - 1)
     low, high = (10**end for end in figure.layout.xaxis.range)
-    assert all(low < support < high for support in (*kept.x, FOUND.suggested_support))
+    assert all(low < support < high for support in (*supports, found.suggested_support))
     [line] = figure.layout.shapes
     assert (line.x0, line.x1) == pytest.approx((low, high))
 
 
+def test_what_is_parted_is_parted_by_the_slider():
+    steps = support_steps(many(3000))
+    ends = [(part.x[0], part.x[-1]) for part in parts(moved_figure(many(3000)), "ring")]
+    assert 1 < len(ends) <= len(steps) + 1
+    for (_, before), (after, _) in pairwise(ends):
+        assert any(before < step <= after for step in steps)
+
+
 def test_the_pointer_meets_one_point_of_each_and_only_what_is_marked_has_a_ring():
     for aside in (True, False):
-        rings, *others = moved_figure(FOUND, aside=aside).data
-        assert places(rings) == places(trace(moved_figure(FOUND), "kept"))
-        assert [FOUND.found[place].support for place in rings.customdata] == list(rings.x)
-        assert "Click to read it." in rings.hovertemplate
+        figure = moved_figure(FOUND, aside=aside)
+        rings, others = parts(figure, "ring"), [one for one in figure.data if one.name != "ring"]
+        assert figure.data[: len(rings)] == tuple(rings)
+        assert [FOUND.found[place].support for place in joined(figure, "ring", "customdata")] == joined(figure, "ring")
         assert {one.hoverinfo for one in others} == {"skip"}
         assert all(one.text is None and one.customdata is None for one in others)
-        assert rings.marker.opacity == rings.unselected.marker.opacity == 0
-        assert rings.selected.marker.opacity > 0
+        for one in rings:
+            assert "Click to read it." in one.hovertemplate
+            assert one.marker.opacity == one.unselected.marker.opacity == 0
+            assert one.selected.marker.opacity > 0
         for points in others[:-1]:
             assert points.selected.marker.opacity == points.unselected.marker.opacity == points.marker.opacity
+
+
+def hidden_at(step, css, figure):
+    """Traces that a style sheet hides at a step of the slider, by the ranges that it names."""
+    [rule] = [line for line in css.splitlines() if f'aria-valuetext="{step}"' in line and ".trace" in line]
+    assert rule.endswith("{ visibility: hidden; }")
+    ranges = [(int(a), int(b)) for a, b in re.findall(r"trace:nth-child\(n\+(\d+)\):nth-child\(-n\+(\d+)\)", rule)]
+    assert len(ranges) == 2
+    return [one for place, one in enumerate(figure.data, 1) if any(a <= place <= b for a, b in ranges)]
+
+
+@pytest.mark.parametrize("aside", [True, False])
+@pytest.mark.parametrize("found", [FOUND, many(300)], ids=["few", "many"])
+def test_every_step_of_the_slider_hides_just_those_below_it(found, aside):
+    figure = moved_figure(found, aside=aside)
+    css = threshold_styles(found, "a-points", "a-support", str, aside=aside)
+    for step in support_steps(found):
+        hidden = hidden_at(step, css, figure)
+        seen = {
+            name: [x for one in parts(figure, name) if not any(one is other for other in hidden) for x in one.x]
+            for name in ("kept", "set aside", "ring")
+        }
+        supports = sorted(item.support for item in found.found)
+        enough = [support for support in supports if support >= step]
+        assert seen["kept"] == enough
+        assert seen["set aside"] == ([support for support in supports if support < step] if aside else [])
+        assert seen["ring"] == (supports if aside else enough)
 
 
 def test_what_is_not_shown_is_covered_from_the_pointer():
@@ -150,51 +201,63 @@ def test_what_is_not_shown_is_covered_from_the_pointer():
     css = threshold_styles(FOUND, "a-points", "a-support", str, **wanted)
     assert "pointer-events: all" in css
     for step in support_steps(FOUND):
-        below = sum(item.support < step for item in FOUND.found)
-        hidden, line_at, cover_at = [line for line in css.splitlines() if f'aria-valuetext="{step}"' in line]
-        assert f".trace:first-child .point:nth-child(-n+{below})" in hidden
+        _, line_at, cover_at = [line for line in css.splitlines() if f'aria-valuetext="{step}"' in line]
         moved, covered = (float(rule.partition("translateX(")[2].partition("%")[0]) for rule in (line_at, cover_at))
         assert covered == pytest.approx(moved - 100)
     assert "pointer-events" not in threshold_styles(FOUND, "a-points", "a-support", str)
 
 
-def test_intervals_of_the_moved_figure_are_those_of_the_noise():
-    points = trace(moved_figure(FOUND), "kept")
-    items = [FOUND.found[place] for place in trace(moved_figure(FOUND), "ring").customdata]
-    assert np.add(points.y, points.error_y.array) == pytest.approx([item.interval[1] for item in items])
-    assert np.subtract(points.y, points.error_y.arrayminus) == pytest.approx([item.interval[0] for item in items])
-
-
-def test_every_step_of_the_slider_hides_those_below_it():
+def test_the_line_is_hidden_where_it_would_stand_at_the_edge():
     css = threshold_styles(FOUND, "a-points", "a-support", str)
     for step in support_steps(FOUND):
-        below = sum(item.support < step for item in FOUND.found)
-        rules = [line for line in css.splitlines() if f'aria-valuetext="{step}"' in line]
-        assert len(rules) == 2
-        assert f".errorbar):nth-child(-n+{below})" in rules[0]
-        assert f".point:nth-child(n+{below + 1})" in rules[0]
-        assert ("visibility" not in rules[1]) == (step > 10 ** moved_figure(FOUND).layout.xaxis.range[0])
+        [_, line] = [line for line in css.splitlines() if f'aria-valuetext="{step}"' in line]
+        assert ("visibility" not in line) == (step > 10 ** moved_figure(FOUND).layout.xaxis.range[0])
 
 
-def test_the_one_that_is_read_is_ringed_and_shows_its_interval():
-    order = sorted(FOUND.found, key=lambda item: item.support)
-    css = reading_styles(FOUND, order[1], "a-points", intervals=False)
-    assert ".point:nth-child(2)" in css
-    assert ".errorbar:not(:nth-child(2))" in css
-    assert "errorbar" not in reading_styles(FOUND, order[1], "a-points", intervals=True)
+def test_intervals_of_the_moved_figure_are_those_of_the_noise():
+    figure = moved_figure(FOUND)
+    items = [FOUND.found[place] for place in joined(figure, "ring", "customdata")]
+    ends = [
+        (y - below, y + above)
+        for one in parts(figure, "kept")
+        for y, below, above in zip(one.y, one.error_y.arrayminus, one.error_y.array, strict=True)
+    ]
+    assert np.ravel(ends) == pytest.approx(np.ravel([item.interval for item in items]))
+
+
+def ringed(css, figure):
+    """Place of the redescription that a selector in a rule names, by the numbers of trace and point."""
+    [(part, number)] = set(re.findall(r"\.trace:nth-child\((\d+)\) \.point:nth-child\((\d+)\)", css))
+    return figure.data[int(part) - 1].customdata[int(number) - 1]
+
+
+@pytest.mark.parametrize("aside", [True, False])
+def test_the_one_that_is_read_is_ringed_and_shows_its_interval(aside):
+    figure = moved_figure(FOUND, aside=aside)
+    for place, item in enumerate(FOUND.found):
+        [shown, ring] = reading_styles(FOUND, item, "a-points", intervals=False).splitlines()
+        assert ringed(ring, figure) == place
+        from_end, number = map(
+            int, re.search(r":not\(\.trace:nth-last-child\((\d+)\) \.errorbar:nth-child\((\d+)\)", shown).groups()
+        )
+        part = figure.data[-from_end]
+        assert (part.name, part.x[number - 1], part.y[number - 1]) == ("kept", item.support, item.jaccard)
+        assert "errorbar" not in reading_styles(FOUND, item, "a-points", intervals=True)
     assert ".point" not in reading_styles(FOUND, None, "a-points", intervals=False)
+    assert ".errorbar:not(:not(*)) { visibility: hidden; }" in reading_styles(FOUND, None, "a-points", intervals=False)
 
 
 def test_a_ring_of_a_click_goes_once_another_one_is_chosen():
-    order = sorted(FOUND.found, key=lambda item: item.support)
-    css = reading_styles(FOUND, order[1], "a-points", clicked=order[0], intervals=True)
+    figure = moved_figure(FOUND)
+    first, second = FOUND.found[:2]
+    css = reading_styles(FOUND, second, "a-points", clicked=first, intervals=True)
     [gone, ring] = css.splitlines()
-    assert ".point:nth-child(1)" in gone
+    assert ringed(gone, figure) == 0
     assert "opacity: 0 !important" in gone
-    assert ":not(:nth-child(1))" in ring
-    assert ".point:nth-child(2)" in ring
-    clicked = reading_styles(FOUND, order[1], "a-points", clicked=order[1], intervals=True)
-    assert clicked == reading_styles(FOUND, order[1], "a-points", intervals=True)
+    held, _, own = ring.partition("]:not(")[2].partition("))) ")
+    assert (ringed(held, figure), ringed(own, figure)) == (0, 1)
+    clicked = reading_styles(FOUND, second, "a-points", clicked=second, intervals=True)
+    assert clicked == reading_styles(FOUND, second, "a-points", intervals=True)
 
 
 def test_pointing_at_one_tells_its_conditions_as_text():
