@@ -19,7 +19,7 @@ from starlette.routing import Route
 from dpcore.errors import InstallationError
 from dpcore.workspace.desks import spool
 from pages.components.kit import faults
-from pages.components.server import delivery, gate, programs, remembering
+from pages.components.server import delivery, gate, programs, remembering, shell
 from pages.components.server.upload_gate import UploadGate
 from pages.components.visitor import access, remembered
 
@@ -78,5 +78,5 @@ app = st.App(
         Route(f"/{remembered.ADDRESS}", remembering.remember),
         *programs.ROUTES,
     ],
-    middleware=[Middleware(gate.Gate), Middleware(UploadGate)],
+    middleware=[Middleware(gate.Gate), Middleware(UploadGate), Middleware(shell.Shell)],
 )

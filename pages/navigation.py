@@ -19,7 +19,6 @@ def frame() -> None:
     st.set_page_config(
         page_title="Frostglass", page_icon=str(ASSETS / "icon.svg"), layout="wide", initial_sidebar_state="auto"
     )
-    st.html(ASSETS / "style.css")
     theme.declare()
     st.logo(str(ASSETS / "logo.svg"), size="large")
     if not (login.admit() and access.ready()):
