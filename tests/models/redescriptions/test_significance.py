@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from dpcore.models.redescriptions.released.significance import Independence, Sizes
+from dpcore.models.redescriptions.released.significance import Independence, Sizes, binomial_tail
 from tests.oracles import extraction_oracle as oracle
 from tests.support.redescription_tables import geometric
 
@@ -46,6 +46,14 @@ def test_without_noise_p_values_are_the_published_ones():
     both = np.arange(30, 200, 10)
     found = one.p_values(sizes(both, 0.4, 0.3, (1, 2)))
     np.testing.assert_allclose(found, binom.sf(both - 1, 500, 0.4 * 0.3))
+
+
+@pytest.mark.parametrize("chance", [0.0, 1e-9, 0.02, 0.5, 0.999, 1.0])
+@pytest.mark.parametrize("people", [1, 7, 500, 40_000])
+def test_a_binomial_tail_is_scipy_s(people, chance):
+    least = np.unique([-1, 0, 1, 2, people // 3, people - 1, people, people + 1])
+    found = binomial_tail(least, people, np.full(len(least), chance))
+    np.testing.assert_allclose(found, binom.sf(least - 1, people, chance), rtol=1e-9, atol=1e-300)
 
 
 def test_noise_only_raises_p_values_and_more_people_only_lower_them():

@@ -13,6 +13,7 @@ from dpcore.domain.schema import Schema
 from dpcore.models.redescriptions.released.consistent import consistent_counts
 from dpcore.models.redescriptions.released.redescription_set import Redescription
 from dpcore.models.redescriptions.released.regions import Domain
+from dpcore.models.redescriptions.released.significance import binomial_tail
 from dpcore.models.redescriptions.released.tree_pair import TreePair
 
 
@@ -47,12 +48,10 @@ def exact_agreement(tables: Sequence[Ints], found: Sequence[Redescription]) -> t
         Exact counts of each pair of trees, see
         :meth:`~dpcore.models.redescriptions.released.model.RedescriptionModel.exact_tables`.
     """
-    from scipy.stats import binom
-
     sizes = np.array([_sizes(tables[item.pair], item) for item in found], dtype=np.int64)
     people, both, left, right = sizes.reshape(-1, 4).T
     n = np.maximum(people, 1)
-    chance = binom.sf(both - 1, n, (left / n) * (right / n))
+    chance = binomial_tail(both, n, (left / n) * (right / n))
     either = np.maximum(left + right - both, 1)
     return tuple(
         Exact(
