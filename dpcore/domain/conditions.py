@@ -14,6 +14,7 @@ from dpcore.domain.columns import (
     NumericColumn,
     format_number,
 )
+from dpcore.domain.cuts import ALL_CUTS, Cuts, cuts_of
 from dpcore.domain.encoding import cell_of
 from dpcore.domain.schema import ChildTable, Schema
 from dpcore.errors import RequestError, SchemaError
@@ -58,32 +59,38 @@ class Condition(FrozenModel):
         return f"{self.column} > {column.cells[self.first - 1]}"
 
 
-def cell_conditions(column: Any, *, reserved: bool) -> list[Condition]:
-    """One condition per cell: categories or bins, and the reserved cells if asked for."""
+def cell_conditions(column: Any, *, reserved: bool, cuts: Cuts = ALL_CUTS) -> list[Condition]:
+    """One condition per cell, or per run of cells between two cuts, and the reserved cells if asked for."""
+    known = len(column.classes)
+    ends = [*cuts[column.name], known - 1] if column.name in cuts else range(known)
+    conditions, first = [], 0
+    for last in ends:
+        conditions.append(Condition(column=column.name, first=first, last=last))
+        first = last + 1
+    return conditions + (_reserved_conditions(column) if reserved else [])
+
+
+def threshold_conditions(column: Any, *, reserved: bool, cuts: Cuts = ALL_CUTS) -> list[Condition]:
+    """``<=`` and ``>`` at every cut of an ordered column, and reserved cells if asked."""
+    known = len(column.classes)
+    conditions = []
+    for edge in cuts_of(column, cuts):
+        conditions.append(Condition(column=column.name, first=0, last=edge))
+        conditions.append(Condition(column=column.name, first=edge + 1, last=known - 1))
+    return conditions + (_reserved_conditions(column) if reserved else [])
+
+
+def _reserved_conditions(column: Any) -> list[Condition]:
     return [
         Condition(column=column.name, first=code, last=code)
         for code, cell in enumerate(column.cells)
-        if reserved or cell not in RESERVED
+        if cell in RESERVED
     ]
 
 
-def threshold_conditions(column: Any, *, reserved: bool) -> list[Condition]:
-    """``<=`` and ``>`` at every inner edge of an ordered column, and reserved cells if asked."""
-    known = len(column.classes)
-    conditions = []
-    for edge in range(known - 1):
-        conditions.append(Condition(column=column.name, first=0, last=edge))
-        conditions.append(Condition(column=column.name, first=edge + 1, last=known - 1))
-    if reserved:
-        conditions += [
-            Condition(column=column.name, first=code, last=code)
-            for code, cell in enumerate(column.cells)
-            if cell in RESERVED
-        ]
-    return conditions
-
-
-def schema_conditions(schema: Schema, target: str, *, thresholds: bool, reserved: bool) -> list[Condition]:
+def schema_conditions(
+    schema: Schema, target: str, *, thresholds: bool, reserved: bool, cuts: Cuts = ALL_CUTS
+) -> list[Condition]:
     """Every condition over the columns other than ``target``, in schema order.
 
     ``thresholds`` gives ordered columns ``<=`` / ``>`` conditions; otherwise each record
@@ -94,7 +101,7 @@ def schema_conditions(schema: Schema, target: str, *, thresholds: bool, reserved
         if column.name == target:
             continue
         make = threshold_conditions if thresholds and column.ordered else cell_conditions
-        conditions += make(column, reserved=reserved)
+        conditions += make(column, reserved=reserved, cuts=cuts)
     return conditions
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 import math
 from collections.abc import Sequence
 from functools import lru_cache
@@ -166,3 +167,34 @@ def nearest_rows(counts: Floats, totals: Floats) -> Floats:
     excess = (np.cumsum(falling, axis=-1) - totals[..., None]) / np.arange(1, counts.shape[-1] + 1)
     last = np.maximum((falling > excess).sum(axis=-1, keepdims=True) - 1, 0)
     return np.asarray(np.maximum(counts - np.take_along_axis(excess, last, axis=-1), 0.0))
+
+
+def even_cuts(counts: Floats, most: int, least: float) -> list[int]:
+    """Cut cells in order into runs of about equal counts: the heaviest is cut near its middle, again and again.
+
+    Parameters
+    ----------
+    counts : array of shape (n_cells,)
+        With noise.
+    most : int
+        Most runs.
+    least : float
+        A run with a smaller count than twice this is not cut.
+
+    Returns
+    -------
+    list of int
+        The first cell of every run but the first, ascending.
+    """
+    sums = np.concatenate([[0.0], np.cumsum(counts)])
+    runs, closed = [(-float(sums[-1]), 0, len(counts))], [0]
+    while runs and len(runs) + len(closed) - 1 < most:
+        weight, start, stop = heapq.heappop(runs)
+        if stop - start < 2 or -weight < 2 * least:
+            closed.append(start)
+            continue
+        middle = sums[start] - weight / 2
+        cut = start + 1 + int(np.argmin(np.abs(sums[start + 1 : stop] - middle)))
+        for one, other in ((start, cut), (cut, stop)):
+            heapq.heappush(runs, (-float(sums[other] - sums[one]), one, other))
+    return sorted({*closed, *(start for _, start, _ in runs)} - {0})

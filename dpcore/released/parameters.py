@@ -13,6 +13,9 @@ from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.fields import FieldInfo
 
+from dpcore.domain.cuts import Cuts, read_cuts
+from dpcore.domain.schema import Schema
+from dpcore.errors import RequestError
 from dpcore.frozen import FrozenModel
 
 _WIDTH: Final = 90
@@ -23,6 +26,28 @@ Evaluate = Annotated[
         title="Check on people set aside",
         description="They were set aside by a coin toss at upload. Building the result does not "
         "use their records, so checking it costs no extra epsilon. The numbers are noisy too.",
+    ),
+]
+
+
+#: Parameters of every family whose conditions cut columns of numbers.
+CutPoints = Annotated[
+    tuple[Annotated[str, Field(max_length=5000)], ...],
+    Field(
+        max_length=1000,
+        title="Cut points of numbers",
+        description="Numbers are cut at these points alone, one column a text: 'age: 40, 60'. They must be cut "
+        "points of the schema. Other columns may be cut at all of theirs.",
+    ),
+]
+CutsFrom = Annotated[
+    str,
+    Field(
+        max_length=64,
+        title="Cut points from a first look",
+        description="Number of an earlier first look of the data set, whose released counts tell the cut points: up to "
+        "seven for each column of numbers, with about equally many people between them. It costs nothing more. Where "
+        "the schema has many cut points, it helps to choose from fewer.",
     ),
 ]
 
@@ -109,6 +134,19 @@ class Parameter:
         one = f"{{{', '.join(map(repr, self.choices))}}}" if self.choices else self.kind.__name__
         whole = f"tuple of {one}" if self.many else one
         return f"{whole} or None" if self.optional else whole
+
+
+def chosen_cuts(schema: Schema, parameters: Any) -> Cuts:
+    """Where a run may cut columns of numbers, by the last two parameters above.
+
+    Raises
+    ------
+    RequestError
+        If they name a point that the schema does not cut at, or a first look without its cut points.
+    """
+    if parameters.cuts_from and not parameters.cut_points:
+        raise RequestError("Name the cut points too that the first look tells: a learner sees no other result.")
+    return read_cuts(schema, parameters.cut_points)
 
 
 def parameters_of(model: type[BaseModel]) -> dict[str, Parameter]:

@@ -40,6 +40,7 @@ def certificate_lines(release: Release, *, exact: bool = False) -> dict[str, str
         "How it was chosen": sampler_name(card.sampler),
         "Source of the noise": card.randomness,
         "Where bounds and categories come from": words_of(card.origins),
+        **({"Cut points of numbers": f"told by the first look {card.cuts_from}"} if card.cuts_from else {}),
         **({"What was learned of them": learned.words} if (learned := release.domain.learned) else {}),
         "Time that the run took": time_sentence(card),
         "Schema": f"SHA-256 {card.schema_hash[:16]}…",

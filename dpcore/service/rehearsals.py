@@ -50,6 +50,7 @@ class Rehearsals(Runs, Releases):
         from dpcore.models.registry import get_learner
         from dpcore.rehearsal import outlook
 
+        _, request = self._exact(request)
         dataset, plan = self._plan(request)
         return outlook(
             get_learner(request.algorithm),

@@ -24,6 +24,7 @@ _NOT_YOURS = (
     "To promise more, choose a smaller epsilon."
 )
 _NO_RUN = "There is no such run."
+_NO_LOOK = "There is no such first look of this data set."
 
 
 class Runs(ServiceBase):
@@ -83,9 +84,9 @@ class Runs(ServiceBase):
         ConflictError
             If the nonce was used for another request.
         """
-        dataset, plan = self._plan(request)
-        exact = request.model_copy(update={"dataset_id": dataset.id})
-        reservation = self._queue.reserve(exact, self._user.name, plan.loss, nonce, _request_hash(exact, plan))
+        _, request = self._exact(request)
+        _, plan = self._plan(request)
+        reservation = self._queue.reserve(request, self._user.name, plan.loss, nonce, _request_hash(request, plan))
         if reservation.created:
             self._jobs.start(reservation.id)
         return reservation.id
@@ -161,6 +162,29 @@ class Runs(ServiceBase):
             time.sleep(_POLL_SECONDS)
         return status
 
+    def _exact(self, request: RunRequest) -> tuple[DatasetInfo, RunRequest]:
+        """The data set of a request, and the request with its id and the cut points of the first look that it names."""
+        dataset, parameters = self._usable(request.dataset_id), dict(request.parameters)
+        if told := parameters.get("cuts_from"):
+            points = self._cut_points(dataset, str(told))
+            if tuple(parameters.get("cut_points") or points) != points:
+                raise RequestError("Either name cut points, or the first look that tells them.")
+            parameters["cut_points"] = points
+        return dataset, request.model_copy(update={"dataset_id": dataset.id, "parameters": parameters})
+
+    def _cut_points(self, dataset: DatasetInfo, release_id: str) -> tuple[str, ...]:
+        from dpcore.models.released import parse_model
+        from dpcore.models.summaries.released.cut_points import cut_points
+
+        check_id(release_id, _NO_LOOK)
+        found = self._released.release(release_id, reader=self._reader())
+        if (found.dataset_id, found.kind) != (dataset.id, "summaries"):
+            raise NotFoundError(_NO_LOOK)
+        points = cut_points(parse_model(found), found.domain)
+        if not points:
+            raise RequestError("This first look tells of no column of numbers, so of no cut points.")
+        return points
+
     def _plan(self, request: RunRequest) -> tuple[DatasetInfo, RunPlan]:
         dataset, in_form = self._forms(request)
         return dataset, in_form(request.pure)
@@ -170,7 +194,7 @@ class Runs(ServiceBase):
         from dpcore.learning.forms import plan_under
         from dpcore.models.registry import get_learner
 
-        dataset = self._usable(request.dataset_id)
+        dataset, request = self._exact(request)
         if not self._store.present(dataset.id):
             raise RequestError(RECORDS_GONE)
         dataset.check_private()

@@ -240,6 +240,53 @@ def finished(service: Service, request: RunRequest) -> str:
     return release_id
 
 
+def first_look(service: Service, dataset: DatasetInfo, **parameters: Any) -> str:
+    request = RunRequest(dataset_id=dataset.id, algorithm="summaries", epsilon="0.5", parameters=parameters)
+    return finished(service, request)
+
+
+def test_a_run_may_take_its_cut_points_from_a_first_look(service: Service, dataset: DatasetInfo) -> None:
+    look = first_look(service, dataset)
+    request = rule_list(dataset, "0.5", cuts_from=look)
+    left = service.balance(dataset.id).left
+    rehearsed = service.rehearse(request)
+    assert service.quote(request).affordable
+    assert service.balance(dataset.id).left == left
+    made = service.release(finished(service, request))
+    told = made.parameters["cut_points"]
+    assert told
+    assert told == rehearsed.parameters["cut_points"]
+    assert {made.certificate.cuts_from, rehearsed.certificate.cuts_from, made.parameters["cuts_from"]} == {look}
+    again = rule_list(dataset, "0.5", cuts_from=look, cut_points=tuple(told))
+    assert service.quote(again).plan.parameters == service.quote(request).plan.parameters
+
+
+def test_cut_points_come_from_a_first_look_that_the_caller_may_read(service: Service, dataset: DatasetInfo) -> None:
+    look, other = first_look(service, dataset), service.add_dataset(small_frame(), small_schema("other"), budget=2)
+    spent = service.balance(dataset.id).spent
+    tree = finished(service, rule_list(other, "0.5"))
+    bob = service.acting(BOB)
+    for own, request in (
+        (service, rule_list(dataset, cuts_from="nothing")),
+        (service, rule_list(other, cuts_from=look)),
+        (service, rule_list(other, cuts_from=tree)),
+        (bob, rule_list(dataset, cuts_from=look)),
+    ):
+        with pytest.raises(NotFoundError, match="no such"):
+            own.submit(request, uuid.uuid4().hex)
+    with pytest.raises(RequestError, match="Either name cut points, or the first look"):
+        service.quote(rule_list(dataset, cuts_from=look, cut_points=("age: 20",)))
+    assert service.balance(dataset.id).spent == spent
+    service.share(look)
+    assert bob.quote(rule_list(dataset, cuts_from=look)).plan.parameters.cut_points
+
+
+def test_a_first_look_without_numbers_tells_no_cut_points(service: Service, dataset: DatasetInfo) -> None:
+    look = first_look(service, dataset, columns=("ill",))
+    with pytest.raises(RequestError, match="no column of numbers"):
+        service.quote(rule_list(dataset, cuts_from=look))
+
+
 def test_true_records_are_shown_of_public_data_only(service: Service, dataset: DatasetInfo) -> None:
     private = service.release(finished(service, rule_list(dataset, "1")))
     with pytest.raises(RequestError, match="private"):

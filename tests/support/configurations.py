@@ -23,6 +23,7 @@ from dpcore.data.partition import ChildRecords
 from dpcore.data.table import PrivateTable
 from dpcore.domain.columns import NumericColumn
 from dpcore.domain.conditions import cell_conditions, threshold_conditions
+from dpcore.domain.cuts import cut_text
 from dpcore.domain.hierarchies import levels_above
 from dpcore.domain.schema import Schema
 from dpcore.models.ilp.language.atoms import bottom_atoms
@@ -286,6 +287,8 @@ def _draw_public(random: Random, family: str, schema: Schema, target: str) -> di
         if random.random() < 0.3:
             classes = len(schema.column(target).classes)
             drawn["alpha"] = tuple(random.choice([1e-6, 0.5, 1.0, 1e6]) for _ in range(classes))
+    if "cut_points" in LEARNERS[family].parameters.model_fields and drawn.get("antecedents") != "given":
+        drawn["cut_points"] = _draw_cuts(random, schema)
     if family == "tree" and random.random() < 0.6:
         drawn["blocks"] = tuple(random.randint(1, 2) for _ in range(random.randint(1, 3)))
     if family == "ebm" and random.random() < 0.5:
@@ -307,6 +310,16 @@ def _draw_public(random: Random, family: str, schema: Schema, target: str) -> di
         if random.random() < 0.3:
             drawn["positive"] = random.choice(schema.column(target).classes)
     return drawn
+
+
+def _draw_cuts(random: Random, schema: Schema) -> tuple[str, ...]:
+    """Some cut points of some columns of numbers; often none are chosen."""
+    chosen = []
+    for column in schema:
+        cuts = range(len(column.classes) - 1)
+        if isinstance(column, NumericColumn) and cuts and random.random() < 0.4:
+            chosen.append(cut_text(column, sorted(random.sample(cuts, random.randint(1, len(cuts))))))
+    return tuple(chosen)
 
 
 def _draw_conditions(random: Random, schema: Schema, target: str) -> tuple[str, ...]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import heapq
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +13,7 @@ from dpcore.domain.columns import IntegerColumn, NumericColumn
 from dpcore.domain.schema import Schema
 from dpcore.models.ebm.learning.kernels import cells_of
 from dpcore.models.ebm.released.axis import Axis
+from dpcore.released.noisy_counts import even_cuts
 
 #: Fine cells that the bins of a numeric column are subdivided into, about.
 _FINE_CELLS = 240
@@ -142,7 +142,7 @@ class Bins:
             ordered = len(cells.column.classes) if cells.column.ordered else 0
         else:
             spread = even * max(float(noisy[:-1].sum()), 0.0) / (len(noisy) - 1)
-            cuts = _cuts((1 - even) * noisy[:-1] + spread, most, least)
+            cuts = even_cuts((1 - even) * noisy[:-1] + spread, most, least)
             axis = Axis.numeric(cells.column, tuple(float(cells.edges[cut - 1]) for cut in cuts))
             groups = np.searchsorted(cuts, np.arange(len(cells)), side="right")
             groups[-1] = len(cuts) + 1
@@ -150,19 +150,3 @@ class Bins:
         sizes = np.bincount(groups)
         counts = np.bincount(groups, weights=noisy).astype(np.float64)
         return cls(axis, groups, counts, deviation * np.sqrt(sizes), ordered)
-
-
-def _cuts(noisy: Floats, most: int, least: float) -> list[int]:
-    """Cut the heaviest run of cells near its middle, again and again: first cells of bins."""
-    sums = np.concatenate([[0.0], np.cumsum(noisy)])
-    runs, closed = [(-float(sums[-1]), 0, len(noisy))], [0]
-    while runs and len(runs) + len(closed) - 1 < most:
-        weight, start, stop = heapq.heappop(runs)
-        if stop - start < 2 or -weight < 2 * least:
-            closed.append(start)
-            continue
-        middle = sums[start] - weight / 2
-        cut = start + 1 + int(np.argmin(np.abs(sums[start + 1 : stop] - middle)))
-        for one, other in ((start, cut), (cut, stop)):
-            heapq.heappush(runs, (-float(sums[other] - sums[one]), one, other))
-    return sorted({*closed, *(start for _, start, _ in runs)} - {0})

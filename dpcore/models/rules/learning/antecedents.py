@@ -18,6 +18,7 @@ from dpcore.domain.schema import Part, Schema
 from dpcore.errors import RequestError
 from dpcore.models.rules.released.parameters import RuleListParameters
 from dpcore.privacy.randomness import RandomSource, permutation
+from dpcore.released.parameters import chosen_cuts
 
 Itemset = tuple[int, ...]
 #: Up to this many conjunctions are shuffled to take a random subset.
@@ -91,7 +92,13 @@ def itemset_vectors(literals: Words, itemsets: Sequence[Itemset]) -> Words:
 def candidate_literals(schema: Schema, target: str, parameters: RuleListParameters) -> list[Condition]:
     """Public literals that a run may combine. Mining uses one literal per column and record."""
     thresholds = parameters.numeric_literals == "thresholds" and parameters.antecedents == "public"
-    literals = schema_conditions(schema, target, thresholds=thresholds, reserved=parameters.reserved_literals)
+    literals = schema_conditions(
+        schema,
+        target,
+        thresholds=thresholds,
+        reserved=parameters.reserved_literals,
+        cuts=chosen_cuts(schema, parameters),
+    )
     if not literals:
         raise RequestError(
             "No conditions can be made: the data set needs a column besides the target with "

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from dpcore.released.parameters import Evaluate, Parameters
+from dpcore.released.parameters import CutPoints, CutsFrom, Evaluate, Parameters
 
 
 class BudgetShares(Parameters):
@@ -173,6 +173,8 @@ class RuleListParameters(Parameters):
         title="How epsilon is divided",
         description="Relative shares. While they are equal, the counts get more where epsilon is tiny.",
     )
+    cut_points: CutPoints = ()
+    cuts_from: CutsFrom = ""
     evaluate: Evaluate = True
 
     @property
@@ -201,6 +203,8 @@ class RuleListParameters(Parameters):
     def _consistent(self) -> Self:
         if self.tempered_prior and self.sampler != "mcmc":
             raise ValueError("the tempered prior needs the sampler 'mcmc'")
+        if self.antecedents == "given" and (self.cut_points or self.cuts_from):
+            raise ValueError("conditions that are given name their own cut points: leave cut points out")
         if (self.antecedents == "given") != bool(self.given):
             raise ValueError("give antecedents exactly when antecedents is 'given'")
         return self

@@ -13,6 +13,7 @@ from dpcore.learning.inferred_schema import domain_of
 from dpcore.learning.learner import Learner
 from dpcore.learning.sklearn_base import LearnerEstimator, check_size, features_of
 from dpcore.models.summaries.learning.learner import SummaryLearner
+from dpcore.models.summaries.released.cut_points import cut_points
 from dpcore.models.summaries.released.frames import (
     association_frame,
     cell_frame,
@@ -104,6 +105,14 @@ class DPSummary(LearnerEstimator):
         """Columns of codes from the coarsest groups down, the branches that stand out of the noise. Free."""
         check_is_fitted(self)
         return code_frame(self.model_, self.schema_)
+
+    def cut_points(self) -> tuple[str, ...]:
+        """Cut points with about equally many people between them: ``cut_points`` of trees, forests, rule lists. Free.
+
+        Pass ``release_.id`` as ``cuts_from`` too, and their certificates say where these come from.
+        """
+        check_is_fitted(self)
+        return cut_points(self.model_, self.schema_)
 
     def _read(self, release: Release, model: SummaryModel, features: int) -> Self:
         found = {"cells_": cell_frame(model, release.domain), "numbers_": number_frame(model, release.domain)}

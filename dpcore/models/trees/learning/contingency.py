@@ -24,6 +24,7 @@ from dpcore.data.partition import Partition
 from dpcore.data.queries import Groups, class_groups, group_counts
 from dpcore.data.table import PrivateTable
 from dpcore.domain.conditions import Condition
+from dpcore.domain.cuts import Cuts, cuts_of
 from dpcore.domain.schema import Part, Schema
 from dpcore.models.trees.learning.growth import Grown
 from dpcore.models.trees.released.splits import Split, split_by_category, split_on
@@ -100,14 +101,13 @@ class ColumnCandidates:
         return np.stack([below, cell_counts.sum(axis=0) - below], axis=1)
 
 
-def column_candidates(column: Any, region: Region) -> ColumnCandidates | None:
+def column_candidates(column: Any, region: Region, cuts: Cuts) -> ColumnCandidates | None:
     """Candidate splits of a column within a region; ``None`` if there are none."""
     if not column.ordered:
         return None if column.name in region.cells else ColumnCandidates(column, None)
     known = [code for code in region.possible(column) if code < len(column.classes)]
-    if len(known) < 2:
-        return None
-    return ColumnCandidates(column, np.asarray(known[:-1], dtype=np.int64))
+    edges = [code for code in cuts_of(column, cuts) if known and known[0] <= code < known[-1]]
+    return ColumnCandidates(column, np.asarray(edges, dtype=np.int64)) if edges else None
 
 
 @dataclass(frozen=True)
@@ -205,12 +205,15 @@ class NodeData:
         Part of the records, of those whose target is a declared class.
     share : Share or None
         Only the records that fall into it.
+    cuts : mapping of str to tuple of int
+        Where columns of numbers may be cut.
     """
 
     table: PrivateTable
     target: str
     part: Part
     share: Share | None = None
+    cuts: Cuts = field(default_factory=dict)
 
     @property
     def schema(self) -> Schema:
@@ -234,7 +237,7 @@ class NodeData:
 
     def candidates(self, region: Region) -> list[ColumnCandidates]:
         """Candidate splits of a node, by column."""
-        found = (column_candidates(column, region) for column in self.features)
+        found = (column_candidates(column, region, self.cuts) for column in self.features)
         return [item for item in found if item is not None]
 
     def of_column(self, cell_counts: Ints, column: Any) -> Ints:

@@ -23,6 +23,7 @@ from dpcore.models.trees.released.parameters import TreeParameters
 from dpcore.models.trees.released.splits import split_conditions
 from dpcore.privacy.budgets import EPSILON_STEP, BudgetSplit, row_epsilon
 from dpcore.privacy.losses import pure_rho, selection_epsilon
+from dpcore.released.parameters import chosen_cuts
 from dpcore.released.plan import CountNoise, RunPlan
 
 LEAVES: Final = "leaves"
@@ -40,7 +41,8 @@ class LookaheadSettings(TreeParameters):
 def plan_exact(asked: Asked) -> RunPlan:
     """Plan an exact lookahead tree; what the house rule decides is filled in."""
     schema, parameters, classes = asked.schema, asked.parameters, asked.classes
-    splits = len(split_conditions(schema, asked.target, reserved=parameters.reserved_splits))
+    cuts = chosen_cuts(schema, parameters)
+    splits = len(split_conditions(schema, asked.target, reserved=parameters.reserved_splits, cuts=cuts))
     row_level = asked.row_epsilon
     blocks = parameters.blocks or choose_blocks(row_level, schema.max_rows, splits, classes)
     share = parameters.leaf_share or choose_leaf_share(row_level, schema.max_rows, splits)
@@ -130,7 +132,8 @@ def _check_effort(schema: Schema, blocks: tuple[int, ...], splits: int, classes:
 def run_exact(run: Run) -> Grown:
     """Draw the tree of a plan."""
     blocks, chosen = _block_plans(run.plan), run.plan.parameters
-    questions = split_conditions(run.schema, run.target, reserved=chosen.reserved_splits)
+    cuts = chosen_cuts(run.schema, chosen)
+    questions = split_conditions(run.schema, run.target, reserved=chosen.reserved_splits, cuts=cuts)
     size, words = len(questions) + 1, word_count(run.schema.max_rows)
     work = [exact_words(chosen.blocks[:level], size, len(run.plan.classes), words) for level in range(len(blocks) + 1)]
     root = grow_exact(

@@ -40,6 +40,7 @@ from dpcore.models.trees.released.forest_model import ForestModel
 from dpcore.models.trees.released.parameters import ForestParameters, Sharing
 from dpcore.privacy.budgets import BudgetSplit
 from dpcore.released.evaluation import Evaluation
+from dpcore.released.parameters import chosen_cuts
 from dpcore.released.plan import CountNoise, RunPlan
 from dpcore.released.workload import Workload
 
@@ -60,6 +61,7 @@ class ForestLearner(Learner):
 
     def _plan(self, asked: Asked) -> RunPlan:
         _check_effort(asked)
+        chosen_cuts(asked.schema, asked.parameters)  # Refused here, if at all.
         return asked.plan(
             BudgetSplit(asked.epsilon, {TREES: asked.epsilon}),
             sampler=asked.parameters.method,
@@ -77,7 +79,7 @@ class ForestLearner(Learner):
         run.progress(GROWING_TREES, 0, parameters.trees)
         grow = grow_random_forest if parameters.method == "random_trees" else grow_adaptive_forest
         grown = grow(
-            NodeData(run.table, run.target, run.part),
+            NodeData(run.table, run.target, run.part, cuts=chosen_cuts(run.schema, parameters)),
             run.row_epsilon(TREES),
             parameters,
             run.randomness,

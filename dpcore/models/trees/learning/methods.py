@@ -23,6 +23,7 @@ from dpcore.models.trees.learning.sulq import grow_sulq
 from dpcore.models.trees.learning.workload import GROWING
 from dpcore.models.trees.released.parameters import TreeParameters
 from dpcore.privacy.budgets import BudgetSplit
+from dpcore.released.parameters import chosen_cuts
 from dpcore.released.plan import CountNoise, RunPlan
 
 #: The one step of a method whose paths divide the budget among themselves.
@@ -67,6 +68,7 @@ def _plan_fixed(asked: Asked) -> RunPlan:
 
 
 def _plan_tree(asked: Asked, noise: tuple[CountNoise, ...]) -> RunPlan:
+    chosen_cuts(asked.schema, asked.parameters)  # Refused here, if at all.
     split = BudgetSplit(asked.epsilon, {TREE: asked.epsilon})
     return asked.plan(split, sampler=asked.parameters.method, estimates_step=TREE, noise=noise)
 
@@ -85,7 +87,7 @@ def _run_fixed(run: Run) -> Grown:
 
 
 def _data_and_budget(run: Run) -> tuple[NodeData, Decimal]:
-    data = NodeData(run.table, run.target, run.part)
+    data = NodeData(run.table, run.target, run.part, cuts=chosen_cuts(run.schema, run.plan.parameters))
     return data, run.row_epsilon(TREE)
 
 

@@ -13,6 +13,7 @@ from dpcore.models.trees.learning.greedy import smallest_step
 from dpcore.models.trees.learning.joint_counts import joint_bytes, triple_count
 from dpcore.models.trees.released.parameters import ForestParameters, TreeParameters
 from dpcore.models.trees.released.splits import split_conditions
+from dpcore.released.parameters import chosen_cuts
 from dpcore.released.plan import RunPlan
 from dpcore.released.workload import Work, Workload
 
@@ -46,7 +47,8 @@ def tree_workload(plan: RunPlan) -> Workload:
 
 def _literals(plan: RunPlan) -> int:
     """Splits to choose from, and the choice not to split."""
-    return len(split_conditions(plan.schema, plan.target, reserved=plan.parameters.reserved_splits)) + 1
+    cuts = chosen_cuts(plan.schema, plan.parameters)
+    return len(split_conditions(plan.schema, plan.target, reserved=plan.parameters.reserved_splits, cuts=cuts)) + 1
 
 
 def exact_words(blocks: Sequence[int], size: int, classes: int, words: int) -> float:

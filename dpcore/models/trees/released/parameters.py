@@ -6,7 +6,7 @@ from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import Field, model_validator
 
-from dpcore.released.parameters import Evaluate, Parameters
+from dpcore.released.parameters import CutPoints, CutsFrom, Evaluate, Parameters
 
 Criterion = Literal["error", "gini", "information_gain", "matsushita"]
 #: Of trees: ``balanced`` is known to exact lookahead alone.
@@ -115,6 +115,8 @@ class TreeParameters(Parameters):
         json_schema_extra={"only": "lookahead"},
     )
     prune: Prune = None
+    cut_points: CutPoints = ()
+    cuts_from: CutsFrom = ""
     evaluate: Evaluate = True
 
     @model_validator(mode="before")
@@ -186,6 +188,8 @@ class ForestParameters(Parameters):
     threshold: Threshold = 0.01
     spend_rest: SpendRest = True
     prune: Prune = None
+    cut_points: CutPoints = ()
+    cuts_from: CutsFrom = ""
     evaluate: Evaluate = True
 
     @property

@@ -7,6 +7,7 @@ from typing import Any
 
 from dpcore.domain.columns import RESERVED, BooleanColumn, NumericColumn
 from dpcore.domain.conditions import Condition, cell_conditions, threshold_conditions
+from dpcore.domain.cuts import ALL_CUTS, Cuts
 from dpcore.domain.schema import Schema
 from dpcore.frozen import FrozenModel
 
@@ -112,10 +113,10 @@ def split_by_category(column: Any) -> Split:
     )
 
 
-def split_conditions(schema: Schema, target: str, *, reserved: bool) -> list[Condition]:
+def split_conditions(schema: Schema, target: str, *, reserved: bool, cuts: Cuts = ALL_CUTS) -> list[Condition]:
     """Every binary question over the columns other than ``target``, each once.
 
-    Ordered columns: ``<=`` at every inner edge; others: ``= category``, but for a column of
+    Ordered columns: ``<=`` at every cut; others: ``= category``, but for a column of
     two categories only one, ``yes`` of a yes/no column. If ``reserved``, ``= (missing)`` too,
     and ``= (other)`` if the column has that cell; nobody is asked for missing values of a column
     that has none.
@@ -125,7 +126,7 @@ def split_conditions(schema: Schema, target: str, *, reserved: bool) -> list[Con
         if column.name == target:
             continue
         if column.ordered:
-            edges = threshold_conditions(column, reserved=False)
+            edges = threshold_conditions(column, reserved=False, cuts=cuts)
             conditions += [item for item in edges if item.first == 0]
         else:
             named = cell_conditions(column, reserved=False)

@@ -8,6 +8,7 @@ import streamlit as st
 
 from dpcore.models.trees.released.parameters import ForestParameters
 from dpcore.released.parameters import parameters_of
+from pages.components.families.shared.cuts import cuts_from
 from pages.components.families.shared.inputs import evaluate, method, number, radio
 from pages.components.families.tree.inputs import adaptive, criterion, prune
 from pages.components.kit import slot
@@ -26,9 +27,11 @@ def parameters() -> dict[str, Any]:
         trees = number(OWN["trees"], 1, "forest-trees")
     with right:
         sharing = _sharing()
+    with slot.kept():
+        cuts = cuts_from(OWN, "forest")
     with st.expander("Advanced settings"):
         chosen: dict[str, Any] = {"method": method(OWN, METHODS["forest"], "forest", place)}
-        chosen |= {"trees": trees, "sharing": sharing}
+        chosen |= {"trees": trees, "sharing": sharing, **cuts}
         chosen |= _advanced(chosen["method"])
     return chosen
 

@@ -8,6 +8,7 @@ import streamlit as st
 
 from dpcore.models.rules.released.parameters import BudgetShares, RuleListParameters
 from dpcore.released.parameters import parameters_of
+from pages.components.families.shared.cuts import cuts_from
 from pages.components.families.shared.inputs import (
     KEEP,
     choice,
@@ -40,6 +41,9 @@ def parameters() -> dict[str, Any]:
     how = slot.kept()
     with slot.kept():
         chosen = _antecedents()
+    with slot.kept():
+        if chosen["antecedents"] != "given":
+            chosen |= cuts_from(OWN, "rule_list")
     with st.expander("Advanced settings"):
         chosen |= _sampler(how)
         chosen |= _advanced(chosen)

@@ -8,6 +8,7 @@ import streamlit as st
 
 from dpcore.models.trees.released.parameters import EXACT_CRITERIA, TreeParameters
 from dpcore.released.parameters import parameters_of
+from pages.components.families.shared.cuts import cuts_from
 from pages.components.families.shared.inputs import (
     Own,
     choice,
@@ -46,7 +47,7 @@ OWN = parameters_of(TreeParameters)
 
 def parameters() -> dict[str, Any]:
     """Every parameter of a tree run, as the visitor set it."""
-    place, asked = slot.kept(), slot.kept()
+    place, asked, cuts = slot.kept(), slot.kept(), slot.kept()
     with st.expander("Advanced settings"):
         chosen: dict[str, Any] = {"method": method(OWN, METHODS["tree"], "tree", place)}
         one, two = st.columns(2)
@@ -57,6 +58,8 @@ def parameters() -> dict[str, Any]:
             chosen |= evaluate(OWN)
     with asked:
         chosen["criterion"] = criterion(OWN, chosen["method"], "tree")
+    with cuts:
+        chosen |= cuts_from(OWN, "tree")
     return chosen
 
 

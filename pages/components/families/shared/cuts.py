@@ -1,0 +1,58 @@
+"""Where columns of numbers may be cut: at all cut points of the schema, or where a first look tells."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from dpcore.domain.labels import called
+from dpcore.domain.schema import Schema
+from dpcore.models.released import parse_model
+from dpcore.models.summaries.released.cut_points import cut_points
+from dpcore.privacy.budgets import format_epsilon
+from dpcore.released.release import Release
+from pages.components.families.shared.inputs import KEEP, Own, explained, label
+from pages.components.kit import markup
+from pages.components.visitor import access
+
+_ALL = ""
+
+
+def cuts_from(own: Own, family: str) -> dict[str, Any]:
+    """Which first look tells the cut points of numbers; asked only if there is one that tells any."""
+    dataset = access.chosen_dataset()
+    assert dataset is not None
+    releases, _ = access.attempt(lambda: access.service().releases(dataset.id))
+    looks = {release.id: release for release in releases or () if release.kind == "summaries" and _tells(release)}
+    if not looks:
+        return {}
+    chosen = st.selectbox(
+        label(own["cuts_from"]),
+        [_ALL, *looks],
+        format_func=lambda key: _named(looks[key]) if key else "None: all cut points of the schema",
+        key=f"{family}-cuts-{dataset.id}",
+        help=explained(own["cuts_from"]),
+        **KEEP,
+    )
+    if not chosen:
+        return {}
+    points = cut_points(parse_model(looks[chosen]), looks[chosen].domain)
+    st.caption(markup.plain(f"Cut points: {_listed(points, dataset.schema)}."))
+    return {"cuts_from": chosen}
+
+
+def _tells(look: Release) -> bool:
+    """Whether it looked at a column of numbers that has cut points."""
+    return any(axis.edges for axis in parse_model(look).axes)
+
+
+def _named(look: Release) -> str:
+    card = look.certificate
+    return f"First look of {card.created:%Y-%m-%d %H:%M} UTC · ε {format_epsilon(card.epsilon)} · {look.id[:6]}"
+
+
+def _listed(points: tuple[str, ...], schema: Schema) -> str:
+    """Each column by its label: ``Age at 40, 60; Systolic pressure at 120, 140``."""
+    pairs = (text.rpartition(": ") for text in points)
+    return "; ".join(f"{called(schema, name)} at {numbers}" for name, _, numbers in pairs)
