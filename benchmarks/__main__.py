@@ -16,6 +16,7 @@ from benchmarks import (
     budget,
     budget_errors,
     costs,
+    cuts,
     ebm,
     ebm_coverage,
     ebm_growth,
@@ -316,6 +317,14 @@ def learned_command(
     """How far privately learned deciles of twenty columns of 100,000 rows are off."""
     report.records += learned.run(epsilon, quick=quick)
     report.show(table_of("Cut points learned privately", report.records))
+
+
+@_suite("cuts")
+def cuts_command(report: Report, quick: Quick = False, data: Data = None, epsilon: Epsilon = None) -> None:
+    """Trees, forests and rule lists with the cut points of a first look, beside all cut points."""
+    _check_known("data set", data, cuts.DATA)
+    report.records += cuts.run(data, epsilon, quick=quick)
+    report.show(table_of("Cut points of a first look", report.records))
 
 
 @_suite("summaries")
