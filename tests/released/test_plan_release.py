@@ -269,6 +269,7 @@ def test_certificate_has_public_fields_only():
         "randomness",
         "schema_hash",
         "origins",
+        "cuts_from",
         "engine_version",
         "created",
     }

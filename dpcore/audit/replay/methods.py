@@ -10,6 +10,8 @@ from dpcore.audit.replay.tables import SchemaShape
 
 Choices = Mapping[str, tuple[Any, ...]]
 _ON_OR_OFF: Final = (True, False)
+#: All cut points of the schema, or one of a column that many schemas have.
+_CUTS: Final = ((), ("x0: 2",))
 #: So large that a certificate of epsilon at delta is not much above the loss.
 _DELTA: Final = "0.001"
 
@@ -49,6 +51,7 @@ _RULES: Final[Choices] = {
     "selection_alpha": ("house", "same"),
     "shares": (None, {"estimates": 1000}, {"list": 1000}, {"antecedents": 1000}),
     "evaluate": _ON_OR_OFF,
+    "cut_points": _CUTS,
 }
 _CHAIN: Final[Choices] = {
     **_RULES,
@@ -78,6 +81,7 @@ _TREES: Final[Choices] = {
     "spend_rest": _ON_OR_OFF,
     "prune": (None, True, False),
     "evaluate": _ON_OR_OFF,
+    "cut_points": _CUTS,
 }
 _LOOKAHEAD: Final[Choices] = {
     "criterion": ("balanced", "error", "gini"),
@@ -86,6 +90,7 @@ _LOOKAHEAD: Final[Choices] = {
     "reserved_splits": _ON_OR_OFF,
     "prune": _ON_OR_OFF,
     "evaluate": _ON_OR_OFF,
+    "cut_points": _CUTS,
 }
 _FORESTS: Final[Choices] = {
     **{name: values for name, values in _TREES.items() if name != "prune"},
