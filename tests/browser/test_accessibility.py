@@ -184,6 +184,19 @@ def test_the_result_of_every_family_is_accessible(browser, filled):
     assert found == []
 
 
+def test_chosen_options_can_be_read_on_a_dark_ground(browser, filled):
+    page = visit(browser, filled[0], "dark")
+    go(page, "Report")
+    page.get_by_role("combobox", name="Results").click()
+    page.get_by_role("option").first.click()
+    page.keyboard.press("Escape")
+    expect(page.get_by_test_id("stMultiSelect").locator("[data-tag]")).not_to_have_count(0)
+    settle(page)
+    found = faults(page, "color-contrast")
+    page.context.close()
+    assert found == []
+
+
 def test_axe_would_find_a_fault(page, filled):
     page.goto(filled[0].url)
     expect(page.get_by_role("heading", name="Data sets", exact=True)).to_be_visible()
