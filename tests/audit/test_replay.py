@@ -13,6 +13,7 @@ from dpcore.audit.replay.tape import Recording
 from dpcore.audit.replay.walks import log_weights
 from dpcore.audit.replay.witnesses import WITNESSES
 from dpcore.commands import app
+from dpcore.data.packing import unpack
 from dpcore.learning.learner import Run
 from dpcore.models.registry import get_learner
 from dpcore.privacy.randomness import public_generator
@@ -75,6 +76,8 @@ def test_a_witness_belongs_to_a_method():
         ("exact_pairs", 0.999),
         ("mcmc_tree_pair, pool", 0.96),
         ("mcmc_tree_pair, chain", 0.96),
+        ("naive", 0.99),
+        ("relevance_aware", 0.99),
     ],
 )
 def test_witnesses_show_what_they_were_made_for(method, share):
@@ -96,6 +99,29 @@ def test_neighbours_differ_in_one_person(seed):
     others = len(without.holdout)
     assert np.array_equal(first.codes[:, :others], second.codes[:, :others])
     assert np.array_equal(first.numbers[:, :others], second.numbers[:, :others], equal_nan=True)
+
+
+def test_neighbours_differ_in_rows_that_belong_to_rows():
+    """A nested row of every person belongs to a row of the same person that is there, and one person's come or go."""
+    nested = moved = 0
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        schema = random_schema(rng, SchemaShape(children=True, nested=True))
+        inner = [child for child in schema.children if child.parent is not None]
+        first, second = (rows.table(schema).partitions[0] for rows in random_neighbours(rng, schema))
+        for child in inner:
+            for part in (first, second):
+                held = np.stack([unpack(slot, part.rows) for slot in part.children[child.name].rows])
+                above = np.stack([unpack(slot, part.rows) for slot in part.children[child.parent].rows])
+                links = part.children[child.name].links
+                assert np.take_along_axis(above, links.astype(np.int64), axis=0)[held].all()
+            before, after = (part.children[child.name] for part in (first, second))
+            others = len(first.present)
+            assert np.array_equal(before.links[:, :others], after.links[:, :others])
+            moved += int(np.bitwise_count(before.rows ^ after.rows).sum() > 0)
+            nested += 1
+    assert nested > 5
+    assert moved > 2
 
 
 def test_a_seed_repeats_its_replay():

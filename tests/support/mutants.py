@@ -8,6 +8,8 @@ from fractions import Fraction
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 import dpcore.learning.holdout
 import dpcore.models.ebm.learning.accounting
 import dpcore.models.ebm.learning.fit
@@ -31,7 +33,7 @@ import dpcore.models.trees.learning.greedy
 import dpcore.models.trees.learning.sulq
 from dpcore.audit.bounds import replaced
 from dpcore.audit.replay.methods import METHODS
-from dpcore.data.partition import Partition
+from dpcore.data.partition import ChildRecords, Partition
 from dpcore.learning.learner import Run
 from dpcore.models.ebm.learning import accounting
 from dpcore.models.ilp.language import reach
@@ -337,6 +339,31 @@ def _said_of_rows_of_nobody() -> Iterator[None]:
     reach.reach_of.cache_clear()
 
 
+@contextmanager
+def _nested_rows_of_nobody() -> Iterator[None]:
+    """Noise as if what is asked of rows that belong to a row were true of nobody."""
+    bound = reach._of_rows
+
+    def nobody(factors: Any, table: int, form: int, asked: Any, *rest: Any) -> int:
+        return 0 if any(not kind[0] for kind, _ in asked) else bound(factors, table, form, asked, *rest)
+
+    reach.reach_of.cache_clear()
+    with replaced(reach, "_of_rows", nobody):
+        yield
+    reach.reach_of.cache_clear()
+
+
+def _links_of_anybody() -> AbstractContextManager[None]:
+    """A row belongs to the last slot to which a row in its place does, whoever's that is."""
+    belonging = ChildRecords.belonging
+
+    def mixed(own: ChildRecords, parents: int) -> Any:
+        links = np.broadcast_to(own.links.max(axis=1, keepdims=True), own.links.shape)
+        return belonging(ChildRecords(own.table, own.codes, own.rows, links), parents)
+
+    return replaced(ChildRecords, "belonging", mixed)
+
+
 def _whole_for_each_table() -> AbstractContextManager[None]:
     """Every table of a first look gets what all of them may spend together."""
     noise = dpcore.models.summaries.learning.accounting.Noise
@@ -383,6 +410,8 @@ MUTANTS = (
         _methods("naive", "relevance_aware"),
     ),
     Mutant("what is said of rows holds for nobody", _said_of_rows_of_nobody, _methods("relevance_aware")),
+    Mutant("what rows have holds for nobody", _nested_rows_of_nobody, _methods("naive")),
+    Mutant("links of anybody", _links_of_anybody, _methods("noisy_max", "naive", "relevance_aware")),
     Mutant("mined for nothing", _mined_for_nothing, _methods("mined conditions")),
     Mutant("chosen for nothing", _chosen_for_nothing, _methods("relevance_aware")),
     Mutant("rows of a person ignored by Gaussian counts", _rows_ignored_by_gaussian_counts, _methods(*COMPOSING)),

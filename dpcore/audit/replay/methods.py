@@ -127,7 +127,12 @@ _CLAUSES: Final[Choices] = {
     "max_literals": (1, 2, 3),
     "max_variables": (0, 1, 2),
     "negation": _ON_OR_OFF,
-    "quantifiers": (None, ("exists", "counts"), ("exists", "counts", "order", "alike")),
+    "quantifiers": (
+        None,
+        ("exists", "counts"),
+        ("exists", "counts", "order", "alike"),
+        ("exists", "within", "counts"),
+    ),
     "most_counted": (2, 5),
     "clauses": (1, 2, 3),
     "positive_weight": (1, 3),
@@ -159,7 +164,7 @@ _NUMBERS: Final = SchemaShape("numbers", (1, 3))
 _VIEWS: Final = SchemaShape("", (1, 2))
 _LOOKS: Final = SchemaShape("", (1, 2), children=True)
 _LEVELS: Final = SchemaShape("", (1, 2), levels=True)
-_RELATIONS: Final = SchemaShape(features=(1, 2), children=True)
+_RELATIONS: Final = SchemaShape(features=(1, 2), children=True, nested=True)
 
 
 def _of(choices: Choices, **fixed: Any) -> Choices:

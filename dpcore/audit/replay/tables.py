@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import numpy as np
@@ -30,6 +30,8 @@ class SchemaShape:
         Fewest and most columns beside the target, or on either side.
     children : bool
         Whether there may be child tables.
+    nested : bool
+        Whether rows of one of them may belong to rows of the other.
     levels : bool
         Whether there are a column of codes, with levels of groups above them, and one of numbers.
     """
@@ -37,6 +39,7 @@ class SchemaShape:
     target: str = "classes"
     features: tuple[int, int] = (1, 4)
     children: bool = False
+    nested: bool = False
     levels: bool = False
 
 
@@ -53,12 +56,19 @@ LEVELS: Final = (
 )
 
 
+#: Of two child tables, how often one belongs to the other where it may.
+_NESTED: Final = 0.7
+
+
 def random_schema(rng: Generator, shape: SchemaShape) -> Schema:
     """A schema of a few columns, a few hundred rows at most and one to five rows a person."""
     rows = int(rng.choice([20, 50, 100, 300]))
     children = [_child(rng, number) for number in range(int(rng.integers(0, 3)))]
     if not shape.children:
         children = []
+    if shape.nested and len(children) > 1 and rng.random() < _NESTED:
+        children[0] |= {"row_key": "number"}
+        children[1] |= {"parent": "child0", "parent_key": "of"}
     return Schema.from_mapping(
         {
             "name": "replay",
@@ -128,6 +138,8 @@ class Rows:
     holdout : array of shape (n_rows,)
     slots : mapping of str to array of shape (n_child_columns, n_slots, n_rows)
         Cells of the rows of each child table; -1 where there is none.
+    links : mapping of str to array of shape (n_slots, n_rows)
+        For a table whose rows belong to those of another: the slot of each row's parent.
     """
 
     codes: list[Ints]
@@ -135,6 +147,7 @@ class Rows:
     numeric: list[int]
     holdout: Flags
     slots: Mapping[str, Ints]
+    links: Mapping[str, Ints] = field(default_factory=dict)
 
     def beside(self, others: Rows) -> Rows:
         """These rows and then others."""
@@ -144,6 +157,7 @@ class Rows:
             self.numeric,
             np.concatenate([self.holdout, others.holdout]),
             {name: np.concatenate([own, others.slots[name]], axis=2) for name, own in self.slots.items()},
+            {name: np.concatenate([own, others.links[name]], axis=1) for name, own in self.links.items()},
         )
 
     def resembling(self, others: Rows, row: int, rng: Generator) -> Rows:
@@ -167,7 +181,9 @@ class Rows:
     def table(self, schema: Schema) -> PrivateTable:
         """The table that ingestion makes of these rows."""
         codes = [own.astype(np.uint16) for own in self.codes]
-        children = [_records(child, schema, self.slots[child.name]) for child in schema.children]
+        children = [
+            _records(child, schema, self.slots[child.name], self.links.get(child.name)) for child in schema.children
+        ]
         return PrivateTable.build(schema, codes, self.numbers, self.holdout, children)
 
 
@@ -175,10 +191,11 @@ def _joined(first: Sequence[Array], second: Sequence[Array]) -> list[Array]:
     return [np.concatenate(pair) for pair in zip(first, second, strict=True)]
 
 
-def _records(child: ChildTable, schema: Schema, slots: Ints) -> ChildRecords:
-    held = np.nonzero(slots[0] >= 0)
+def _records(child: ChildTable, schema: Schema, slots: Ints, links: Ints | None) -> ChildRecords:
+    places, records = held = np.nonzero(slots[0] >= 0)
     codes = [own[held].astype(np.uint16) for own in slots]
-    return ChildRecords.build(child, schema.max_rows, codes, *held)
+    linked = None if links is None else links[held]
+    return ChildRecords.build(child, schema.max_rows, codes, places, records, linked)
 
 
 def random_rows(rng: Generator, schema: Schema, count: int, *, alike: bool = False, kinds: bool = False) -> Rows:
@@ -204,6 +221,7 @@ def random_rows(rng: Generator, schema: Schema, count: int, *, alike: bool = Fal
             usual = kind % len(column.classes)
             codes.append(np.where(follows, usual, _cells(rng, column, drawn)))
     slots = {child.name: _slots(rng, child, drawn) for child in schema.children}
+    links = {child.name: _linked(rng, child, slots) for child in schema.children if child.parent is not None}
     places = np.zeros(count, dtype=np.int64) if alike else np.arange(count)
     holdout = rng.random(count) * 100 < schema.holdout_percent
     return Rows(
@@ -212,6 +230,7 @@ def random_rows(rng: Generator, schema: Schema, count: int, *, alike: bool = Fal
         [place for place, column in enumerate(schema) if isinstance(column, NumericColumn)],
         holdout,
         {name: own[:, :, places] for name, own in slots.items()},
+        {name: own[:, places] for name, own in links.items()},
     )
 
 
@@ -235,6 +254,14 @@ def _slots(rng: Generator, child: ChildTable, count: int) -> Ints:
     held = rng.random(shape) < rng.random()
     codes = [rng.integers(len(column.cells), size=shape, dtype=np.int64) for column in child.columns]
     return np.where(held, np.stack(codes), -1)
+
+
+def _linked(rng: Generator, child: ChildTable, slots: dict[str, Ints]) -> Ints:
+    """Links of rows to slots of the parent's table; rows that belong to no row are taken out."""
+    own, parents = slots[child.name], slots[str(child.parent)][0]
+    links = rng.integers(len(parents), size=own.shape[1:])
+    slots[child.name] = np.where(np.take_along_axis(parents, links, axis=0) >= 0, own, -1)
+    return links
 
 
 def random_neighbours(rng: Generator, schema: Schema) -> tuple[Rows, Rows]:

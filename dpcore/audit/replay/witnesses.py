@@ -16,7 +16,7 @@ from dpcore.audit.replay.tables import Rows
 from dpcore.domain.schema import Schema
 from dpcore.models.released import get_family
 
-_Answers = tuple[int, ...]
+_Answers = tuple[Any, ...]
 _Crowd = Mapping[Any, int]
 
 
@@ -68,6 +68,64 @@ def _rows(people: list[_Answers], columns: int) -> Rows:
     return Rows(list(codes), [], [], np.zeros(len(people), dtype=np.bool_), {})
 
 
+@dataclass(frozen=True)
+class NestedWitness(Witness):
+    """People with two tables of yes/no rows, of which those of the second belong to rows of the first.
+
+    The cells of a person are a class, and the rows of both tables: cells of the first, and of the second cells with
+    the place of the row to which each belongs.
+    """
+
+    @property
+    def schema(self) -> Schema:
+        """Relations of which clauses may chain both tables."""
+        column = {"name": "x", "type": "boolean"}
+        outer = {"name": "stay", "row_key": "number", "max_rows_per_person": _STAYS, "columns": [column]}
+        inner = {"name": "lab", "parent": "stay", "parent_key": "of", "max_rows_per_person": _LABS, "columns": [column]}
+        return Schema.from_mapping(
+            {
+                "name": "witness",
+                "max_rows": sum(self.crowd.values()) + 1,
+                "holdout_percent": 0,
+                "privacy_unit": {"column": "person"},
+                "columns": [{"name": "y", "type": "boolean", "target": True}],
+                "children": [outer, inner],
+            }
+        )
+
+    def rows(self) -> tuple[Rows, Rows]:
+        """Rows without and with the person."""
+        others = [answers for answers, count in self.crowd.items() for _ in range(count)]
+        return _related(others), _related([*others, self.person])
+
+
+def _related(people: list[_Answers]) -> Rows:
+    stays, labs = (np.full((1, slots, len(people)), -1, dtype=np.int64) for slots in (_STAYS, _LABS))
+    links = np.zeros((_LABS, len(people)), dtype=np.int64)
+    for place, (_, outer, inner) in enumerate(people):
+        stays[0, : len(outer), place] = outer
+        for slot, (cell, link) in enumerate(inner):
+            labs[0, slot, place], links[slot, place] = cell, link
+    classes = np.array([answers[0] for answers in people], dtype=np.int64)
+    slots = {"stay": stays, "lab": labs}
+    return Rows([classes], [], [], np.zeros(len(people), dtype=np.bool_), slots, {"lab": links})
+
+
+#: Rows of a person in the tables of a :class:`NestedWitness`.
+_STAYS: Final = 2
+_LABS: Final = 3
+_CHAINED: Final = {
+    "literals": ("stay: x = yes", "lab: x = yes"),
+    "quantifiers": ("exists", "within"),
+    "max_literals": 2,
+    "max_variables": 1,
+    "clauses": 1,
+    "length_prior": False,
+    "criterion": "share",
+    "min_share": 0,
+    "count_share": "0.01",
+    "evaluate": False,
+}
 _CHOICE: Final = {"starts": 1, "depth": 1, "tree_share": 0.99, "margins": False}
 #: The first column tells the classes apart; the second speaks against it.
 _TOLD: Final[_Crowd] = {(0, 1, 0): 60, (0, 0, 0): 40, (1, 1, 1): 40, (1, 0, 1): 60}
@@ -143,5 +201,10 @@ WITNESSES: Final[tuple[Witness, ...]] = (
             (0, 0, 1, 1),
         )
         for sampler in ("pool", "chain")
+    ),
+    # The person satisfies every clause; the others both conditions, but not on one stay.
+    *(
+        NestedWitness("ilp", name, {**_CHAINED, "method": name}, {(1, (0, 1), ((1, 0),)): 30}, (1, (0, 1), ((1, 1),)))
+        for name in ("noisy_max", "naive", "relevance_aware")
     ),
 )
