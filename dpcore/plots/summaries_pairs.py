@@ -13,6 +13,8 @@ from dpcore.plots.style import INK, clear_layout, safe, shorten
 
 #: Columns of a map with numbers in its fields.
 _NUMBERS = 12
+#: Where the scale of colours may end: else weak pairs would all look alike.
+_ENDS = (0.25, 0.5, 1.0)
 #: Pairs that an alternative text tells.
 _TOLD = 10
 _SCALE = [[0.0, "#e8f2f5"], [0.5, "#a9d4de"], [1.0, "#5aa9bb"]]
@@ -39,6 +41,7 @@ def pairs_figure(found: Sequence[Association], labels: Sequence[str]) -> go.Figu
             values[row][column] = one.strength.value
             words[row][column] = hundredths(one.strength.value) if size <= _NUMBERS else ""
             hovers[row][column] = f"{both}<br>{strength_words(one.strength)}"
+    strongest = max((one.strength.value for one in found), default=0.0)
     names = [safe(shorten(labels[axis], 24)) for axis in axes]
     numbers = list(range(size))
     figure = go.Figure(
@@ -54,7 +57,7 @@ def pairs_figure(found: Sequence[Association], labels: Sequence[str]) -> go.Figu
             hoverongaps=False,
             colorscale=_SCALE,
             zmin=0.0,
-            zmax=1.0,
+            zmax=next((end for end in _ENDS if end >= strongest), _ENDS[-1]),
             xgap=2,
             ygap=2,
             colorbar={"title": {"text": "V"}, "thickness": 12, "outlinewidth": 0},

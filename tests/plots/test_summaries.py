@@ -11,7 +11,7 @@ import pytest
 from dpcore.domain.schema import Schema
 from dpcore.models.registry import LEARNERS
 from dpcore.models.released import parse_model
-from dpcore.models.summaries.released.association import associations
+from dpcore.models.summaries.released.association import Association, associations
 from dpcore.models.summaries.released.crosstab import crosstab
 from dpcore.models.summaries.released.drawn import drawn_ends
 from dpcore.models.summaries.released.reading import Amount, readings
@@ -111,6 +111,13 @@ def test_the_map_of_pairs_has_a_field_for_each() -> None:
     filled = sum(value is not None for row in figure.data[0].z for value in row)
     assert filled == 2 * len(found) == 2 * len(model.pairs)
     assert labels[found[0].axes[0]] in pairs_alt(found, labels)
+
+
+@pytest.mark.parametrize(("strongest", "end"), [(0.0, 0.25), (0.2, 0.25), (0.26, 0.5), (0.7, 1.0), (1.1, 1.0)])
+def test_the_colours_of_the_map_reach_as_far_as_the_strongest_pair(strongest, end) -> None:
+    pair = Association((0, 1), Amount(strongest, 0.0, 1.0))
+    [cells] = pairs_figure([pair], ["one", "two"]).data
+    assert (cells.zmin, cells.zmax) == (0.0, end)
 
 
 @pytest.mark.parametrize("axes", [(0, 4), (4, 0)])

@@ -29,8 +29,8 @@ SENTENCES: Mapping[Missingness, str] = {
     "both": "Both sides only ask whether values are missing: this tells which values are missing for the same people, "
     "as those of questions or measurements that go together are, and nothing else.",
     "one": "One side only asks whether values are missing: this may come from who was asked or measured at all.",
-    "may": "Both sides also hold where values are missing, and would not go together enough without people of whom "
-    "they may be: if values are missing for the same people, that alone may explain it.",
+    "may": "Both sides also hold where values are missing, and do not go together enough among the people of whom "
+    "all values are surely known. If values are missing for the same people, that alone may explain it.",
 }
 
 

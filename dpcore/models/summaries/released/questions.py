@@ -1,4 +1,4 @@
-"""How many people are so and so, by a first look that was released: free."""
+"""How many people have which values, by a first look that was released: free."""
 
 from __future__ import annotations
 

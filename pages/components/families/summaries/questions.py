@@ -1,4 +1,4 @@
-"""A question box: how many people are so and so, by another column. Free where the columns were counted together."""
+"""A question box: how many people have which values, by another column. Free where they were counted together."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def show(look: Look) -> None:
     conditions, by = _conditions(look), _by(look)
     columns = [condition.column for condition in conditions] + [by] * bool(by)
     if not columns:
-        st.info("Choose a column to ask of.")
+        st.info("Choose a column to ask about.")
         return
     told, problem = access.attempt(lambda: _answer(look, conditions, by))
     if told is not None:
