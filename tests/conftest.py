@@ -66,12 +66,17 @@ def pytest_unconfigure() -> None:
     gc.unfreeze()  # Libraries that count their objects at the end find none left.
 
 
+@cache
+def _marks(path: Path) -> list[str]:
+    """Marks of all tests of a file."""
+    return [mark for mark, places in MARKED.items() if any(path.is_relative_to(TESTS / place) for place in places)]
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark tests by where they lie; what takes long comes first, so that no worker is left with it."""
     for item in items:
-        for mark, places in MARKED.items():
-            if any(item.path.is_relative_to(TESTS / place) for place in places):
-                item.add_marker(mark)
+        for mark in _marks(item.path):
+            item.add_marker(mark)
     items.sort(key=lambda item: sum(item.get_closest_marker(mark) is None for mark in MARKED))
 
 
