@@ -100,9 +100,9 @@ class Noise:
         """Of the tables of pairs that were found: more cells, a larger share."""
         weights = {pair: max(1, round(self.division.cells(pair) ** (2 / 3))) for pair in pairs}
         total = sum(weights.values())
-        return {
-            pair: self._mechanism(self.division.found_share * Fraction(own, total)) for pair, own in weights.items()
-        }
+        # Many pairs have as many cells as others: fitting a scale takes far longer than looking one up.
+        made = {own: self._mechanism(self.division.found_share * Fraction(own, total)) for own in set(weights.values())}
+        return {pair: made[own] for pair, own in weights.items()}
 
     def chooser(self, steps: int) -> ExponentialMechanism:
         """For the choice of one pair, by distances in so many steps per record."""

@@ -40,21 +40,29 @@ def outcomes(
     if not told:
         return codes[axis]
     classes = told[0][1].shape[1]
-    even = np.full((len(codes[axis]), classes), 1 / classes)
+    even = np.full((classes, len(codes[axis])), 1 / classes)
     chances = _fitted(even, told)
-    sure = np.eye(classes)[chances.argmax(axis=1)]
+    sure = np.eye(classes)[:, chances.argmax(axis=0)]
     chances = _fitted((1 - SURE) * chances + SURE * sure, told)
-    limits = np.cumsum(chances, axis=1)[:, :-1]
-    return np.asarray((generator.random(len(chances))[:, None] > limits).sum(axis=1))
+    limits = np.cumsum(chances, axis=0)[:-1]
+    return np.asarray((generator.random(chances.shape[1]) > limits).sum(axis=0))
 
 
 def _fitted(chances: Floats, told: list[tuple[Ints, Floats]]) -> Floats:
-    """Chances with which the records have the pairs, by alternate scaling."""
+    """Chances with which the records have the pairs, by alternate scaling.
+
+    Parameters
+    ----------
+    chances : array of shape (n_classes, n_records)
+        One class after the other, as sums and counts are quickest.
+    told : list of (array of shape (n_records,), array of shape (n_cells, n_classes))
+        Cells of another axis, and the counts of both.
+    """
+    shares = [(cells, (table / np.maximum(table.sum(axis=1, keepdims=True), _LEAST)).T) for cells, table in told]
     for _ in range(_ROUNDS):
-        for cells, table in told:
-            now = np.stack([np.bincount(cells, own, len(table)) for own in chances.T], axis=1)
-            shares = table / np.maximum(table.sum(axis=1, keepdims=True), _LEAST)
-            found = now / np.maximum(now.sum(axis=1, keepdims=True), _LEAST)
-            chances = chances * ((shares + _LEAST) / (found + _LEAST))[cells]
-            chances /= chances.sum(axis=1, keepdims=True)
+        for cells, wanted in shares:
+            now = np.stack([np.bincount(cells, own, wanted.shape[1]) for own in chances])
+            found = now / np.maximum(now.sum(axis=0), _LEAST)
+            chances = chances * ((wanted + _LEAST) / (found + _LEAST))[:, cells]
+            chances /= chances.sum(axis=0)
     return chances
