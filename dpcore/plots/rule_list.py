@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 from dpcore.models.released import parse_model
 from dpcore.models.rules.released.model import RuleListModel
 from dpcore.numerals import percent
-from dpcore.plots.style import SYMBOLS, clear_layout, colour, pretty, safe, shorten
+from dpcore.plots.style import SYMBOLS, clear_layout, clearly, colour, pretty, safe, shorten
 from dpcore.released.noisy_counts import are_nobody
 from dpcore.released.release import Release
 
@@ -15,14 +15,20 @@ from dpcore.released.release import Release
 def rule_list_figure(release: Release) -> go.Figure:
     """Noisy estimate of each rule with its 95 % noise interval, in list order.
 
-    A binary target shows its second class; otherwise every class has a symbol.
+    A binary target shows its second class; otherwise every class has a symbol. It is hollow where the noise
+    leaves nothing to say.
     """
     model: RuleListModel = parse_model(release)
     labels = [f"{i + 1}. {safe(shorten(pretty(rule.text)))}" for i, rule in enumerate(model.rules)]
     figure = go.Figure()
     shown = range(len(model.classes)) if len(model.classes) > 2 else [1]
     for place, code in enumerate(shown):
-        figure.add_trace(_estimates(model, code, labels, place))
+        told = [rule for rule, own in enumerate(model.rules) if not are_nobody(own.noisy_counts)]
+        clear = [rule for rule in told if _is_clear(model, rule, code)]
+        figure.add_trace(_estimates(model, code, clear, labels, SYMBOLS[place % len(SYMBOLS)], colour(place)))
+        if hidden := [rule for rule in told if rule not in clear]:
+            hollow = _estimates(model, code, hidden, labels, f"{SYMBOLS[place % len(SYMBOLS)]}-open", colour(place))
+            figure.add_trace(hollow.update(showlegend=False, marker={"line": {"width": 2}}))
     figure.update_layout(
         clear_layout(),
         height=140 + 38 * len(labels),
@@ -43,20 +49,22 @@ def rule_list_figure(release: Release) -> go.Figure:
     return figure
 
 
-def _estimates(model: RuleListModel, code: int, labels: list[str], place: int) -> go.Scatter:
-    told = [place for place, rule in enumerate(model.rules) if not are_nobody(rule.noisy_counts)]
-    estimates = [model.rules[place].estimates[code] for place in told]
-    intervals = [model.rules[place].intervals[code] for place in told]
+def _is_clear(model: RuleListModel, place: int, code: int) -> bool:
+    rule = model.rules[place]
+    return clearly(rule.noisy_counts, model.count_margin, *rule.intervals[code])
+
+
+def _estimates(
+    model: RuleListModel, code: int, shown: list[int], labels: list[str], symbol: str, shade: str
+) -> go.Scatter:
+    estimates = [model.rules[place].estimates[code] for place in shown]
+    intervals = [model.rules[place].intervals[code] for place in shown]
     return go.Scatter(
         name=safe(model.classes[code]),
         x=estimates,
-        y=[labels[place] for place in told],
+        y=[labels[place] for place in shown],
         mode="markers",
-        marker={
-            "size": 11,
-            "color": colour(place),
-            "symbol": SYMBOLS[place % len(SYMBOLS)],
-        },
+        marker={"size": 11, "color": shade, "symbol": symbol},
         error_x={
             "type": "data",
             "symmetric": False,

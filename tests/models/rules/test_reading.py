@@ -39,14 +39,25 @@ def test_a_share_with_its_interval_or_nobody():
     assert told_share(Rule(noisy_counts=(-13, 4), **counts), 1) == TOO_FEW
 
 
-def test_the_chart_has_a_line_but_no_mark_for_nobody():
-    intervals = ((0, 1),) * 2
+def chart(counts, intervals):
+    """Chart of a list whose rules have these noisy counts and intervals."""
     rules = [
-        Rule(conditions=(), text=str(one), noisy_counts=counts, estimates=(0.29, 0.71), intervals=intervals)
-        for one, counts in enumerate([(4, 9), (-13, 4), (0, 1)])
+        Rule(conditions=(), text=str(place), noisy_counts=own, estimates=(0.29, 0.71), intervals=((0, 1), interval))
+        for place, (own, interval) in enumerate(zip(counts, intervals, strict=True))
     ]
     model = RuleListModel(classes=("no", "yes"), rules=rules, count_margin=9, antecedent_count=1, evaluation=None)
     plan = RuleListLearner().plan(schema_of([{"name": "x", "type": "boolean"}, ILL], 1000), "ill", Decimal(1), {})
-    figure = rule_list_figure(make_release("rule_list", plan, model, secure=True, dataset_id="in-memory"))
-    assert list(figure.data[0].y) == ["1. 0", "3. 2"]
+    return rule_list_figure(make_release("rule_list", plan, model, secure=True, dataset_id="in-memory"))
+
+
+def test_the_chart_has_a_line_but_no_mark_for_nobody():
+    figure = chart([(4, 9), (-13, 4), (30, 60)], [(0.6, 0.8)] * 3)
+    assert [list(one.y) for one in figure.data] == [["1. 0", "3. 2"]]
     assert list(figure.layout.yaxis.categoryarray) == ["1. 0", "2. 1", "3. 2"]
+
+
+def test_marks_are_hollow_where_the_noise_leaves_nothing_to_say():
+    clear, hidden = chart([(40, 90), (4, 3), (40, 90)], [(0.6, 0.8), (0.6, 0.8), (0.0, 1.0)]).data
+    assert (list(clear.y), clear.marker.symbol) == (["1. 0"], "circle")
+    assert (list(hidden.y), hidden.marker.symbol) == (["2. 1", "3. 2"], "circle-open")
+    assert hidden.showlegend is False

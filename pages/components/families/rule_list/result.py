@@ -60,7 +60,7 @@ def _chart(release: Release, key: str) -> None:
     from dpcore.plots.rule_list import rule_list_alt, rule_list_figure
 
     figure.show(rule_list_figure(release), key=f"{key}-chart", alt=rule_list_alt(release))
-    st.caption("The same numbers are in the table above.")
+    st.caption("The same numbers are in the table above. Hollow marks: too noisy to tell.")
 
 
 @st.fragment
