@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from itertools import count
 from random import Random
 
@@ -9,11 +10,13 @@ import pytest
 
 from dpcore.data.clusters import ClusterExecutor
 from dpcore.data.table import PrivateTable
+from dpcore.models.registry import get_learner
 from tests.models.test_configurations import planned
 from tests.models.test_partitions import ASKED, content
 from tests.support.configurations import WAYS, draw_people, table_of
 from tests.support.dask_clusters import dask_cluster
 from tests.support.fake_learner import real_learners
+from tests.support.nested_relations import TARGET, draw_patients, nested_schema
 from tests.support.partitioned import divided
 
 pytestmark = pytest.mark.heavy
@@ -43,6 +46,16 @@ def test_a_cluster_gives_the_same_release(family, way, cluster, tmp_path):
     table = PrivateTable.open(tmp_path, ClusterExecutor(cluster.address))
     table.check()
     assert content(family, plan, table) == expected
+
+
+def test_a_cluster_gives_the_same_release_of_rows_that_belong_to_rows(cluster, tmp_path):
+    schema = nested_schema(max_rows=120)
+    chosen = {"quantifiers": ("exists", "within", "counts"), "max_variables": 1, "evaluate": False}
+    plan, table = get_learner("ilp").plan(schema, TARGET, Decimal(20), chosen), draw_patients(100, 9).table(schema)
+    divided(table, PARTITIONS).save(tmp_path)
+    expected = content("ilp", plan, table)
+    assert '"inner"' in expected[0]
+    assert content("ilp", plan, PrivateTable.open(tmp_path, ClusterExecutor(cluster.address))) == expected
 
 
 class _Fatal(PrivateTable):

@@ -24,6 +24,7 @@ from dpcore.released.evidence import Groups, without_negatives
 from dpcore.released.invented import Records, between
 from dpcore.released.release import make_release
 from tests.support import small_trains
+from tests.support.nested_relations import draw_patients, nested_schema
 
 ROWS = 6000
 SCHEMA = Schema.from_mapping(
@@ -197,6 +198,22 @@ def test_further_tables_keep_their_rows_with_their_owners():
     assert owners.value_counts().max() <= child.max_rows_per_person
     rehearsed = rehearse(learner, schema, plan, releases=[release])
     assert rehearsed.shaped_by == (release.id,)
+
+
+def test_rows_that_belong_to_rows_still_do_in_records_that_follow_a_theory():
+    schema = nested_schema(max_rows=400)
+    learner = get_learner("ilp")
+    chosen = {"quantifiers": ["exists", "within", "counts"], "max_variables": 1, "evaluate": False}
+    plan = learner.plan(schema, "ill", Decimal(20), chosen)
+    model = learner.run(Run(draw_patients(100, 9).table(schema), plan, SeededRandom(4)))
+    assert any(variable.nested for clause in model.clauses for variable in clause.variables)
+    release = make_release("ilp", plan, model, secure=False)
+    frame, children = shape_of(schema, "ill", [release]).draw(500, 5)
+    kept = set(zip(children["stay"]["id"], children["stay"]["stay_id"], strict=True))
+    assert len(children["lab"]) > 0
+    assert set(zip(children["lab"]["id"], children["lab"]["of"], strict=True)) <= kept
+    assert len(set(model.first_clause({"patient": frame, **children}, schema.unordered()).tolist())) > 1
+    assert rehearse(learner, schema, plan, releases=[release]).shaped_by == (release.id,)
 
 
 def test_weights_give_every_group_its_share():

@@ -69,6 +69,7 @@ def test_what_was_downloaded_is_taken() -> None:
         (changed(put("dataset_name", "x" * 1000)), "itself"),
         (changed(put("model.groups.0.noisy_counts", [])), "show"),
         (changed(put("model.groups.0.clause.variables.0.table", "nowhere")), "show"),
+        (changed(put("model.groups.0.clause.variables.0.atoms", [{"table": "car", "inner": "nowhere"}])), "show"),
     ],
 )
 def test_a_file_that_was_changed_is_refused(text: str, fault: str) -> None:

@@ -356,7 +356,7 @@ def test_effort_of_nested_rows_is_counted() -> None:
     """Of each stay's slot the six values, by condition; and each of their slots for each of a stay."""
     slots = {"": 1, "stay": 3, "lab": 6, "drug": 3}
     lattice = lattice_of(quantifiers=("exists", "within"), literals=FEW[:5])
-    assert nested_slots(lattice.atoms, slots) == 6 * (3 + 3)
+    assert nested_slots(lattice.atoms, slots) == 6 * (3 + 3) + 2 * 4
     assert nested_work(lattice.atoms, slots) == 4 * 6 * 3
     plain = lattice_of(quantifiers=("exists",), literals=FEW[:5])
     assert nested_slots(plain.atoms, slots) == nested_work(plain.atoms, slots) == 0

@@ -10,7 +10,7 @@ import numpy as np
 from dpcore.arrays import Ints, Words
 from dpcore.data.partition import Partition
 from dpcore.models.ilp.language.forms import Form
-from dpcore.models.ilp.language.within import RowAtom, Within
+from dpcore.models.ilp.language.within import RowAtom, Within, single
 from dpcore.models.ilp.learning.folding import Conjunctions, Slots, fold
 
 
@@ -24,12 +24,12 @@ def within_vectors(partition: Partition, name: str, atoms: Sequence[Within]) -> 
     for inner, least in dict.fromkeys((atom.inner, atom.least) for atom in atoms):
         chosen = [place for place, atom in enumerate(atoms) if (atom.inner, atom.least) == (inner, least)]
         child = partition.children[inner]
-        asked = list(dict.fromkeys(own for place in chosen for own in atoms[place].atoms))
+        distinct = dict.fromkeys(single([atoms[place] for place in chosen]))
+        asked = {own: number for number, own in enumerate(distinct)}
         rows = np.zeros((len(asked), len(child.rows), words), dtype=np.uint64)
-        for place, own in enumerate(asked):
-            rows[place] = child.rows_in(own.column, own.cells)
-        members = [tuple(asked.index(own) for own in atoms[place].atoms) for place in chosen]
-        conjunctions, places = _behind_beginnings(members)
+        for own, number in asked.items():
+            rows[number] = child.rows_in(own.column, own.cells)
+        conjunctions, places = _behind_beginnings([tuple(asked[own] for own in atoms[place].atoms) for place in chosen])
         for slot, belonging in enumerate(child.belonging(slots)):
             none = np.zeros((0, words), dtype=np.uint64)
             vectors[chosen, slot] = fold(Slots(belonging, none, False), rows, conjunctions, Form(least))[places]
@@ -38,9 +38,11 @@ def within_vectors(partition: Partition, name: str, atoms: Sequence[Within]) -> 
 
 def nested_slots(atoms: Sequence[RowAtom], slots: Mapping[str, int]) -> int:
     """Vectors that are held at once to find out what rows belong to which, at most."""
-    nested = {atom.inner: atom.table for atom in atoms if isinstance(atom, Within)}
-    counts = Counter(atom.table for atom in atoms)
-    return max((slots[inner] * (slots[name] + counts[inner]) for inner, name in nested.items()), default=0)
+    nested = Counter((atom.table, atom.inner) for atom in atoms if isinstance(atom, Within))
+    own = Counter(atom.table for atom in atoms)
+    return max(
+        (slots[inner] * (slots[name] + own[inner]) + 2 * count for (name, inner), count in nested.items()), default=0
+    )
 
 
 def nested_work(atoms: Sequence[RowAtom], slots: Mapping[str, int]) -> int:
@@ -51,7 +53,8 @@ def nested_work(atoms: Sequence[RowAtom], slots: Mapping[str, int]) -> int:
 def _behind_beginnings(members: Sequence[tuple[int, ...]]) -> tuple[Conjunctions, Ints]:
     """Conjunctions, each behind its own beginning, and where those stand that are asked for."""
     listed: list[tuple[int, ...]] = []
-    places, begun = [], dict[int, tuple[int, ...]]()
+    places: list[int] = []
+    begun: dict[int, tuple[int, ...]] = {}
     for own in members:
         for size in range(1, len(own)):
             if begun.get(size) != own[:size]:
@@ -60,7 +63,7 @@ def _behind_beginnings(members: Sequence[tuple[int, ...]]) -> tuple[Conjunctions
         begun[len(own)] = own
         places.append(len(listed))
         listed.append(own)
-    padded = np.full((len(listed), max(1, *map(len, listed), 1)), -1, dtype=np.int64)
+    padded = np.full((len(listed), max(1, *map(len, listed))), -1, dtype=np.int64)
     for place, own in enumerate(listed):
         padded[place, : len(own)] = own
     none = np.zeros(len(listed), dtype=np.int64)

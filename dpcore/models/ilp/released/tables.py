@@ -72,7 +72,7 @@ def rows_of_people(
         If what belongs to what is asked for, or an order, and a column that tells it is missing.
     """
     found: dict[str, TableRows] = {}
-    for child in reversed(schema.parents_first):  # What belongs to rows comes before these.
+    for child in schema.children:
         if child.name not in asked.columns:
             continue
         frame, owners = _owned(main, children, child, schema)
@@ -162,7 +162,7 @@ def _case_frame(children: Mapping[str, pd.DataFrame], child: ChildTable, schema:
     frame, in_order, parent = children.get(child.name, pd.DataFrame()), True, schema.parent_of(child)
     if parent is not None and parent.name in children and are_linked(frame, child, children[parent.name], parent):
         may = belonging(frame, child, children[parent.name], parent)
-        frame = frame[[bool(places) for places, _ in may]]
+        frame = frame[np.array([bool(places) for places, _ in may], dtype=np.bool_)]
     if child.order_by in frame and len(frame):
         in_order = all(is_known(value) for value in frame[child.order_by])
         frame = frame.iloc[np.argsort(times_of(frame, child))]
