@@ -38,6 +38,16 @@ def test_a_run_takes_the_cut_points_that_were_chosen(page: str) -> None:
     assert f"told by the first look {look.id}" in words(checked(app))
 
 
+def test_the_review_says_where_numbers_may_be_cut() -> None:
+    dataset_id = add_ward()
+    submit(dataset_id, "summaries", "0.5", "")
+    look = access.service().releases(dataset_id)[0]
+    app = open_page("tree")
+    boxes(app)[0].set_value(look.id).run()
+    button(app, "Review and spend").click().run()
+    assert f"those of the first look {look.id[:6]}" in words(checked(app))
+
+
 def test_conditions_of_ones_own_name_their_cut_points() -> None:
     dataset_id = add_ward()
     submit(dataset_id, "summaries", "0.5", "")

@@ -21,6 +21,7 @@ from pages.components.families.redescriptions import inputs as redescriptions_in
 from pages.components.families.redescriptions import result as redescriptions_result
 from pages.components.families.rule_list import inputs as rule_list_inputs
 from pages.components.families.rule_list import result as rule_list_result
+from pages.components.families.shared import cuts
 from pages.components.families.summaries import inputs as summaries_inputs
 from pages.components.families.summaries import result as summaries_result
 from pages.components.families.tree import inputs as tree_inputs
@@ -55,7 +56,7 @@ class Family:
         (quote) says more about a run before it is spent on, below its price.
     asked : callable or None
         (parameters) -> name and value of each line of the review that says what a run is about,
-        if that is not a target.
+        beside a target.
     way : str
         Parameter whose values are compared over epsilon.
     ways : mapping of str to str
@@ -141,6 +142,7 @@ RULE_LIST = Family(
     side=rule_list_result.side,
     figures=rule_list_result.figures,
     csv="the rules",
+    asked=cuts.asked,
     way="sampler",
     ways=rule_list_inputs.SAMPLERS,
 )
@@ -153,6 +155,7 @@ TREE = Family(
     side=tree_result.side,
     figures=tree_result.figures,
     csv="every node of the tree",
+    asked=cuts.asked,
 )
 FOREST = Family(
     released=get_family("forest"),
@@ -163,6 +166,7 @@ FOREST = Family(
     side=forest_result.side,
     figures=forest_result.figures,
     csv="every node of every tree",
+    asked=cuts.asked,
     repeats=1,
 )
 EBM = Family(

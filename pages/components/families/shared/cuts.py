@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import streamlit as st
@@ -40,6 +41,12 @@ def cuts_from(own: Own, family: str) -> dict[str, Any]:
     points = cut_points(parse_model(looks[chosen]), looks[chosen].domain)
     st.caption(markup.plain(f"Cut points: {_listed(points, dataset.schema)}."))
     return {"cuts_from": chosen}
+
+
+def asked(parameters: Mapping[str, Any]) -> dict[str, str]:
+    """Where a run may cut numbers, for its review, if that is not everywhere."""
+    look = parameters.get("cuts_from")
+    return {"Cut points of numbers": f"those of the first look {look[:6]}"} if look else {}
 
 
 def _tells(look: Release) -> bool:
