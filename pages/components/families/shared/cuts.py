@@ -10,6 +10,7 @@ import streamlit as st
 from dpcore.domain.labels import called
 from dpcore.domain.schema import Schema
 from dpcore.models.released import parse_model
+from dpcore.models.summaries.released.axes import Axis
 from dpcore.models.summaries.released.cut_points import cut_points
 from dpcore.privacy.budgets import format_epsilon
 from dpcore.released.release import Release
@@ -50,8 +51,8 @@ def asked(parameters: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _tells(look: Release) -> bool:
-    """Whether it looked at a column of numbers that has cut points."""
-    return any(axis.edges for axis in parse_model(look).axes)
+    """Whether it looked at a column of numbers that has cut points. Its tables, which may be large, are not read."""
+    return any(Axis.model_validate(axis).edges for axis in look.model["axes"])
 
 
 def _named(look: Release) -> str:
