@@ -120,7 +120,7 @@ def _alt(page: Page) -> str:
 @pytest.mark.slow
 def test_conditions_are_taken_out_one_after_another(page: Page, server: Server) -> None:
     open_rules(page, server)
-    page.get_by_text("Conditions on car: 37 of 37").click()
+    page.get_by_text("Conditions on car: all 37").click()
     for left in (36, 35):
         page.get_by_role("button", name=re.compile("^Remove ")).first.click()
         expect(page.get_by_text(f"Conditions on car: {left} of 37")).to_be_visible()
