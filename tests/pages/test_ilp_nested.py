@@ -50,6 +50,7 @@ def test_a_clause_over_nested_rows_is_read_made_up_and_tried(monkeypatch):
     assert ">stay_id<" in made["stay"]
     assert ">of<" in made["lab"]
     assert all("fulfils it" in table for table in made.values())
+    assert "lab: at most 6 rows; 'of' names the stay of each" in text.replace("**", "")
     assert "Clause 1 covers it" in _titles(app)
     app.selectbox(key=f"{key}-try-start").set_value(-1).run()
     assert "No clause covers it" in _titles(checked(app)), "without a row"

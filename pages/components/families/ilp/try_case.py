@@ -112,7 +112,9 @@ def _rows(
     names, own_key = [*links, *(column.name for column in child.columns)], schema.key_of(child)
     most = child.max_rows_per_person
     order = ", in the order of time: the earliest first" if child.keep != "random" else ""
-    st.markdown(f"**{markup.plain(child.name)}**: at most {most} row{'' if most == 1 else 's'}{order}")
+    above = f"; '{child.parent_key}' names the {child.parent} of each" if child.parent_key in links else ""
+    rows = f"at most {most} row{'' if most == 1 else 's'}{order}"
+    st.markdown(f"**{markup.plain(child.name)}**: {rows}{markup.plain(above)}")
     blank = pd.DataFrame({name: pd.Series([], dtype=object) for name in names})
     shown = blank if given is None else given[names].astype(dict.fromkeys(links, str))
     edited: pd.DataFrame = st.data_editor(
