@@ -23,7 +23,7 @@ from dpcore.domain.columns import NumericColumn
 from dpcore.learning.learner import Run
 from dpcore.models.registry import get_learner
 from dpcore.models.summaries.released.axes import axes_of
-from dpcore.models.summaries.released.synthesis import draw_codes
+from dpcore.models.summaries.released.synthesis import Source, draw_codes
 from dpcore.privacy.randomness import SecureRandom, SeededRandom
 
 #: Splits, by their number, with the records that are set aside in each.
@@ -70,7 +70,7 @@ def _invented(one: Problem, splits: Splits, epsilon: float | None) -> Iterator[t
     places = {axis.column: place for place, axis in enumerate(axes_of(schema, None))}
     for number, rows in splits.items():
         look = DPSummary(epsilon=epsilon, schema=schema, delta=rare_peers.DELTA, by=target, records=True)
-        codes = draw_codes(look.fit(one.data.frame[~rows]).model_, int((~rows).sum()), np.random.default_rng())
+        codes = draw_codes(Source(look.fit(one.data.frame[~rows]).model_), int((~rows).sum()), np.random.default_rng())
         training = np.stack([codes[places[name]] for name in one.columns], axis=1)
         yield number, regressed(one, training, codes[places[target]] == 1, rows)
 

@@ -20,7 +20,7 @@ from benchmarks.records import Record, summarise
 from benchmarks.summaries import DELTA, EPSILONS, SUITE, Truth
 from dpcore import DPEBMClassifier, DPSummary, DPTreeClassifier
 from dpcore.arrays import Floats, Ints
-from dpcore.models.summaries.released.synthesis import draw_codes
+from dpcore.models.summaries.released.synthesis import Source, draw_codes
 from dpcore.privacy.randomness import public_generator
 
 DATA: Final = ("adult", "telco_churn")
@@ -82,7 +82,7 @@ def _plain(truth: Truth, apart: np.ndarray) -> float:
 def _invented(truth: Truth, apart: np.ndarray, epsilon: float) -> float:
     look = DPSummary(epsilon=epsilon, schema=truth.data.schema, delta=DELTA, by=truth.data.target, records=True)
     model = look.fit(truth.data.frame[~apart]).model_
-    codes = draw_codes(model, int((~apart).sum()), np.random.default_rng())
+    codes = draw_codes(Source(model), int((~apart).sum()), np.random.default_rng())
     return _area(truth, np.stack([codes[place] for place in range(len(truth.axes))], axis=1), apart)
 
 

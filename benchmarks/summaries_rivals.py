@@ -26,7 +26,7 @@ from benchmarks.records import Record, summarise
 from benchmarks.summaries import DELTA, EPSILONS, SUITE, Truth
 from dpcore import DPSummary
 from dpcore.arrays import Floats, Ints
-from dpcore.models.summaries.released.synthesis import draw_codes
+from dpcore.models.summaries.released.synthesis import Source, draw_codes
 from dpcore.privacy.mechanisms import GeometricMechanism
 from dpcore.privacy.randomness import SecureRandom
 
@@ -92,7 +92,7 @@ def first_look(*, records: bool = False, tied: bool = False) -> Way:
         look = DPSummary(epsilon=epsilon, schema=truth.data.schema, delta=DELTA, records=records)
         look = look if records else look.set_params(pairs=(len(truth.axes) - 1) * tied)
         model = look.fit(truth.data.frame).model_
-        codes = draw_codes(model, len(truth.data.frame), np.random.default_rng())
+        codes = draw_codes(Source(model), len(truth.data.frame), np.random.default_rng())
         told = np.stack([codes[place] for place in range(len(truth.axes))], axis=1)
         return Made(told, time.process_time() - start)
 

@@ -7,6 +7,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from dpcore.arrays import Floats
 from dpcore.models.summaries.released.estimates import Estimates, Measured
 from dpcore.models.summaries.released.likely import likely_column, likely_pair
 from dpcore.models.summaries.released.raking import chosen, raked
@@ -53,6 +54,70 @@ def test_a_pair_is_followed_where_it_stands_out_and_is_independent_where_noise_e
     hidden = [likely_pair(column([[250, 250], [250, 250]], 200.0, seed), (0, 1), rows, columns) for seed in range(20)]
     assert np.mean([np.abs(one.table - 250).mean() for one in hidden]) < 100
     assert sum(one.nats == 0 for one in hidden) >= 10
+
+
+def smooth(cells: int = 20) -> Floats:
+    """Counts of two numbers that rise together."""
+    places = np.arange(cells) / (cells - 1)
+    shares = 0.02 + np.exp(-8 * (places[:, None] - places) ** 2)
+    return 20_000 * shares / shares.sum()
+
+
+def told_of(noisy: Estimates, exact: Floats, in_order=(0, 0), generator=None) -> Floats:
+    return likely_pair(noisy, (0, 1), exact.sum(axis=1), exact.sum(axis=0), in_order, generator).table
+
+
+def structure(table: Floats) -> float:
+    """How much the axes tell of each other, in nats."""
+    shares = table / table.sum()
+    alone = np.outer(shares.sum(axis=1), shares.sum(axis=0))
+    held = shares > 0
+    return float((shares[held] * np.log(shares[held] / alone[held])).sum())
+
+
+def test_neighbours_in_an_order_help_each_other():
+    exact, away = smooth(), {"in order": 0.0, "not": 0.0}
+    for seed in range(10):
+        noisy = column(exact, 60.0, seed)
+        away["in order"] += np.abs(told_of(noisy, exact, (20, 20)) - exact).sum()
+        away["not"] += np.abs(told_of(noisy, exact) - exact).sum()
+    assert away["in order"] < 0.7 * away["not"]
+
+
+def test_no_order_is_seen_where_there_is_none():
+    """An order that is said but not there costs next to nothing."""
+    exact = np.random.default_rng(5).gamma(0.5, 100.0, (12, 12))
+    away = {"said": 0.0, "not": 0.0}
+    for seed in range(10):
+        noisy = column(exact, 20.0, seed)
+        away["said"] += np.abs(told_of(noisy, exact, (12, 12)) - exact).sum()
+        away["not"] += np.abs(told_of(noisy, exact) - exact).sum()
+    assert away["said"] < 1.05 * away["not"]
+
+
+def test_the_cell_of_missing_ones_is_no_neighbour():
+    exact = smooth()
+    exact[-1] = exact[:-1].sum(axis=0)[::-1] / 10  # Who is missing there has the least elsewhere.
+    away = {"with it": 0.0, "without": 0.0}
+    for seed in range(10):
+        noisy = column(exact, 60.0, seed)
+        away["with it"] += np.abs(told_of(noisy, exact, (20, 20)) - exact)[-2:].sum()
+        away["without"] += np.abs(told_of(noisy, exact, (19, 20)) - exact)[-2:].sum()
+    assert away["without"] < away["with it"]
+
+
+def test_tables_that_may_be_the_true_one_have_its_structure_and_their_mean_has_less():
+    exact, found = smooth(), {"mean": [], "drawn": []}
+    for seed in range(10):
+        noisy = column(exact, 120.0, seed)
+        drawn = told_of(noisy, exact, (20, 20), np.random.default_rng(seed))
+        np.testing.assert_allclose(drawn.sum(axis=0), exact.sum(axis=0), rtol=0.02)
+        assert drawn.min() >= 0
+        found["drawn"].append(structure(drawn))
+        found["mean"].append(structure(told_of(noisy, exact, (20, 20))))
+    true = structure(exact)
+    assert np.mean(found["mean"]) < true
+    assert abs(np.mean(found["drawn"]) - true) < abs(np.mean(found["mean"]) - true)
 
 
 def test_weights_follow_a_circle_of_pairs_that_no_forest_can():

@@ -32,7 +32,7 @@ def model():
 
 
 def test_shares_of_columns_and_kept_pairs_are_those_that_were_counted(model):
-    codes = draw_codes(model, 60_000, np.random.default_rng(0))
+    codes = draw_codes(Source(model), 60_000, np.random.default_rng(0))
     frame = people()
     for axis, size in enumerate(model.sizes):
         exact = model.exact_table({schema().entity: frame}, schema(), (axis,)) / ROWS
@@ -64,7 +64,7 @@ def test_records_fit_the_schema(model):
     assert list(frame) == [column.name for column in own]
     for column in own:
         codes, _ = encode(column, frame[column.name])
-        again = draw_codes(model, 4000, np.random.default_rng(3))[own.index(column.name)]
+        again = draw_codes(Source(model), 4000, np.random.default_rng(3))[own.index(column.name)]
         assert codes.max() < len(column.cells)
         assert abs((codes == 0).mean() - (again == 0).mean()) < 0.05
     assert frame["age"].dropna().between(20, 100).all()

@@ -47,6 +47,12 @@ class Axis(FrozenModel):
         """Whether rows of a further table are counted."""
         return bool(self.table)
 
+    def in_order(self, size: int) -> int:
+        """How many of its cells, from the first on, are in an order; all but that of missing ones, or none."""
+        if self.edges is not None:
+            return len(self.edges) + 1
+        return size if self.rows else size - 1 if self.time else 0
+
     def cells(self, schema: Schema) -> tuple[str, ...]:
         """Labels of its cells, in order."""
         if not self.rows:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from dpcore.models.summaries.released.synthesis import Source, draw_codes, value
 from dpcore.privacy.randomness import public_generator
 from dpcore.released.evidence import Evidence, Groups
 from dpcore.released.invented import Records
+
+#: Seed of the tables that are drawn from those that may lie behind the noise.
+_STRUCTURE: Final = 1
 
 
 @dataclass(frozen=True)
@@ -54,7 +57,7 @@ class SummaryEvidence(Evidence):
 
     @cached_property
     def _source(self) -> Source:
-        return Source(self.model)
+        return Source(self.model, public_generator(_STRUCTURE))
 
     def _bins(self, axis: Axis, cells: int) -> CellBins:
         return CellBins(axis.column, axis.edges, () if axis.edges is not None else tuple(range(cells)), cells)
@@ -65,7 +68,7 @@ class SummaryEvidence(Evidence):
         if not counted or (target and target not in counted):
             return {}
         generator = public_generator(seed)
-        codes = draw_codes(self.model, rows, generator)
+        codes = draw_codes(self._source, rows, generator)
         if target:
             place = self.model.place(target)
             codes[place] = outcomes(codes, place, self._source.pairs, generator)

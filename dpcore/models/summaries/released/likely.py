@@ -1,16 +1,21 @@
 """The most plausible tables behind noisy ones, for invented records. Post-processing: costs nothing.
 
-An estimate without bias, cut off at 0, has too many people in cells that are empty where noise is wide, and
-too few everywhere else. These are means of what may lie behind the noise instead. On one axis the
-counts follow, before anything is seen, a gamma distribution that favours few cells with many; on two they scatter about
-those of independent axes, as much as the whole table makes most likely. Where there is hardly any noise
-both are the estimates; where there is nothing else, they are shares that say nothing and independent axes.
+An estimate without bias, cut off at 0, has too many people in cells that are empty where noise is wide,
+and too few everywhere else. These are means of what may lie behind the noise instead. On one axis the
+counts follow, before anything is seen, a gamma distribution that favours few cells with many. On two they
+scatter about those of independent axes, as much as the whole table makes most likely, and neighbours in
+an order are as much alike as that makes most likely. Where there is hardly any noise both are the
+estimates; where there is nothing else, they are shares that say nothing and independent axes.
+
+A mean has less structure than what it is the mean of. A table that is drawn from those that may lie
+behind the noise has about as much as the true one.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import product
 from typing import Final
 
 import numpy as np
@@ -30,6 +35,8 @@ _HALVINGS: Final = 50
 #: How widely counts may scatter about independence: as a share of one that is a hundredth of all.
 _SCATTERS: Final = 2.0 ** np.arange(-6, 4)
 _USUAL: Final = 0.01
+#: Over how many cells of an order neighbours may be alike; 0: not at all.
+_LENGTHS: Final = (0.0, 1.0, 3.0, 8.0)
 _LEAST: Final = 1e-9
 
 
@@ -80,22 +87,115 @@ def _means(logs: Floats, tried: Floats, tilt: float) -> Floats:
     return np.asarray((weights * tried).sum(axis=1) / weights.sum(axis=1))
 
 
-def likely_pair(own: Estimates, pair: Pair, rows: Floats, columns: Floats) -> Likely:
-    """A table that agrees with the counts of its two axes."""
+def likely_pair(
+    own: Estimates,
+    pair: Pair,
+    rows: Floats,
+    columns: Floats,
+    in_order: tuple[int, int] = (0, 0),
+    generator: np.random.Generator | None = None,
+) -> Likely:
+    """A table that agrees with the counts of its two axes.
+
+    Parameters
+    ----------
+    in_order : tuple of int
+        So many cells of each axis, from its first on, are in an order.
+    generator : numpy.random.Generator or None
+        Draws one of the tables that may lie behind the noise, which has about as much structure as the
+        true one; ``None``: their mean, which is nearest to it and has less.
+    """
     noisy, variance, total = own.table(pair), own.deviation(pair) ** 2, float(rows.sum())
-    alone = np.maximum(np.outer(rows, columns) / total, _LEAST)
-    usual = alone**1.5 * math.sqrt(_USUAL * total)
-    # A table whose axes go together by chance alone is the first of those that are compared.
-    scatters = [np.zeros_like(alone), *(scatter**2 * usual for scatter in _SCATTERS)]
-    chances = [-((noisy - alone) ** 2 / (variance + one) + np.log(variance + one)).sum() for one in scatters]
-    scatter = scatters[int(np.argmax(chances))]
-    if not scatter.any():
+    rows, columns = np.maximum(rows, _LEAST), np.maximum(columns, _LEAST)
+    alone = np.outer(rows, columns) / total
+    found = _most_likely(noisy - alone, variance, (rows, columns), in_order)
+    if found is None:
         return Likely(alone, 0.0)
-    middle = (noisy * scatter + alone * variance) / (variance + scatter)
-    means = _positive_means(middle, np.sqrt(scatter * variance / (variance + scatter)))
-    table = scaled(means, rows, columns)
+    middle = alone + found.mean
+    if generator is None:
+        table = _positive_means(middle, np.sqrt(found.variances))
+    else:
+        table = nearest(middle + found.drawn(generator), total)
+    table = scaled(table, rows, columns)
     kept = table > 0
     return Likely(table, max(float((table[kept] * np.log(table[kept] / alone[kept])).sum()), 0.0))
+
+
+@dataclass(frozen=True)
+class _Differences:
+    """What may lie behind noisy differences from independent axes: normal, with known axes of its own.
+
+    Attributes
+    ----------
+    left, right : arrays of eigenvectors, in columns
+    middle : array
+        Means along these axes.
+    spread : array
+        Variances along them.
+    """
+
+    left: Floats
+    right: Floats
+    middle: Floats
+    spread: Floats
+
+    @property
+    def mean(self) -> Floats:
+        return np.asarray(self.left @ self.middle @ self.right.T)
+
+    @property
+    def variances(self) -> Floats:
+        return np.asarray(self.left**2 @ self.spread @ (self.right**2).T)
+
+    def drawn(self, generator: np.random.Generator) -> Floats:
+        """What it is around the mean."""
+        return np.asarray(self.left @ (generator.normal(size=self.spread.shape) * np.sqrt(self.spread)) @ self.right.T)
+
+
+def _most_likely(
+    noisy: Floats, variance: float, margins: tuple[Floats, Floats], in_order: tuple[int, int]
+) -> _Differences | None:
+    """By the scatter, and the length over which neighbours are alike, that make the noisy table most likely.
+
+    ``None`` if there is most likely no difference at all. Counts of size c scatter as c ** (3 / 4), which is a
+    product of what rows and columns have of it: so the scatter of all cells is a Kronecker product, whose
+    eigenvalues are products of those of two small matrices.
+    """
+    best, found = -float((noisy**2 / variance).sum() + noisy.size * math.log(variance)), None
+    usual = math.sqrt(_USUAL) / float(margins[0].sum())
+    for left, right in product(
+        *(_spectra(counts**0.75, cells) for counts, cells in zip(margins, in_order, strict=True))
+    ):
+        seen = left.vectors.T @ noisy @ right.vectors
+        for scatter in _SCATTERS:
+            own = scatter**2 * usual * np.outer(left.values, right.values)
+            chance = -float((seen**2 / (own + variance) + np.log(own + variance)).sum())
+            if chance > best:
+                kept = own / (own + variance)
+                best, found = chance, _Differences(left.vectors, right.vectors, kept * seen, kept * variance)
+    return found
+
+
+@dataclass(frozen=True)
+class _Spectrum:
+    """How counts on one axis scatter together: eigenvalues and orthonormal eigenvectors, in columns."""
+
+    values: Floats
+    vectors: Floats
+
+
+def _spectra(widths: Floats, in_order: int) -> list[_Spectrum]:
+    """For each length over which neighbours may be alike; ``widths`` says how widely each cell scatters."""
+    places = np.arange(len(widths))
+    ordered = (places[:, None] < in_order) & (places < in_order)
+    made = []
+    for length in _LENGTHS if in_order > 1 else _LENGTHS[:1]:
+        alike = np.eye(len(widths))
+        if length:
+            alike[ordered] = np.exp(-np.abs(places[:, None] - places) / length)[ordered]
+        values, vectors = np.linalg.eigh(alike * np.outer(widths, widths))
+        made.append(_Spectrum(np.maximum(values, 0.0), vectors))
+    return made
 
 
 def _positive_means(middle: Floats, deviation: Floats) -> Floats:

@@ -55,6 +55,11 @@ class Branch:
 class Source:
     """What records are drawn from: tables without negative counts that agree on every column, and a forest.
 
+    Parameters
+    ----------
+    generator : numpy.random.Generator or None
+        For records with as much structure as the true ones, rather than the shares that are nearest to theirs.
+
     Attributes
     ----------
     columns : list of arrays
@@ -65,10 +70,14 @@ class Source:
         Axes in an order in which each comes after the one that it follows.
     """
 
-    def __init__(self, model: SummaryModel) -> None:
+    def __init__(self, model: SummaryModel, generator: np.random.Generator | None = None) -> None:
         own = model.estimates
         self.columns = [likely_column(own, axis) for axis in range(len(model.axes))]
-        told = {pair: likely_pair(own, pair, *(self.columns[axis] for axis in pair)) for pair in model.pairs}
+        in_order = [axis.in_order(size) for axis, size in zip(model.axes, model.sizes, strict=True)]
+        told = {
+            (a, b): likely_pair(own, (a, b), self.columns[a], self.columns[b], (in_order[a], in_order[b]), generator)
+            for a, b in model.pairs
+        }
         self.pairs = {pair: one.table for pair, one in told.items() if one.nats > 0}
         self.forest = _forest(len(model.axes), sorted(self.pairs, key=lambda pair: (-told[pair].nats, pair)))
 
@@ -116,7 +125,7 @@ def invented(model: SummaryModel, schema: Schema, rows: int, seed: int | None = 
     if not 0 <= rows <= MOST_ROWS:
         raise ValueError(f"invented records are at most {whole(MOST_ROWS)}")
     generator = np.random.default_rng() if seed is None else public_generator(seed)
-    codes = draw_codes(model, rows, generator)
+    codes = draw_codes(Source(model), rows, generator)
     main: dict[str, Any] = {}
     for place, axis in enumerate(model.axes):
         if not axis.rows:
@@ -132,9 +141,9 @@ def invented(model: SummaryModel, schema: Schema, rows: int, seed: int | None = 
     return tables
 
 
-def draw_codes(model: SummaryModel, rows: int, generator: np.random.Generator) -> dict[int, Ints]:
+def draw_codes(source: Source, rows: int, generator: np.random.Generator) -> dict[int, Ints]:
     """Cell of each invented record in each axis."""
-    source, codes = Source(model), dict[int, Ints]()
+    codes = dict[int, Ints]()
     for branch in source.forest:
         before = np.zeros(_DRAWN, dtype=np.int64) if branch.follows is None else codes[branch.follows]
         codes[branch.axis] = _drawn(source.given(branch), before, generator)
