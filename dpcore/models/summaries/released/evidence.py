@@ -12,7 +12,7 @@ import numpy as np
 from dpcore.arrays import Ints
 from dpcore.domain.schema import Schema
 from dpcore.models.summaries.released.axes import Axis
-from dpcore.models.summaries.released.outcomes import outcomes
+from dpcore.models.summaries.released.outcomes import SURE, outcomes
 from dpcore.models.summaries.released.synthesis import Source, draw_codes, values_of
 from dpcore.privacy.randomness import public_generator
 from dpcore.released.evidence import Evidence, Groups
@@ -71,7 +71,8 @@ class SummaryEvidence(Evidence):
         codes = draw_codes(self._source, rows, generator)
         if target:
             place = self.model.place(target)
-            codes[place] = outcomes(codes, place, self._source.pairs, generator)
+            sure = 0.0 if self.model.axes[place].edges is not None else SURE
+            codes[place] = outcomes(codes, place, self._source.pairs, generator, sure)
         return {
             axis.column: values_of(axis, schema, codes[place], generator)
             for place, axis in enumerate(self.model.axes)
