@@ -210,7 +210,8 @@ def held_up(server: Server) -> Iterator[None]:
 
 
 def finished(page: Page) -> None:
-    expect(page.get_by_text("Finished.")).to_be_visible(timeout=3 * WAIT)
+    """Runs give way to whatever else a machine has to do, so a busy one may need minutes for a small run."""
+    expect(page.get_by_text("Finished.")).to_be_visible(timeout=10 * WAIT)
 
 
 def spent(server: Server) -> tuple[Decimal, int, int]:

@@ -5,21 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
 from dpcore.arrays import Ints
 from dpcore.domain.schema import Schema
 from dpcore.models.summaries.released.axes import Axis
-from dpcore.models.summaries.released.outcomes import SURE, outcomes
+from dpcore.models.summaries.released.outcomes import outcomes
 from dpcore.models.summaries.released.synthesis import Source, draw_codes, values_of
 from dpcore.privacy.randomness import public_generator
 from dpcore.released.evidence import Evidence, Groups
 from dpcore.released.invented import Records
-
-#: Seed of the tables that are drawn from those that may lie behind the noise.
-_STRUCTURE: Final = 1
 
 
 @dataclass(frozen=True)
@@ -42,7 +39,7 @@ class SummaryEvidence(Evidence):
     def groups(self) -> Iterator[Groups]:
         """Records by their cells, column by column, and by the pairs that tell more than noise would.
 
-        Counts are the most plausible ones behind the noise: records that are to be like real ones must not follow it.
+        Counts are the estimates: what noise adds to their structure stands in for what no pair tells.
         """
         own, source = self.model.estimates, self._source
         for place, axis in enumerate(self.model.axes):
@@ -57,7 +54,7 @@ class SummaryEvidence(Evidence):
 
     @cached_property
     def _source(self) -> Source:
-        return Source(self.model, public_generator(_STRUCTURE))
+        return Source(self.model, likely=False)
 
     def _bins(self, axis: Axis, cells: int) -> CellBins:
         return CellBins(axis.column, axis.edges, () if axis.edges is not None else tuple(range(cells)), cells)
@@ -71,8 +68,7 @@ class SummaryEvidence(Evidence):
         codes = draw_codes(self._source, rows, generator)
         if target:
             place = self.model.place(target)
-            sure = 0.0 if self.model.axes[place].edges is not None else SURE
-            codes[place] = outcomes(codes, place, self._source.pairs, generator, sure)
+            codes[place] = outcomes(codes, place, self._source.pairs, generator)
         return {
             axis.column: values_of(axis, schema, codes[place], generator)
             for place, axis in enumerate(self.model.axes)

@@ -7,8 +7,8 @@ scatter about those of independent axes, as much as the whole table makes most l
 an order are as much alike as that makes most likely. Where there is hardly any noise both are the
 estimates; where there is nothing else, they are shares that say nothing and independent axes.
 
-A mean has less structure than what it is the mean of. A table that is drawn from those that may lie
-behind the noise has about as much as the true one.
+They are nearer to the true counts than the estimates, and have less structure than these: noise that is
+left in looks like structure, and stands in for what a mean leaves out.
 """
 
 from __future__ import annotations
@@ -93,7 +93,6 @@ def likely_pair(
     rows: Floats,
     columns: Floats,
     in_order: tuple[int, int] = (0, 0),
-    generator: np.random.Generator | None = None,
 ) -> Likely:
     """A table that agrees with the counts of its two axes.
 
@@ -101,9 +100,6 @@ def likely_pair(
     ----------
     in_order : tuple of int
         So many cells of each axis, from its first on, are in an order.
-    generator : numpy.random.Generator or None
-        Draws one of the tables that may lie behind the noise, which has about as much structure as the
-        true one; ``None``: their mean, which is nearest to it and has less.
     """
     noisy, variance, total = own.table(pair), own.deviation(pair) ** 2, float(rows.sum())
     rows, columns = np.maximum(rows, _LEAST), np.maximum(columns, _LEAST)
@@ -112,11 +108,7 @@ def likely_pair(
     if found is None:
         return Likely(alone, 0.0)
     middle = alone + found.mean
-    if generator is None:
-        table = _positive_means(middle, np.sqrt(found.variances))
-    else:
-        table = nearest(middle + found.drawn(generator), total)
-    table = scaled(table, rows, columns)
+    table = scaled(_positive_means(middle, np.sqrt(found.variances)), rows, columns)
     kept = table > 0
     return Likely(table, max(float((table[kept] * np.log(table[kept] / alone[kept])).sum()), 0.0))
 
@@ -146,10 +138,6 @@ class _Differences:
     @property
     def variances(self) -> Floats:
         return np.asarray(self.left**2 @ self.spread @ (self.right**2).T)
-
-    def drawn(self, generator: np.random.Generator) -> Floats:
-        """What it is around the mean."""
-        return np.asarray(self.left @ (generator.normal(size=self.spread.shape) * np.sqrt(self.spread)) @ self.right.T)
 
 
 def _most_likely(

@@ -1,7 +1,7 @@
 """How one column follows all others together, by the pairs that it was counted in.
 
-Records that follow pairs alone have the least structure that the pairs allow; real classes have more of it, which no
-pair tells. So a part of the records gets the class that the pairs together make most likely, the others one by
+Records that follow pairs alone have the least structure that the pairs allow; real ones have more of it, which no
+pair tells. So a part of the records gets the value that the pairs together make most likely, the others one by
 chance; and all chances are fitted to the pairs again. The part was chosen on public tables. Post-processing: free.
 """
 
@@ -15,8 +15,8 @@ import numpy as np
 from dpcore.arrays import Floats, Ints
 from dpcore.models.summaries.released.estimates import Pair
 
-#: Share of the records that follow the most likely class.
-SURE: Final = 0.8
+#: Share of the records that follow the most likely value.
+SURE: Final = 0.4
 _ROUNDS: Final = 20
 _LEAST: Final = 1e-9
 
@@ -26,7 +26,6 @@ def outcomes(
     axis: int,
     tables: Mapping[Pair, Floats],
     generator: np.random.Generator,
-    sure: float = SURE,
 ) -> Ints:
     """Cells of one axis for records whose other cells are known; those that they have, if no pair tells of it.
 
@@ -35,8 +34,6 @@ def outcomes(
     codes : mapping of int to array of shape (n_records,)
     tables : mapping of (int, int) to array
         Counts of two axes.
-    sure : float
-        Share of the records that follow the most likely cell; 0 for numbers, of which pairs tell enough.
     """
     told = [
         (codes[pair[1] if pair[0] == axis else pair[0]], table.T if pair[0] == axis else table)
@@ -48,9 +45,8 @@ def outcomes(
     classes = told[0][1].shape[1]
     even = np.full((classes, len(codes[axis])), 1 / classes)
     chances = _fitted(even, told)
-    if sure:
-        likeliest = np.eye(classes)[:, chances.argmax(axis=0)]
-        chances = _fitted((1 - sure) * chances + sure * likeliest, told)
+    sure = np.eye(classes)[:, chances.argmax(axis=0)]
+    chances = _fitted((1 - SURE) * chances + SURE * sure, told)
     limits = np.cumsum(chances, axis=0)[:-1]
     return np.asarray((generator.random(chances.shape[1]) > limits).sum(axis=0))
 

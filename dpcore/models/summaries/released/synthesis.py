@@ -57,8 +57,9 @@ class Source:
 
     Parameters
     ----------
-    generator : numpy.random.Generator or None
-        For records with as much structure as the true ones, rather than the shares that are nearest to theirs.
+    likely : bool
+        Whether the tables are the most plausible ones behind the noise, whose shares are nearest to the true
+        ones. If not they are the estimates, which have about as much structure as the true ones.
 
     Attributes
     ----------
@@ -70,15 +71,16 @@ class Source:
         Axes in an order in which each comes after the one that it follows.
     """
 
-    def __init__(self, model: SummaryModel, generator: np.random.Generator | None = None) -> None:
-        own = model.estimates
-        self.columns = [likely_column(own, axis) for axis in range(len(model.axes))]
+    def __init__(self, model: SummaryModel, *, likely: bool = True) -> None:
+        own, axes = model.estimates, range(len(model.axes))
+        columns = [likely_column(own, axis) for axis in axes]
         in_order = [axis.in_order(size) for axis, size in zip(model.axes, model.sizes, strict=True)]
         told = {
-            (a, b): likely_pair(own, (a, b), self.columns[a], self.columns[b], (in_order[a], in_order[b]), generator)
-            for a, b in model.pairs
+            (a, b): likely_pair(own, (a, b), columns[a], columns[b], (in_order[a], in_order[b])) for a, b in model.pairs
         }
-        self.pairs = {pair: one.table for pair, one in told.items() if one.nats > 0}
+        kept = {pair: one.table for pair, one in told.items() if one.nats > 0}
+        self.columns = columns if likely else [own.consistent((axis,)) for axis in axes]
+        self.pairs = kept if likely else {pair: own.consistent(pair) for pair in kept}
         self.forest = _forest(len(model.axes), sorted(self.pairs, key=lambda pair: (-told[pair].nats, pair)))
 
     def given(self, branch: Branch) -> Floats:
