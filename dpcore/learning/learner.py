@@ -17,6 +17,7 @@ from dpcore.privacy.budgets import BudgetSplit, row_epsilon
 from dpcore.privacy.losses import pure_epsilon
 from dpcore.privacy.randomness import RandomSource
 from dpcore.released.family import ReleasedFamily
+from dpcore.released.parameters import chosen_cuts
 from dpcore.released.plan import EVALUATION, RunPlan, check_classes
 from dpcore.released.workload import Workload
 from dpcore.validation import validated
@@ -173,6 +174,8 @@ class Learner(ABC):
         """
         asked = Asked(schema, target, epsilon, validated(self.parameters, parameters), delta, rho)
         self._check_target(asked)
+        if hasattr(asked.parameters, "cut_points"):
+            chosen_cuts(schema, asked.parameters)  # Refused here, if at all: never once a run has begun.
         return self._plan(asked)
 
     def _check_target(self, asked: Asked) -> None:

@@ -29,7 +29,8 @@ class Rehearsals(Runs, Releases):
         from dpcore.models.registry import get_learner
         from dpcore.rehearsal import rehearse
 
-        dataset, plan = self._plan(request)
+        dataset, request = self._exact(request)
+        plan = self._plan(dataset, request)
         learner = get_learner(request.algorithm)
         return rehearse(learner, dataset.schema, plan, releases=self._shaping(request, shaped))
 
@@ -50,8 +51,8 @@ class Rehearsals(Runs, Releases):
         from dpcore.models.registry import get_learner
         from dpcore.rehearsal import outlook
 
-        _, request = self._exact(request)
-        dataset, plan = self._plan(request)
+        dataset, request = self._exact(request)
+        plan = self._plan(dataset, request)
         return outlook(
             get_learner(request.algorithm),
             dataset.schema,

@@ -50,7 +50,8 @@ class Runs(ServiceBase):
         """Say what a run would cost and promise. Free; raises ``RequestError``."""
         from dpcore.models.registry import get_learner
 
-        dataset, in_form = self._forms(request)
+        dataset, request = self._exact(request)
+        in_form = self._forms(dataset, request)
         plan = in_form(request.pure)
         means, refusal = self._ledger.quote(dataset.id, self._user.name, plan.loss)
         return Quote(
@@ -84,8 +85,8 @@ class Runs(ServiceBase):
         ConflictError
             If the nonce was used for another request.
         """
-        _, request = self._exact(request)
-        _, plan = self._plan(request)
+        dataset, request = self._exact(request)
+        plan = self._plan(dataset, request)
         reservation = self._queue.reserve(request, self._user.name, plan.loss, nonce, _request_hash(request, plan))
         if reservation.created:
             self._jobs.start(reservation.id)
@@ -185,16 +186,14 @@ class Runs(ServiceBase):
             raise RequestError("This first look tells of no column of numbers, so of no cut points.")
         return points
 
-    def _plan(self, request: RunRequest) -> tuple[DatasetInfo, RunPlan]:
-        dataset, in_form = self._forms(request)
-        return dataset, in_form(request.pure)
+    def _plan(self, dataset: DatasetInfo, request: RunRequest) -> RunPlan:
+        return self._forms(dataset, request)(request.pure)
 
-    def _forms(self, request: RunRequest) -> tuple[DatasetInfo, Callable[[bool], RunPlan]]:
-        """The data set of a run, and its plan: pure, or in the form that suits the budget."""
+    def _forms(self, dataset: DatasetInfo, request: RunRequest) -> Callable[[bool], RunPlan]:
+        """The plan of an exact request: pure, or in the form that suits the budget."""
         from dpcore.learning.forms import plan_under
         from dpcore.models.registry import get_learner
 
-        dataset, request = self._exact(request)
         if not self._store.present(dataset.id):
             raise RequestError(RECORDS_GONE)
         dataset.check_private()
@@ -207,7 +206,7 @@ class Runs(ServiceBase):
         def plan(delta: Decimal, rho: Decimal | None = None) -> RunPlan:
             return learner.plan(dataset.schema, request.target, request.epsilon, request.parameters, delta, rho)
 
-        return dataset, lambda pure: plan_under(cap, plan, pure=pure, most=most)
+        return lambda pure: plan_under(cap, plan, pure=pure, most=most)
 
 
 def _may_be_pure(in_form: Callable[[bool], RunPlan]) -> bool:

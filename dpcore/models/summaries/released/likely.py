@@ -88,11 +88,7 @@ def _means(logs: Floats, tried: Floats, tilt: float) -> Floats:
 
 
 def likely_pair(
-    own: Estimates,
-    pair: Pair,
-    rows: Floats,
-    columns: Floats,
-    in_order: tuple[int, int] = (0, 0),
+    own: Estimates, pair: Pair, rows: Floats, columns: Floats, in_order: tuple[int, int] = (0, 0)
 ) -> Likely:
     """A table that agrees with the counts of its two axes.
 
@@ -151,9 +147,8 @@ def _most_likely(
     """
     best, found = -float((noisy**2 / variance).sum() + noisy.size * math.log(variance)), None
     usual = math.sqrt(_USUAL) / float(margins[0].sum())
-    for left, right in product(
-        *(_spectra(counts**0.75, cells) for counts, cells in zip(margins, in_order, strict=True))
-    ):
+    spectra = (_spectra(counts**0.75, cells) for counts, cells in zip(margins, in_order, strict=True))
+    for left, right in product(*spectra):
         seen = left.vectors.T @ noisy @ right.vectors
         for scatter in _SCATTERS:
             own = scatter**2 * usual * np.outer(left.values, right.values)

@@ -22,10 +22,7 @@ _LEAST: Final = 1e-9
 
 
 def outcomes(
-    codes: Mapping[int, Ints],
-    axis: int,
-    tables: Mapping[Pair, Floats],
-    generator: np.random.Generator,
+    codes: Mapping[int, Ints], axis: int, tables: Mapping[Pair, Floats], generator: np.random.Generator
 ) -> Ints:
     """Cells of one axis for records whose other cells are known; those that they have, if no pair tells of it.
 

@@ -61,7 +61,6 @@ class ForestLearner(Learner):
 
     def _plan(self, asked: Asked) -> RunPlan:
         _check_effort(asked)
-        chosen_cuts(asked.schema, asked.parameters)  # Refused here, if at all.
         return asked.plan(
             BudgetSplit(asked.epsilon, {TREES: asked.epsilon}),
             sampler=asked.parameters.method,

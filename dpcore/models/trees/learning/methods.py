@@ -68,7 +68,6 @@ def _plan_fixed(asked: Asked) -> RunPlan:
 
 
 def _plan_tree(asked: Asked, noise: tuple[CountNoise, ...]) -> RunPlan:
-    chosen_cuts(asked.schema, asked.parameters)  # Refused here, if at all.
     split = BudgetSplit(asked.epsilon, {TREE: asked.epsilon})
     return asked.plan(split, sampler=asked.parameters.method, estimates_step=TREE, noise=noise)
 

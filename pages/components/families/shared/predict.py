@@ -76,8 +76,7 @@ def answer(title: str, label: str, places: Sequence[Place], shown: int, caveat: 
     show = st.success if told else st.warning
     show(f"{chance} {caveat or text('case_is_a_group')}", title=markup.plain(title), icon="➡️")
     if len(places) > 1:
-        chances = (cells.estimate(place.numbers, shown, place.margin) for place in places)
-        rows = [markup.row([escape(place.name), chance]) for place, chance in zip(places, chances, strict=True)]
+        rows = [markup.row([escape(p.name), cells.estimate(p.numbers, shown, p.margin)]) for p in places]
         markup.table("Where the case may fall", ["Where", f"Noisy chance of {label}"], rows)
 
 
