@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
 from decimal import Decimal
 from pathlib import Path
@@ -21,6 +20,7 @@ from dpcore.plots.ilp_prolog import prolog_file
 from dpcore.released.release import Release, make_release
 from tests.plots.test_ilp import BOTH, DROPPED, KEPT, release_of
 from tests.support.nested_relations import nested_schema
+from tests.support.prolog_programs import needs_prolog
 from tests.support.small_relations import TARGET, ordered_schema
 
 BOTH_KEPT = ((KEPT, (40, 310), True), (DROPPED, (7, 160), True), (None, (500, -4), False))
@@ -54,14 +54,14 @@ def test_facts_hold_no_more_than_their_rows_do() -> None:
     assert heavy == {row for row, weight in weights.items() if weight > 3.5}
 
 
-@pytest.mark.skipif(shutil.which("swipl") is None, reason="SWI-Prolog is not installed here")
+@needs_prolog
 def test_it_runs_and_the_made_up_cases_are_found(tmp_path: Path) -> None:
     told, complaints = ran(prolog_file(release_of(*BOTH_KEPT)), tmp_path, "direction(Who, east)")
     assert complaints == ""
     assert set(told.split()) == {"case_1", "case_2"}
 
 
-@pytest.mark.skipif(shutil.which("swipl") is None, reason="SWI-Prolog is not installed here")
+@needs_prolog
 def test_what_does_not_predict_finds_nobody(tmp_path: Path) -> None:
     told, complaints = ran(prolog_file(release_of(*BOTH)), tmp_path, "direction(Who, east)")
     assert complaints == ""
@@ -72,7 +72,7 @@ def _kind(cell: int) -> tuple[Atom, ...]:
     return (Atom(table="drug", column="kind", cells=(cell,)),)
 
 
-@pytest.mark.skipif(shutil.which("swipl") is None, reason="SWI-Prolog is not installed here")
+@needs_prolog
 @pytest.mark.parametrize(
     "variable",
     [
@@ -94,7 +94,7 @@ def _with_high(least: int = 1) -> Within:
     return Within(table="stay", inner="lab", atoms=(high,), least=least)
 
 
-@pytest.mark.skipif(shutil.which("swipl") is None, reason="SWI-Prolog is not installed here")
+@needs_prolog
 @pytest.mark.parametrize(
     "said",
     [

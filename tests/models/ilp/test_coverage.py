@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -18,9 +15,8 @@ from dpcore.domain.schema import Schema
 from dpcore.errors import RequestError
 from dpcore.models.ilp.language.atoms import Atom
 from dpcore.models.ilp.language.clause import Clause, Variable
-from dpcore.models.ilp.language.lattice import Lattice, build_lattice
+from dpcore.models.ilp.language.lattice import build_lattice
 from dpcore.models.ilp.language.parameters import ILPParameters
-from dpcore.models.ilp.language.prolog import Prolog
 from dpcore.models.ilp.learning import coverage
 from dpcore.models.ilp.learning.coverage import (
     check_effort,
@@ -29,6 +25,7 @@ from dpcore.models.ilp.learning.coverage import (
     fold_factors,
 )
 from tests.oracles.clauses import holds
+from tests.support.prolog_programs import covered, needs_prolog, program
 from tests.support.small_relations import (
     EVERYTHING_OF_ROWS,
     SCHEMA,
@@ -200,8 +197,8 @@ def test_effort_beyond_reason_is_refused_before_anything_is_read() -> None:
     check_effort(small_schema(max_rows=100_000), lattice.atoms, lattice.factors, len(lattice))
 
 
-def program(crowd: People, lattice: Lattice, places: list[int], schema: Schema) -> str:
-    """Facts, what the predicates mean, and one numbered clause for each place."""
+def facts(crowd: People, schema: Schema) -> list[str]:
+    """Facts, and what the predicates mean."""
     lines = [":- style_check(-singleton).", ":- style_check(-discontiguous)."]
     names = sorted({*VALUES, "has_drug", "has_test", "last_drug", "first_test", "drug_before", "test_before"})
     lines += [f":- dynamic {name}/2." for name in names]
@@ -231,31 +228,17 @@ def program(crowd: People, lattice: Lattice, places: list[int], schema: Schema) 
                 lines += [f"{table}_before({table}_{number}_{earlier}, {own})." for earlier in range(place)]
         lines += [f"last_drug(p{number}, drug_{number}_{len(rows['drug']) - 1})."] if rows["drug"] else []
         lines += [f"first_test(p{number}, test_{number}_0)."] if rows["test"] else []
-    writer = Prolog(schema)
-    for place in places:
-        goals = [goal for together in writer.body(lattice.clause(place)) for goal in together]
-        lines.append(f"covered({place}, P) :- {', '.join(goals)}.")
-    lines.append(
-        ":- initialization((forall((setof(P, covered(K, P), L), length(L, N)), format('~w ~w~n', [K, N])), halt))."
-    )
-    return "\n".join(lines) + "\n"
+    return lines
 
 
-@pytest.mark.skipif(
-    shutil.which("swipl") is None and not os.environ.get("CI"),
-    reason="needs SWI-Prolog: apt-get install swi-prolog-nox",
-)
+@needs_prolog
 @pytest.mark.parametrize("seed", [1, 2])
 def test_prolog_finds_the_same_people(seed: int, tmp_path: Path) -> None:
     schema, crowd = (small_schema(), ordered_schema())[seed - 1], draw_people(20, seed)
     lattice = build_lattice(schema, TARGET, (WIDE, RICH)[seed - 1])
     generator = np.random.default_rng(seed)
     places = sorted(int(place) for place in generator.choice(len(lattice), 400, replace=False))
-    file = tmp_path / "clauses.pl"
-    file.write_text(program(crowd, lattice, places, schema), encoding="utf-8")
-    done = subprocess.run(["swipl", "-q", str(file)], capture_output=True, text=True, timeout=120, check=True)
-    assert done.stderr == ""
-    found = dict(map(int, line.split()) for line in done.stdout.splitlines())
+    found = covered(program(facts(crowd, schema), schema, lattice, places), tmp_path)
     counts = counts_of(crowd, lattice, schema).sum(axis=1)
     assert len(found) > 100
     assert {place: int(counts[place]) for place in places if counts[place]} == found

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
-import shutil
-import subprocess
 from collections.abc import Callable
 from contextlib import nullcontext
 from decimal import Decimal
@@ -24,7 +21,6 @@ from dpcore.models.ilp.language.clause import Clause, Variable
 from dpcore.models.ilp.language.generality import Generality
 from dpcore.models.ilp.language.lattice import STRATA, Lattice, build_lattice
 from dpcore.models.ilp.language.parameters import ILPParameters
-from dpcore.models.ilp.language.prolog import Prolog
 from dpcore.models.ilp.language.reach import reach_of
 from dpcore.models.ilp.language.within import Within
 from dpcore.models.ilp.learning import coverage
@@ -46,6 +42,7 @@ from tests.support.nested_relations import (
     nested_schema,
 )
 from tests.support.partitioned import divided
+from tests.support.prolog_programs import covered, needs_prolog, program
 
 DOMAIN = nested_schema()
 #: Few conditions, so that a test can look at every clause.
@@ -392,8 +389,8 @@ def test_a_release_over_nested_tables_does_not_depend_on_partitions(method: str,
 # Prolog
 
 
-def program(crowd: Patients, lattice: Lattice, places: list[int]) -> str:
-    """Facts, what the predicates mean, and one numbered clause for each place."""
+def facts(crowd: Patients) -> list[str]:
+    """Facts, and what the predicates mean."""
     lines = [":- style_check(-singleton).", ":- style_check(-discontiguous)."]
     pairs = ("has_stay", "has_lab", "has_drug", "stay_has_lab", "stay_has_drug", "first_stay", "stay_before")
     lines += [f":- dynamic {name}/2." for name in (*pairs, *VALUES)]
@@ -411,31 +408,17 @@ def program(crowd: Patients, lattice: Lattice, places: list[int]) -> str:
                     lines += [f"has_{table}(p{number}, {name}).", f"stay_has_{table}({own}, {name})."]
                     lines += [f"{column}({name}, {value})." for column, value in row.items()]
         lines += [f"first_stay(p{number}, stay_{number}_0)."] if stays else []
-    writer = Prolog(DOMAIN)
-    for place in places:
-        goals = [goal for together in writer.body(lattice.clause(place)) for goal in together]
-        lines.append(f"covered({place}, P) :- {', '.join(goals)}.")
-    lines.append(
-        ":- initialization((forall((setof(P, covered(K, P), L), length(L, N)), format('~w ~w~n', [K, N])), halt))."
-    )
-    return "\n".join(lines) + "\n"
+    return lines
 
 
-@pytest.mark.skipif(
-    shutil.which("swipl") is None and not os.environ.get("CI"),
-    reason="needs SWI-Prolog: apt-get install swi-prolog-nox",
-)
+@needs_prolog
 @pytest.mark.parametrize("lattice", [WIDE, LATTICE], ids=["wide", "long"])
 def test_prolog_finds_the_same_people_by_nested_rows(lattice: Lattice, tmp_path: Path) -> None:
     crowd = draw_patients(20, 2)
     generator = np.random.default_rng(1)
     nested = [place for place in range(len(lattice)) if any(item.nested for item in lattice.clause(place).variables)]
     places = sorted(int(place) for place in generator.permutation(nested)[:300])
-    file = tmp_path / "clauses.pl"
-    file.write_text(program(crowd, lattice, places), encoding="utf-8")
-    done = subprocess.run(["swipl", "-q", str(file)], capture_output=True, text=True, timeout=120, check=True)
-    assert done.stderr == ""
-    found = dict(map(int, line.split()) for line in done.stdout.splitlines())
+    found = covered(program(facts(crowd), DOMAIN, lattice, places), tmp_path)
     counts = counts_of(crowd, lattice).sum(axis=1)
     assert len(found) > 50
     assert {place: int(counts[place]) for place in places if counts[place]} == found
