@@ -1,8 +1,8 @@
 """Audits of whole runs of relational rules: from the uploaded tables to the released theory.
 
 How an audit works: :mod:`dpcore.audit.bounds`. Input 1 has one person more, with many child
-rows. Two audits look at which clause was chosen, by report noisy max and level by level, one at
-the noisy counts.
+rows. Three audits look at which clause was chosen: by report noisy max, level by level, and where
+rows belong to rows. One looks at the noisy counts.
 """
 
 from __future__ import annotations
@@ -17,11 +17,14 @@ from typing import Any, ClassVar, Final
 import numpy as np
 import pandas as pd
 
-from dpcore.arrays import Ints
+from dpcore.arrays import Ints, Words
 from dpcore.audit.bounds import Audit, AuditedMechanism, likelihood_events, replaced
 from dpcore.data.ingest import frame_chunks, ingest
+from dpcore.data.partition import ChildRecords
+from dpcore.data.table import PrivateTable
 from dpcore.domain.schema import Schema
 from dpcore.learning.learner import Run
+from dpcore.models.ilp.language.within import single
 from dpcore.models.ilp.learning import learner as engine
 from dpcore.models.ilp.learning import selection
 from dpcore.models.ilp.learning.learner import ILPLearner
@@ -35,6 +38,10 @@ _SHARE: Final = 0.04
 #: Rows of the person who is added, half of which ingestion must drop.
 _ROWS: Final = 8
 _KINDS: Final = tuple("abcdefghijkl")
+#: People who are not ill, their stays in the order of time, and results of tests.
+_NOT_ILL: Final = 16
+_STAYS: Final = ("planned", "urgent")
+_TESTS: Final = ("low", "high")
 #: Broken versions add so much less noise, for so few runs to tell.
 _LESS_NOISE: Final = 8
 _FAR_LESS_NOISE: Final = 16
@@ -61,6 +68,27 @@ def _schema() -> Schema:
     )
 
 
+def _nested_schema() -> Schema:
+    def choice(name: str, categories: Sequence[str]) -> dict[str, Any]:
+        return {"name": name, "type": "categorical", "categories": list(categories)}
+
+    stay = {"name": "stay", "row_key": "number", "keep": "first", "order_by": "day"}
+    test = {"name": "test", "parent": "stay", "parent_key": "of"}
+    return Schema.from_mapping(
+        {
+            "name": "audit",
+            "max_rows": 64,
+            "holdout_percent": 0,
+            "privacy_unit": {"column": "person"},
+            "columns": [{"name": "ill", "type": "boolean"}],
+            "children": [
+                {**stay, "max_rows_per_person": len(_STAYS), "columns": [choice("kind", _STAYS)]},
+                {**test, "max_rows_per_person": _ROWS // 2, "columns": [choice("result", _TESTS)]},
+            ],
+        }
+    )
+
+
 @dataclass(frozen=True)
 class _Runs(ABC):
     """Ingestion and whole runs. One person is not ill and has an event of the first kind.
@@ -78,16 +106,20 @@ class _Runs(ABC):
 
     def __call__(self, side: int, trials: int) -> Ints:
         """Return coded outputs of so many runs."""
-        learner, source, schema = ILPLearner(), SecureRandom(), _schema()
-        wanted = {"clauses": 1, "max_literals": 1, "length_prior": False, **self.chosen}
-        plan = learner.plan(schema, "ill", _EPSILON, wanted)
-        people = pd.DataFrame([("p", "no"), ("q", "yes")][: 1 + side], columns=["person", "ill"])
-        events = pd.DataFrame([("p", _KINDS[0]), *[("q", _KINDS[-1])] * _ROWS * side], columns=["person", "kind"])
+        learner, source = ILPLearner(), SecureRandom()
         # One table serves all runs: nothing random of it reaches the output.
-        table = ingest(frame_chunks(people), schema, source, {"event": frame_chunks(events)})
+        table = self._table(side, source)
+        wanted = {"clauses": 1, "max_literals": 1, "length_prior": False, **self.chosen}
+        plan = learner.plan(table.schema, "ill", _EPSILON, wanted)
         with self.broken():
             runs = (learner.run(Run(table, plan, source)) for _ in range(trials))
             return np.array([self._label(model) for model in runs], dtype=np.int64)
+
+    def _table(self, side: int, source: SecureRandom) -> PrivateTable:
+        """The records of an input, as ingestion leaves them."""
+        people = pd.DataFrame([("p", "no"), ("q", "yes")][: 1 + side], columns=["person", "ill"])
+        events = pd.DataFrame([("p", _KINDS[0]), *[("q", _KINDS[-1])] * _ROWS * side], columns=["person", "kind"])
+        return ingest(frame_chunks(people), _schema(), source, {"event": frame_chunks(events)})
 
     @abstractmethod
     def _label(self, model: ILPModel) -> int:
@@ -132,6 +164,42 @@ class ClauseCountRuns(_Runs):
         return int(sum(group.noisy_counts[1] > 0 for group in model.groups))
 
 
+class NestedChoiceRuns(_Runs):
+    """Which clause report noisy max chooses about rows that belong to rows.
+
+    Everybody has a planned stay and then an urgent one, with tests of one kind. Some people are not ill and were tested
+    in the planned one. The person added is ill and was tested in the urgent one, more often than ingestion keeps.
+    """
+
+    chosen: ClassVar[Mapping[str, Any]] = {
+        "count_share": "0.01",
+        "max_literals": 2,
+        "max_variables": 1,
+        "quantifiers": ("exists", "within"),
+    }
+
+    def _table(self, side: int, source: SecureRandom) -> PrivateTable:
+        """The records of an input, as ingestion leaves them."""
+        names = [f"p{number}" for number in range(_NOT_ILL)]
+        people = pd.DataFrame([*((name, "no") for name in names), *[("q", "yes")] * side], columns=["person", "ill"])
+        stays = [(name, place, kind) for name in people["person"] for place, kind in enumerate(_STAYS)]
+        tests = [(name, 0, _TESTS[0]) for name in names] + [("q", 1, _TESTS[1])] * _ROWS * side
+        rows = {
+            "stay": pd.DataFrame(stays, columns=["person", "day", "kind"]).assign(number=lambda own: own["day"]),
+            "test": pd.DataFrame(tests, columns=["person", "of", "result"]),
+        }
+        chunks = {name: frame_chunks(frame) for name, frame in rows.items()}
+        return ingest(frame_chunks(people), _nested_schema(), source, chunks)
+
+    def _label(self, model: ILPModel) -> int:
+        """Which of the kinds of stays and results the clause asks for, if any, as one number."""
+        asked: set[tuple[str, int]] = set()
+        for variable in model.clauses[0].variables:
+            asked |= {(own.column, own.cells[0]) for own in single(variable.atoms) if own.column}
+        known = [(column, cell) for column in ("kind", "result") for cell in range(2)]
+        return sum(2**place for place, own in enumerate(known) if own in asked)
+
+
 def _less_noise_in_choice() -> AbstractContextManager[None]:
     def build(sensitivity: int, epsilon: Decimal, monotone: bool) -> NoisyMax:
         return NoisyMax(sensitivity, _LESS_NOISE * epsilon, monotone)
@@ -155,6 +223,18 @@ def _less_noise_on_counts() -> AbstractContextManager[None]:
     return replaced(engine, "GeometricMechanism", build)
 
 
+def links_of_anybody() -> AbstractContextManager[None]:
+    """The mistake to avoid: a row belongs to the last slot to which one in its place does, whoever's that is."""
+    belonging = ChildRecords.belonging
+
+    def mixed(own: ChildRecords, parents: int) -> Words:
+        assert own.links is not None
+        links = np.broadcast_to(own.links.max(axis=1, keepdims=True), own.links.shape)
+        return belonging(ChildRecords(own.table, own.codes, own.rows, links), parents)
+
+    return replaced(ChildRecords, "belonging", mixed)
+
+
 def choice_audit() -> Audit:
     """The clause that report noisy max chooses."""
     controls: dict[str, AuditedMechanism] = {
@@ -163,6 +243,21 @@ def choice_audit() -> Audit:
     return Audit(
         "relational rules, noisy max",
         ClauseChoiceRuns(),
+        likelihood_events,
+        controls,
+        share=2 * _SHARE,
+    )
+
+
+def nested_audit() -> Audit:
+    """The clause about rows that belong to rows."""
+    controls: dict[str, AuditedMechanism] = {
+        f"noise divided by {_LESS_NOISE}": replace(NestedChoiceRuns(), broken=_less_noise_in_choice),
+        "rows belong to rows of anybody": replace(NestedChoiceRuns(), broken=links_of_anybody),
+    }
+    return Audit(
+        "relational rules, rows of rows",
+        NestedChoiceRuns(),
         likelihood_events,
         controls,
         share=2 * _SHARE,
@@ -185,4 +280,4 @@ def count_audit() -> Audit:
     return Audit("relational rules, counts", ClauseCountRuns(), likelihood_events, controls, share=_SHARE)
 
 
-AUDITS: Sequence[Callable[[], Audit]] = (choice_audit, level_audit, count_audit)
+AUDITS: Sequence[Callable[[], Audit]] = (choice_audit, nested_audit, level_audit, count_audit)

@@ -12,19 +12,23 @@ from dpcore.audit.ilp import (
     ClauseChoiceRuns,
     ClauseCountRuns,
     LevelRuns,
+    NestedChoiceRuns,
     choice_audit,
     count_audit,
     level_audit,
+    nested_audit,
 )
 from dpcore.models.ilp.learning import learner, selection
 
 
 def test_every_way_to_look_at_a_run_is_audited() -> None:
-    assert set(AUDITS) == {choice_audit, level_audit, count_audit}
+    assert set(AUDITS) == {choice_audit, nested_audit, level_audit, count_audit}
     assert all(make().controls for make in AUDITS)
 
 
-@pytest.mark.parametrize("make", [choice_audit, pytest.param(level_audit, marks=pytest.mark.slow), count_audit])
+@pytest.mark.parametrize(
+    "make", [choice_audit, nested_audit, pytest.param(level_audit, marks=pytest.mark.slow), count_audit]
+)
 def test_audits_of_whole_runs(make: Callable[[], Audit]) -> None:
     """What level by level shows of a budget drowns in the noise for so many clauses."""
     result = make().run(12_000)
@@ -32,9 +36,22 @@ def test_audits_of_whole_runs(make: Callable[[], Audit]) -> None:
     assert result.caught, result
 
 
-@pytest.mark.parametrize("sound", [ClauseChoiceRuns(), LevelRuns(), ClauseCountRuns()])
-def test_runs_of_both_inputs_have_codes(sound: ClauseChoiceRuns | ClauseCountRuns) -> None:
-    assert set(sound(0, 20)) | set(sound(1, 20)) <= set(range(14))
+@pytest.mark.parametrize("sound", [ClauseChoiceRuns(), NestedChoiceRuns(), LevelRuns(), ClauseCountRuns()])
+def test_runs_of_both_inputs_have_codes(sound: ClauseChoiceRuns | NestedChoiceRuns | ClauseCountRuns) -> None:
+    assert set(sound(0, 20)) | set(sound(1, 20)) <= set(range(16))
+
+
+def test_clauses_of_the_audit_are_about_rows_of_rows() -> None:
+    """One of the stay's kinds and one of the test's results, of one stay, is a code of its own."""
+    assert set(NestedChoiceRuns()(0, 60)) & {5, 6, 9, 10}
+
+
+def test_a_row_of_anybody_is_what_an_audit_would_see() -> None:
+    """Whose tests belong to which stay moves what is chosen of people who stay."""
+    broken = nested_audit().controls["rows belong to rows of anybody"]
+    planned_low = 5
+    assert planned_low not in broken(0, 40)
+    assert planned_low in broken(1, 150)
 
 
 def test_an_audit_leaves_the_engine_as_it_was() -> None:

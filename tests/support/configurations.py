@@ -76,12 +76,15 @@ class Person:
     holdout : bool
     children : tuple of tuple of tuple of int
         Cell codes of each row, for every child table.
+    links : tuple of tuple of int
+        For every child table whose rows belong to rows of another, which of these each belongs to.
     """
 
     rows: tuple[tuple[int, ...], ...]
     numbers: tuple[tuple[float, ...], ...]
     holdout: bool
     children: tuple[tuple[tuple[int, ...], ...], ...] = ()
+    links: tuple[tuple[int, ...], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -136,7 +139,10 @@ def draw_schema(random: Random, *, children: bool = False) -> Schema:
         rows = 1 if related else random.randint(1, 5)
         content["privacy_unit"] = {"column": "who", "max_rows_per_person": rows}
     if related:
-        content["children"] = [_draw_child(random, place) for place in range(random.randint(1, 2))]
+        content["children"] = drawn = [_draw_child(random, place) for place in range(random.randint(1, 2))]
+        if len(drawn) == 2 and random.random() < 0.8:
+            drawn[0] |= {"row_key": "number"}
+            drawn[1] |= {"parent": "child0", "parent_key": "of"}
     return Schema.from_mapping(content)
 
 
@@ -305,7 +311,7 @@ def _draw_public(random: Random, family: str, schema: Schema, target: str) -> di
             drawn["literals"] = tuple(random.sample(atoms, min(len(atoms), random.randint(1, 6))))
         drawn["max_literals"] = random.randint(1, 3)
         drawn["max_variables"] = random.randint(0, 2)
-        said = random.sample(("counts", "order", "alike"), random.randint(0, 3))
+        said = random.sample(("counts", "order", "alike", "within"), random.randint(0, 4))
         drawn["quantifiers"] = random.choice([None, ("exists", *said)])
         if random.random() < 0.3:
             drawn["positive"] = random.choice(schema.column(target).classes)
@@ -398,14 +404,18 @@ def draw_person(random: Random, schema: Schema, target: str = "", shape: str = "
     """One person with one row or more, in the training part."""
     count = random.randint(1, schema.privacy_unit.max_rows_per_person)
     rows = [_draw_row(random, schema.columns, target, shape) for _ in range(count)]
-    children = tuple(
-        tuple(
-            _draw_row(random, child.columns, "", shape)[0] for _ in range(random.randint(0, child.max_rows_per_person))
+    children: dict[str, tuple[tuple[int, ...], ...]] = {}
+    for child in schema.children:  # Those whose rows belong to rows of another stand behind it.
+        most = child.max_rows_per_person if child.parent is None or children[child.parent] else 0
+        children[child.name] = tuple(
+            _draw_row(random, child.columns, "", shape)[0] for _ in range(random.randint(0, most))
         )
+    links = tuple(
+        tuple(random.randrange(len(children[child.parent])) for _ in children[child.name]) if child.parent else ()
         for child in schema.children
     )
     codes, numbers = zip(*rows, strict=True)
-    return Person(tuple(codes), tuple(numbers), holdout=False, children=children)
+    return Person(tuple(codes), tuple(numbers), holdout=False, children=tuple(children.values()), links=links)
 
 
 def _draw_row(
@@ -459,4 +469,6 @@ def _child_of(schema: Schema, place: int, people: Sequence[Person]) -> ChildReco
     rows = np.array([row for _, _, row in found], dtype=np.uint16)
     codes = rows.reshape(len(found), len(child.columns)).T
     slots, records = (np.array([item[axis] for item in found], dtype=np.int64) for axis in (0, 1))
-    return ChildRecords.build(child, schema.max_rows, list(codes), slots, records)
+    linked = [people[record].links[place][slot] for slot, record, _ in found] if child.parent is not None else None
+    links = None if linked is None else np.array(linked, dtype=np.int64)
+    return ChildRecords.build(child, schema.max_rows, list(codes), slots, records, links)

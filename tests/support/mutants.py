@@ -8,8 +8,6 @@ from fractions import Fraction
 from functools import partial
 from typing import Any
 
-import numpy as np
-
 import dpcore.learning.holdout
 import dpcore.models.ebm.learning.accounting
 import dpcore.models.ebm.learning.fit
@@ -32,8 +30,9 @@ import dpcore.models.trees.learning.exact_tree
 import dpcore.models.trees.learning.greedy
 import dpcore.models.trees.learning.sulq
 from dpcore.audit.bounds import replaced
+from dpcore.audit.ilp import links_of_anybody
 from dpcore.audit.replay.methods import METHODS
-from dpcore.data.partition import ChildRecords, Partition
+from dpcore.data.partition import Partition
 from dpcore.learning.learner import Run
 from dpcore.models.ebm.learning import accounting
 from dpcore.models.ilp.language import reach
@@ -353,17 +352,6 @@ def _nested_rows_of_nobody() -> Iterator[None]:
     reach.reach_of.cache_clear()
 
 
-def _links_of_anybody() -> AbstractContextManager[None]:
-    """A row belongs to the last slot to which a row in its place does, whoever's that is."""
-    belonging = ChildRecords.belonging
-
-    def mixed(own: ChildRecords, parents: int) -> Any:
-        links = np.broadcast_to(own.links.max(axis=1, keepdims=True), own.links.shape)
-        return belonging(ChildRecords(own.table, own.codes, own.rows, links), parents)
-
-    return replaced(ChildRecords, "belonging", mixed)
-
-
 def _whole_for_each_table() -> AbstractContextManager[None]:
     """Every table of a first look gets what all of them may spend together."""
     noise = dpcore.models.summaries.learning.accounting.Noise
@@ -411,7 +399,7 @@ MUTANTS = (
     ),
     Mutant("what is said of rows holds for nobody", _said_of_rows_of_nobody, _methods("relevance_aware")),
     Mutant("what rows have holds for nobody", _nested_rows_of_nobody, _methods("naive")),
-    Mutant("links of anybody", _links_of_anybody, _methods("noisy_max", "naive", "relevance_aware")),
+    Mutant("links of anybody", links_of_anybody, _methods("noisy_max", "naive", "relevance_aware")),
     Mutant("mined for nothing", _mined_for_nothing, _methods("mined conditions")),
     Mutant("chosen for nothing", _chosen_for_nothing, _methods("relevance_aware")),
     Mutant("rows of a person ignored by Gaussian counts", _rows_ignored_by_gaussian_counts, _methods(*COMPOSING)),
