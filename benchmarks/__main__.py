@@ -12,6 +12,7 @@ import typer
 
 from benchmarks import app as app_suite
 from benchmarks import (
+    app_first_look,
     app_reading,
     budget,
     budget_errors,
@@ -276,8 +277,8 @@ def rehearsal_command(
     data: Data = None,
     looks: Annotated[bool, typer.Option("--looks", help="Only rehearsals after a first look.")] = False,
 ) -> None:
-    """Whether the accuracy of rehearsals tells that of private runs, on seven data sets."""
-    _check_known("data set", data, rehearsal.DATA)
+    """Whether what rehearsals reach tells what private runs reach, on public data sets."""
+    _check_known("data set", data, rehearsal.DATA_OF_LOOKS if looks else rehearsal.DATA)
     cases = list(rehearsal.run(data, quick=quick, looks=looks))
     report.show(rehearsal.cases_table(cases))
     report.records += rehearsal.records(cases)
@@ -484,6 +485,16 @@ def app_reading_command(
     """Seconds until redescriptions follow a moved threshold and a clicked point (needs Chromium)."""
     report.records += app_reading.run(app_suite.SUITE, quick=quick)
     report.show(table_of("Reading redescriptions", report.records))
+
+
+@_suite("app-first-look")
+def app_first_look_command(
+    report: Report,
+    quick: Annotated[bool, typer.Option("--quick", help="One first look instead of five.")] = False,
+) -> None:
+    """Seconds from a data set that is chosen to twenty columns on the screen (needs Chromium)."""
+    report.records += app_first_look.run(app_suite.SUITE, quick=quick)
+    report.show(table_of("A first look in the browser", report.records))
 
 
 @app.command("screenshots")

@@ -72,7 +72,7 @@ def shape_for(learner: Learner, schema: Schema, plan: RunPlan, releases: Sequenc
         views = (plan.parameters.left, plan.parameters.right) if learner.family.views else ()
         return shape_of(schema, "", releases, views)
     number = learner.family.predicts_number(schema, plan.target)
-    return shape_of(schema, plan.target, releases, number=number)
+    return shape_of(schema, plan.target, releases, number=number, relational=learner.family.relational)
 
 
 def invented_table(shape: Shape, seed: int) -> PrivateTable:

@@ -117,6 +117,7 @@ def shape_of(
     views: tuple[tuple[str, ...], ...] = (),
     *,
     number: bool = False,
+    relational: bool = False,
     seed: int = 1,
 ) -> Shape:
     """Make the shape that releases reveal; without any, that of the schema.
@@ -127,6 +128,9 @@ def shape_of(
         Without a target: columns of the two sides, which are to tell of each other.
     number : bool
         Whether the target is to be predicted as a number.
+    relational : bool
+        Whether it is to be predicted from every table. No first look tells of columns of further ones: records that
+        followed its pairs alone would have a target that these tell nothing of, so the invented effect stays.
     """
     read_off = map(read, usable(schema, releases))
     known = [one for one in read_off if one.groups]
@@ -136,7 +140,8 @@ def shape_of(
     most = min(schema.max_rows, SHAPED_ROWS)
     rows = int(np.clip(np.median(told) if told else most, min(_FEWEST_ROWS, most), most))
     best = choose(known, target, number=number)
-    pool = _pool(schema, target, known, views, best, seed)
+    whole = not (relational and schema.children)
+    pool = _pool(schema, target, known, views, best, seed, whole=whole)
     used = tuple(one.release.id for one in known)
     return Shape(schema, target, views, rows, used, pool)
 
@@ -148,11 +153,13 @@ def _pool(
     views: tuple[tuple[str, ...], ...],
     best: Knowledge | None,
     seed: int,
+    *,
+    whole: bool,
 ) -> Pool:
-    """A pool of records with the sizes of groups that are known."""
+    """A pool of records with the sizes of groups that are known; as a whole, if that may be, by one release."""
     groups = [group for one in known for group in one.groups]
     records = _start(schema, target, views, seed)
-    values = _whole(schema, target, known, records.rows, seed)
+    values = _whole(schema, target, known, records.rows, seed) if whole else {}
     records = records.exchanged(values, {})
     if best is None:  # An invented effect stays, unless pairs were counted; the weights follow what is known.
         return Pool(records, raked(groups, records), None, paired=bool(values))

@@ -9,6 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from dpcore.rehearsal import Outlook, Point
 from dpcore.service import Service
+from dpcore.workspace.requests import RunRequest
 from pages.components.run import planner
 from pages.components.visitor import access
 from tests.support.page_tools import add_ward, button, checked, fit, open_page, submit, words
@@ -90,6 +91,17 @@ def test_the_page_says_how_far_off_it_may_be(answer: dict[str, Outlook], outlook
     add_ward()
     answer["outlook"] = outlook
     assert said in words(ask(open_page("tree")))
+
+
+@pytest.mark.parametrize("used", [(), ("a",)])
+def test_what_further_tables_tell_is_said_to_be_invented(used: tuple[str, ...]) -> None:
+    """Whether or not a first look shaped the rest."""
+    points = (Point(Decimal(1), 0.8, 0.7, 0.9),)
+    outlook = Outlook("accuracy", points, 0.55, None, False, used, None)
+    request = RunRequest(dataset_id="d", algorithm="ilp", target="ill", epsilon=Decimal(1), parameters={})
+    said = planner._how_far_off(outlook, planner.Question(request, 0.8, True), Decimal(1))
+    assert "quite far" in said
+    assert "further tables" in said
 
 
 def test_other_settings_ask_for_another_answer(answer: dict[str, Outlook]) -> None:

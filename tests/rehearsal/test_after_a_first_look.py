@@ -15,10 +15,11 @@ from dpcore.models.registry import LEARNERS
 from dpcore.models.released import parse_model
 from dpcore.privacy.randomness import SeededRandom
 from dpcore.rehearsal import outlook, shape_of
-from dpcore.rehearsal.running import rehearse
+from dpcore.rehearsal.running import rehearse, shape_for
 from dpcore.rehearsal.trust import close_from
 from dpcore.released.invented import Records
 from dpcore.released.release import make_release
+from tests.support import small_trains
 
 SCHEMA = Schema.from_mapping(
     {
@@ -153,3 +154,26 @@ def test_the_noise_of_pairs_is_not_followed():
     for group in groups:
         found = np.bincount(group.place(told), minlength=len(group.counts)) / told.rows
         assert np.abs(found - group.shares).sum() < 0.1
+
+
+def test_what_further_tables_tell_stays_invented():
+    """A first look counts none of their columns: a target that followed its pairs alone would leave no rule to find."""
+    schema, tables = small_trains.SCHEMA, small_trains.trains()
+    further = {child.name: frame_chunks(tables[child.name]) for child in schema.children}
+    table = ingest(frame_chunks(tables[schema.entity]), schema, SeededRandom(0), further)
+    learner, rules = LEARNERS["summaries"], LEARNERS["ilp"]
+    plan = learner.plan(schema, "", Decimal(2), {"by": small_trains.TARGET}, Decimal("0.000001"))
+    look = make_release("summaries", plan, learner.run(Run(table, plan, SeededRandom(1))), secure=True)
+    plan = rules.plan(schema, small_trains.TARGET, Decimal(2), {})
+    shape = shape_for(rules, schema, plan, [look])
+    assert (shape.used, shape.paired, close_from(shape, rules.family)) == ((look.id,), False, None)
+    frame, children = shape.draw(20_000, 5)
+    target = small_trains.TARGET
+    east, real = (main[target].eq("east") for main in (frame, tables[schema.entity]))
+    assert east.mean() == pytest.approx(real.mean(), abs=0.02)
+    cars = children["car"]
+    short = frame["train_id"].isin(cars["train_id"][cars["length"] == "short"])
+    assert abs(east[short].mean() - east[~short].mean()) > 0.1
+    # What asks the main table alone follows all of its pairs.
+    tree = LEARNERS["tree"]
+    assert shape_for(tree, schema, tree.plan(schema, target, Decimal(2), {}), [look]).paired

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
+from dpcore.models.released import get_family
 from dpcore.numerals import measured, percent, score
 from dpcore.privacy.budgets import format_epsilon
 from dpcore.workspace.requests import Quote, RunRequest
@@ -133,7 +134,7 @@ def _answer(outlook: Outlook, question: Question, quote: Quote) -> None:
         alt=outlook_alt(line, marks, outlook.measure),
     )
     _table(outlook, question)
-    st.caption(_how_far_off(outlook, found or question.request.epsilon))
+    st.caption(_how_far_off(outlook, question, found or question.request.epsilon))
 
 
 def _needs_no_run(outlook: Outlook, wanted: float) -> bool:
@@ -227,9 +228,11 @@ def _table(outlook: Outlook, question: Question) -> None:
     markup.table(f"{'Accuracy' if measure == 'accuracy' else 'RMSE'} on invented people", header, rows)
 
 
-def _how_far_off(outlook: Outlook, at: Decimal) -> str:
+def _how_far_off(outlook: Outlook, question: Question, at: Decimal) -> str:
     """How close this may come to the private run, as measured on public data sets."""
     number = outlook.measure == "RMSE"
+    if outlook.ceiling is None and get_family(question.request.algorithm).relational:
+        return text("planner_relational")
     if outlook.paired:
         return text("planner_number_pairs" if number else "planner_pairs")
     if outlook.ceiling is None:
