@@ -86,10 +86,10 @@ run: demo ## Serve the application (PORT, ADDRESS)
 	@exec $(PY) -m streamlit run app.py --server.port $(PORT) --server.address $(ADDRESS)
 
 chromium:
-	@for name in chromium chromium-browser google-chrome; do \
+	@for name in chromium-headless-shell chromium chromium-browser google-chrome; do \
 		command -v $$name >/dev/null 2>&1 && exit 0; \
 	done; \
-	$(call apt_install,chromium,the browser tests need Chromium. Install it first: apt-get install chromium)
+	$(call apt_install,chromium-headless-shell,the browser tests need Chromium. Install it first: apt-get install chromium-headless-shell)
 
 PYTEST = $(PY) -m pytest $(if $(filter-out 0,$(WORKERS)),-n $(WORKERS) --dist loadfile --no-loadscope-reorder)
 

@@ -16,7 +16,7 @@ from typing import Any
 from pages.components.visitor import remembered
 
 _ROOT = Path(__file__).resolve().parent.parent
-_BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+_BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chromium-headless-shell")
 
 
 @contextmanager
