@@ -16,14 +16,16 @@ Point = tuple[float, float]
 _CHARACTER: Final = 6.9
 _LINE: Final = 17
 _FEWEST, _MOST, _MOST_OUTLINED = 11, 26, 30
-_MOST_LINES: Final = 2
+_MOST_LINES, _MOST_LINES_OUTLINED = 2, 6
+#: An outline that its boxes can keep to it is no wider: this fits beside the menu of a window of 800 pixels.
+NARROW: Final = 520
 _BETWEEN: Final = 12
 #: Rows of a diagram that can still be taken in.
 MOST_ROWS: Final = 64
 #: Widths of the coloured stripe of a box, of the gaps between levels, of the right panel.
 STRIPE: Final = 20
 GAP: Final = 26
-INDENT: Final = 24
+INDENT: Final = 18
 PANEL: Final = 232
 HEADER: Final = 44
 _PADDING: Final = 9
@@ -139,7 +141,8 @@ class TreeLayout:
         """Fewest characters per line with which every condition fits into its box."""
         texts = [pretty(self.tree.nodes[p].text) for p in self.shown]
         if self.outline:  # One line each, if that is not too wide.
-            return min(max(len(text) for text in texts), _MOST_OUTLINED)
+            room = NARROW - self._beside - self._deepest * INDENT - STRIPE - _PADDING
+            return max(min(max(map(len, texts)), _MOST_OUTLINED, int(room / _CHARACTER)), _FEWEST)
         for characters in range(_FEWEST, _MOST):
             if all(_fits(text, characters) for text in texts):
                 return characters
@@ -167,8 +170,18 @@ class TreeLayout:
     @cached_property
     def panel_left(self) -> float:
         """Left edge of the panel with the estimates."""
-        levels = max(self.tree.depth(position) for position in self.rows)
+        levels = self._deepest
         return self._left(levels) + (self.box_width if levels else self.root_width) + GAP
+
+    @cached_property
+    def _deepest(self) -> int:
+        """Levels of splits that are shown."""
+        return max(self.tree.depth(position) for position in self.rows)
+
+    @property
+    def _beside(self) -> int:
+        """What the width holds beside boxes and levels."""
+        return 2 + GAP + PANEL + 8
 
     @property
     def width(self) -> int:
@@ -221,15 +234,18 @@ class TreeLayout:
         return Box(left, middle - height / 2, width, height, lines)
 
     def _lines(self, position: int) -> tuple[str, ...]:
-        return _wrap(pretty(self.tree.nodes[position].text), self.characters)
+        most = _MOST_LINES_OUTLINED if self.outline else _MOST_LINES
+        return _wrap(pretty(self.tree.nodes[position].text), self.characters, most)
 
 
 def _height(lines: int) -> float:
     return 5 + _LINE * max(lines, 1) + 3 + _BAR + 5
 
 
-def _wrap(text: str, characters: int) -> tuple[str, ...]:
-    return tuple(textwrap.wrap(text, characters, max_lines=_MOST_LINES, placeholder=" …"))
+def _wrap(text: str, characters: int, most: int = _MOST_LINES) -> tuple[str, ...]:
+    words = (word if len(word) <= characters else word.replace("_", "_ ") for word in text.split())
+    lines = textwrap.wrap(" ".join(words), characters, max_lines=most, placeholder=" …")
+    return tuple(line.replace("_ ", "_") for line in lines)
 
 
 def _fits(text: str, characters: int) -> bool:

@@ -18,6 +18,7 @@ from dpcore.privacy.filters import PrivacyFilter
 from dpcore.privacy.losses import run_loss, total_loss
 from dpcore.report.totals import exact_epsilon
 from dpcore.service import Service
+from pages.components.kit.typesetting import unparted
 from tests.browser.test_browser import SCHEMA_TEXT, Server, choose, finished, go, invented, serve, settled, type_epsilon
 
 CAP, DELTA = Decimal(5), Decimal("0.000001")
@@ -58,7 +59,7 @@ def test_everything_says_the_same_after_every_run(
         type_epsilon(page, epsilon)
         settled(page)
         reviewed = review(page)
-        assert reviewed["Asked for"] == f"ε {format_epsilon(Decimal(epsilon))}"
+        assert reviewed["Asked for"] == unparted(f"ε {format_epsilon(Decimal(epsilon))}")
         meter = meter_of(page)
         assert meter["This run adds"] in reviewed["Adds to what is spent"]
         assert (amount(reviewed["Budget before"]), last_amount(reviewed["Budget before"])) == shown(spent, left)
@@ -114,11 +115,11 @@ def shown(spent: Decimal, left: Decimal) -> tuple[str, str]:
 
 def amount(words: str) -> str:
     """The first epsilon of a sentence."""
-    return re.findall(r"ε ([0-9.]*[0-9])", words)[0]
+    return re.findall(r"ε\s([0-9.]*[0-9])", words)[0]
 
 
 def last_amount(words: str) -> str:
-    return re.findall(r"ε ([0-9.]*[0-9])", words)[-1]
+    return re.findall(r"ε\s([0-9.]*[0-9])", words)[-1]
 
 
 def told(*command: str) -> str:

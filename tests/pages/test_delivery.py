@@ -1,4 +1,4 @@
-"""A browser is told that the run of a part went well, whatever runs next."""
+"""A browser is told that the run of a part went well, whatever runs next; signs come with their numbers."""
 
 from __future__ import annotations
 
@@ -37,3 +37,25 @@ def test_another_part_changes_nothing(status: int) -> None:
 @pytest.mark.parametrize("following", [["picture"], ["meter", "picture"], None])
 def test_what_is_drawn_anew_was_broken_off(following: list[str] | None) -> None:
     assert told(["picture"], ENDED, following) == BROKEN_OFF
+
+
+PARTED = "At ε = 0.50 and δ = 0.00001, ε 2.00 of ε ≤ ∞: ≈ 35% of e^ε"
+#: An underscore stands for a space at which no browser breaks a line.
+KEPT = "At ε_=_0.50 and δ_=_0.00001, ε_2.00 of ε_≤_∞: ≈_35% of e^ε".replace("_", "\N{NO-BREAK SPACE}")
+
+
+@pytest.mark.parametrize("kind", ["markdown", "html", "alert", "heading"])
+def test_signs_are_sent_with_their_numbers(kind: str) -> None:
+    queue, message = Delivery(), ForwardMsg()
+    getattr(message.delta.new_element, kind).body = PARTED
+    queue.enqueue(message)
+    [sent] = queue.flush()
+    assert getattr(sent.delta.new_element, kind).body == KEPT
+
+
+def test_what_is_no_prose_is_sent_as_it_is() -> None:
+    queue, message = Delivery(), ForwardMsg()
+    message.delta.new_element.code.code_text = PARTED
+    queue.enqueue(message)
+    [sent] = queue.flush()
+    assert sent.delta.new_element.code.code_text == PARTED

@@ -166,8 +166,8 @@ def test_a_tree_shows_diagram_table_sentences_quality_and_budget():
         assert f"Group {number}. " in text
     for part in ("always saying", "different people", "Spent here", "unconditional"):
         assert part in text, part
-    diagram, curve, calibration = figures(app)
-    assert "predictions" in diagram
+    *diagrams, curve, calibration = figures(app)
+    assert all("predictions" in diagram for diagram in diagrams)
     assert "flagged wrongly" in curve
     assert "share among the people set aside" in calibration
 
@@ -216,14 +216,20 @@ def test_a_large_tree_is_drawn_as_far_as_asked(monkeypatch):
     assert "64 groups below" in figures(checked(app))[0]
 
 
-def test_a_wide_tree_is_an_outline_until_branches_are_wanted(monkeypatch):
-    key = _by_hand(monkeypatch, small_trees.full_tree(5))
+@pytest.mark.parametrize(("depth", "ways"), [(1, ["branches"]), (3, ["branches", "outline"]), (5, ["outline"])])
+def test_a_tree_is_drawn_in_each_way_that_may_fit_until_one_is_chosen(monkeypatch, depth, ways):
+    key = _by_hand(monkeypatch, small_trees.full_tree(depth))
     app = open_page("releases")
-    before = figures(app)[0]
-    choice = app.segmented_control(key=f"{key}-layout-True")
-    assert choice.value == "Outline"
-    choice.set_value("Branches").run()
-    assert figures(checked(app))[0] != before
+    assert _ways(app, key) == ways
+    for way in ("Branches", "Outline"):
+        app.segmented_control(key=f"{key}-layout").set_value(way).run()
+        assert _ways(checked(app), key) == [way.lower()]
+
+
+def _ways(app: AppTest, key: str) -> list[str]:
+    """How the tree is drawn."""
+    drawn = [item.proto.id for item in app.get("plotly_chart")]
+    return [way for way in ("branches", "outline") if any(name.endswith(f"-{key}-{way}") for name in drawn)]
 
 
 def test_a_case_is_followed_in_words_and_in_the_diagram_until_it_is_forgotten():

@@ -13,6 +13,7 @@ from dpcore.plots.style import pretty
 from dpcore.plots.tree import branches_width, tree_alt, tree_figure
 from dpcore.plots.tree_layout import (
     MOST_ROWS,
+    NARROW,
     TreeLayout,
     group_numbers,
     readable_levels,
@@ -88,6 +89,14 @@ def test_an_outline_is_narrower_than_branches():
     tree = full_tree(6)
     outline = tree_figure(tree, "died", outline=True).layout.meta["width"]
     assert outline < 700 < branches_width(tree)
+
+
+@pytest.mark.parametrize("depth", [0, 1, 3, 5])
+def test_an_outline_keeps_to_a_narrow_window_and_cuts_no_condition(depth, monkeypatch):
+    monkeypatch.setattr("dpcore.plots.tree_layout.pretty", "systolic pressure at admission {}".format)
+    layout = TreeLayout(full_tree(depth), outline=True)
+    assert layout.width <= NARROW
+    assert not any("…" in line for box in layout.boxes.values() for line in box.lines)
 
 
 def test_class_bars_show_the_shares_and_fill_their_boxes():

@@ -13,7 +13,7 @@ from dpcore.learning.learner import Run
 from dpcore.models.summaries.released.association import associations
 from dpcore.models.summaries.released.frames import association_frame, cell_frame, number_frame, table_one_frame
 from dpcore.models.summaries.released.reading import readings, total_of
-from dpcore.models.summaries.released.table_one import table_one
+from dpcore.models.summaries.released.table_one import View, deviations_below, table_one
 from dpcore.privacy.randomness import SeededRandom
 from tests.models.summaries.test_learner import LEARNER, ROWS, people, plan, schema
 from tests.support.configurations import table_of
@@ -62,7 +62,7 @@ def test_means_and_quantiles_are_held_by_their_intervals():
 
 def test_groups_are_compared_as_table_1_does():
     frame = people()
-    held = []
+    held, medians = [], []
     for model in looks()[:15]:
         table = table_one(model, schema())
         assert table.groups[:2] == ("no", "yes")
@@ -73,11 +73,29 @@ def test_groups_are_compared_as_table_1_does():
             held.append(_holds(lines["sex", "share", "f"].groups[place], (inside["sex"] == "f").mean()))
             mean = (np.clip(np.ceil((inside["age"] - 20) / 10) - 1, 0, 7) * 10 + 25).mean()
             held.append(_holds(lines["age", "mean", "age"].groups[place], mean))
+            median = lines["age", "median", "median"].groups[place]
+            medians.append(_holds(median, inside["age"].median()))
+            assert median.low <= median.value <= median.high
         gap = lines["age", "mean", "age"].difference
         assert gap.low <= gap.value <= gap.high
         assert gap.value > 1
         assert lines["sex", "", "sex"].difference.value < 0.3
     assert np.mean(held) > 0.88
+    assert np.mean(medians) > 0.95
+
+
+@pytest.mark.parametrize("delta", ["0", "0.000001"])
+def test_medians_of_groups_allow_for_the_noise_that_there_is(delta):
+    """What noise does to the people of a group up to each cell, less half of them, is worked out exactly."""
+    model = looks(delta=delta)[0]
+    age = model.place("age")
+    filled = len(model.axes[age].ends(schema())) - 1
+    view = View(model, schema(), model.estimates)
+    counts = View(model, schema(), model.estimates.redrawn(4000, 1)).counts(age)[..., :filled]
+    below = np.concatenate([np.zeros_like(counts[..., :1]), np.cumsum(counts, axis=-1)], axis=-1)
+    seen = (below - 0.5 * below[..., -1:]).std(axis=0)
+    told = deviations_below(view, age, filled, np.full(filled + 1, 0.5))
+    assert seen == pytest.approx(np.broadcast_to(told, seen.shape), rel=0.06)
 
 
 def _holds(amount, truth):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -19,6 +20,8 @@ from dpcore.models.summaries.released.model import SummaryModel
 from dpcore.models.summaries.released.share_intervals import Whole, share_intervals
 
 QUANTILES: Final = (0.1, 0.25, 0.5, 0.75, 0.9)
+#: The same for geometric noise as NORMAL is for normal noise.
+GEOMETRIC: Final = 2.12
 
 
 @dataclass(frozen=True)
@@ -140,59 +143,99 @@ def readings(model: SummaryModel, schema: Schema) -> list[ColumnReading]:
     return [column_reading(model, schema, place) for place in range(len(model.axes))]
 
 
+@dataclass(frozen=True)
+class Quantile:
+    """Where a share of the people is below.
+
+    Attributes
+    ----------
+    value : float
+        Even within a cell.
+    first, last : int
+        Places of the ends of cells between which a band around the cumulative shares holds it.
+    """
+
+    value: float
+    first: int
+    last: int
+
+    def amount(self, ends: Sequence[float]) -> Amount:
+        """The value with the interval that these ends of cells make."""
+        return Amount(self.value, min(ends[self.first], self.value), max(ends[self.last], self.value))
+
+
+def quantiles_in_band(
+    ends: Sequence[float], values: Floats, raw: Floats, spread: Callable[[Floats], Floats], shares: Iterable[float]
+) -> dict[float, Quantile]:
+    """Quantiles of a number among those who have one, all by one kind of interval.
+
+    Parameters
+    ----------
+    values, raw : array of shape (n_cells,)
+        Counts that are not negative, and those without bias.
+    spread : callable
+        How far noise may take the number of people up to each end, less a share of all of them, of shape
+        (n_cells + 1,); given these shares.
+    """
+    below = np.concatenate([[0.0], np.cumsum(values)]) / max(values.sum(), 1e-12)
+    within = max(float(raw.sum()), 1.0)
+    rough = np.clip(np.concatenate([[0.0], np.cumsum(raw)]) / within, 0.0, 1.0)
+    reach = spread(rough) / within
+    low_curve = np.maximum.accumulate(rough - reach)
+    high_curve = np.minimum.accumulate((rough + reach)[::-1])[::-1]
+    last = len(ends) - 1
+    return {
+        share: Quantile(
+            _reached(below, ends, share),
+            min(int(np.searchsorted(high_curve[1:], share, side="left")), last - 1),
+            min(int(np.searchsorted(low_curve, share, side="left")), last),
+        )
+        for share in shares
+    }
+
+
+def margin_of(own: Estimates) -> float:
+    """Standard deviations within which 95 % of the noise on a sum is."""
+    return NORMAL if own.gaussian else GEOMETRIC
+
+
 def _numbers(own: Estimates, place: int, ends: tuple[float, ...]) -> tuple[dict[float, Amount], Amount]:
     """Quantiles and mean among the people with a number."""
-    filled = len(ends) - 1
-    counts, raw = own.consistent((place,))[:filled], own.table((place,))
-    known = max(counts.sum(), 1e-12)
-    margin = NORMAL if own.gaussian else 2.12
-    below = np.concatenate([[0.0], np.cumsum(counts)]) / known
-    within = max(float(raw[:filled].sum()), 1.0)
-    rough = np.clip(np.concatenate([[0.0], np.cumsum(raw[:filled])]) / within, 0.0, 1.0)
-    spread = margin * _share_deviation(own, place, filled, rough) / within
-    low_curve = np.maximum.accumulate(rough - spread)
-    high_curve = np.minimum.accumulate((rough + spread)[::-1])[::-1]
-    found = {}
-    for share in QUANTILES:
-        value = _reached(below, ends, share)
-        low = (
-            ends[max(int(np.searchsorted(high_curve[1:], share, side="left")), 0)]
-            if share < high_curve[-1]
-            else ends[-2]
-        )
-        high = ends[min(int(np.searchsorted(low_curve, share, side="left")), filled)]
-        found[share] = Amount(value, min(low, value), max(high, value))
-    return found, _mean(own, place, counts, ends, margin)
+    filled, margin = len(ends) - 1, margin_of(own)
+    counts, raw = own.consistent((place,))[:filled], own.table((place,))[:filled]
+
+    def spread(below: Floats) -> Floats:
+        return margin * _share_deviation(own, place, filled, below)
+
+    found = quantiles_in_band(ends, counts, raw, spread, QUANTILES)
+    return {share: one.amount(ends) for share, one in found.items()}, _mean(own, place, counts, ends, margin)
 
 
 def _finer_numbers(own: Estimates, place: int, table: FinerTable, *, whole: bool) -> tuple[dict[float, Amount], Amount]:
     """The same by finer cells; of ``whole`` numbers a quantile is one of them."""
-    filled = max(table.cells) + 1
+    filled, margin = max(table.cells) + 1, margin_of(own)
     counts, values = own.table((place,))[:filled], own.consistent((place,))[:filled]
     told = finer(table, counts, own.deviation((place,)), values)
-    margin = NORMAL if own.gaussian else 2.12
     ends = tuple(told.ends.tolist())
-    known, within = max(told.values.sum(), 1e-12), max(float(told.counts.sum()), 1.0)
-    below = np.concatenate([[0.0], np.cumsum(told.values)]) / known
-    rough = np.clip(np.concatenate([[0.0], np.cumsum(told.counts)]) / within, 0.0, 1.0)
-    spread = margin * np.sqrt(told.variances_below(rough)) / within
-    low_curve = np.maximum.accumulate(rough - spread)
-    high_curve = np.minimum.accumulate((rough + spread)[::-1])[::-1]
-    found = {}
-    for share in QUANTILES:
-        value = _reached(below, ends, share)
-        first = min(int(np.searchsorted(high_curve[1:], share, side="left")), len(ends) - 2)
-        last = min(int(np.searchsorted(low_curve, share, side="left")), len(ends) - 1)
-        low, high = ends[first], ends[last]
-        if whole:
-            value, low = float(np.ceil(value)), low + 1 if first else low
-        found[share] = Amount(value, min(low, value), max(high, value))
+
+    def spread(below: Floats) -> Floats:
+        return np.asarray(margin * np.sqrt(told.variances_below(below)))
+
+    found = quantiles_in_band(ends, told.values, told.counts, spread, QUANTILES)
     middle = middles(ends)
+    quantiles = {share: one.amount(ends) for share, one in found.items()}
     if whole:
         middle[1:] += 0.5
+        quantiles = {share: _of_whole_numbers(one, ends) for share, one in found.items()}
+    known, within = max(told.values.sum(), 1e-12), max(float(told.counts.sum()), 1.0)
     mean = float(middle @ told.values / known)
     reach = margin * math.sqrt(told.variance(middle - mean)) / within
-    return found, Amount(mean, max(mean - reach, ends[0]), min(mean + reach, ends[-1]))
+    return quantiles, Amount(mean, max(mean - reach, ends[0]), min(mean + reach, ends[-1]))
+
+
+def _of_whole_numbers(one: Quantile, ends: tuple[float, ...]) -> Amount:
+    value, low = float(np.ceil(one.value)), ends[one.first] + (1 if one.first else 0)
+    return Amount(value, min(low, value), max(ends[one.last], value))
 
 
 def _share_deviation(own: Estimates, place: int, filled: int, below: Floats) -> Floats:
@@ -208,7 +251,7 @@ def _share_deviation(own: Estimates, place: int, filled: int, below: Floats) -> 
     return np.asarray(np.sqrt(np.maximum(counts + below**2 * last - 2 * below * shared, 0.0)))
 
 
-def _reached(below: Floats, ends: tuple[float, ...], share: float) -> float:
+def _reached(below: Floats, ends: Sequence[float], share: float) -> float:
     """Where a share of the people is below: even within a cell."""
     place = min(int(np.searchsorted(below, share, side="left")), len(ends) - 1)
     if place == 0:

@@ -15,7 +15,7 @@ from dpcore.models.summaries.released.axes import middles
 from dpcore.models.summaries.released.estimates import Estimates
 from dpcore.models.summaries.released.intervals import intervals
 from dpcore.models.summaries.released.model import SummaryModel
-from dpcore.models.summaries.released.reading import Amount
+from dpcore.models.summaries.released.reading import Amount, margin_of, quantiles_in_band
 from dpcore.models.summaries.released.share_intervals import Whole, share_intervals
 from dpcore.released.noisy_counts import nearest_rows
 
@@ -149,7 +149,7 @@ def _lines(view: View, again: View, place: int) -> list[Line]:
     gap = _turned(*(_gap_of_means(own @ middle, _variances(own, middle)) for own in inside))[0]
     lines = [
         Line(axis.name, label, "mean", _means(view, again, place, inside[0], middle, ends), gap),
-        Line(axis.name, "median", "median", _turned(*(_medians(own, ends) for own in inside))),
+        Line(axis.name, "median", "median", _medians(view, place, inside[0], ends)),
     ]
     rest = range(len(filled), len(cells))
     return lines + [
@@ -192,15 +192,32 @@ def _variances(shares: Floats, middle: Floats) -> Floats:
     return np.maximum(shares @ middle**2 - (shares @ middle) ** 2, 0.0)
 
 
-def _medians(shares: Floats, ends: tuple[float, ...]) -> Floats:
-    """Median of each group: even within a cell."""
-    below = np.cumsum(shares, axis=-1)
-    place = np.minimum((below < 0.5).sum(axis=-1), shares.shape[-1] - 1)[..., None]
-    inside = np.take_along_axis(shares, place, axis=-1)
-    before = np.take_along_axis(below, place, axis=-1) - inside
-    part = np.clip((0.5 - before) / np.maximum(inside, 1e-12), 0.0, 1.0)
-    low, high = np.asarray(ends[:-1])[place], np.asarray(ends[1:])[place]
-    return np.asarray((low + part * (high - low))[..., 0])
+def _medians(view: View, place: int, inside: Floats, ends: tuple[float, ...]) -> tuple[Amount, ...]:
+    """Median of each group, with the interval that a column's own median has."""
+    filled, margin = len(ends) - 1, margin_of(view.own)
+
+    def spread(below: Floats) -> Floats:
+        return margin * deviations_below(view, place, filled, below)
+
+    counts = view.counts(place)[:, :filled]
+    found = (quantiles_in_band(ends, inside[row], counts[row], spread, (0.5,)) for row in range(len(counts)))
+    return tuple(one[0.5].amount(ends) for one in found)
+
+
+def deviations_below(view: View, place: int, filled: int, below: Floats) -> Floats:
+    """Deviation of the number of people of one group up to each cell, less a share of all with a number.
+
+    The count of a cell of the group is a sum of four orthogonal parts; weights w on the cells of its row move
+    those that no cell tells apart by the sum of w, and the others by what of w is left without its mean.
+    """
+    own, groups, cells = view.own, view.own.sizes[view.by], view.own.sizes[place]
+    pair = view.pair(place)
+    first = np.arange(filled + 1)
+    sums = first - below * filled
+    squares = first * (1 - below) ** 2 + (filled - first) * below**2
+    alike = own.variance(()) / (groups * cells) ** 2 + own.variance((view.by,)) * (1 - 1 / groups) / cells**2
+    apart = own.variance((place,)) / groups**2 + own.variance(pair) * (1 - 1 / groups)
+    return np.asarray(np.sqrt(np.maximum(alike * sums**2 + apart * (squares - sums**2 / cells), 0.0)))
 
 
 def _gap_of_means(means: Floats, variances: Floats) -> Floats:

@@ -21,7 +21,7 @@ from pages.components.kit.texts import text
 _MOST_ROWS = 200
 #: Pixels beyond which branches side by side do not fit beside the menu.
 _WIDEST = 830
-_LAYOUTS = ("Branches", "Outline")
+_FIT, _BRANCHES, _OUTLINE = "To fit", "Branches", "Outline"
 
 
 def diagram(
@@ -33,49 +33,75 @@ def diagram(
     shown: int | None = None,
     truth: Truth | None = None,
 ) -> None:
-    """The tree from left to right; what is too wide scrolls inside its own frame."""
+    """The tree from left to right, or as an outline if the window is narrower than that.
+
+    Which of the two, the browser decides: both are drawn, and a style sheet hides one of them. What is too wide
+    even so scrolls inside its own frame.
+    """
     from dpcore.plots.tree import tree_alt, tree_figure
 
-    unfold, outline, levels = _choices(tree, key)
-    drawn = tree_figure(
-        tree,
-        target,
-        unfold=unfold,
-        levels=levels,
-        outline=outline,
-        path=path,
-        shown=shown,
-        truth=None if truth is None else truth.counts,
-    )
+    unfold, styles, levels = _choices(tree, key)
     _key(tree, target, path=path, truth=truth, unfold=unfold)
-    place = f"{key}-diagram"
-    width = drawn.layout.meta["width"]
-    st.html(f"<style>.st-key-{place} [data-testid=stElementContainer]{{min-width:{width}px}}</style>")
-    with st.container(key=place):
-        figure.show(drawn, key=f"{key}-tree", alt=tree_alt(tree, target))
+    widths = []
+    with st.container(key=f"{key}-fit"):
+        for style in styles:
+            drawn = tree_figure(
+                tree,
+                target,
+                unfold=unfold,
+                levels=levels,
+                outline=style == _OUTLINE,
+                path=path,
+                shown=shown,
+                truth=None if truth is None else truth.counts,
+            )
+            widths.append(drawn.layout.meta["width"])
+            with st.container(key=f"{key}-{style.lower()}-diagram"):
+                figure.show(drawn, key=f"{key}-{style.lower()}", alt=tree_alt(tree, target))
+    st.html(f"<style>{_styles(key, styles, widths)}</style>")
     st.caption(text("tree_diagram"))
 
 
-def _choices(tree: Any, key: str) -> tuple[bool, bool, int | None]:
-    """Whether to unfold, whether to draw an outline, and how many levels."""
+def _styles(key: str, styles: Sequence[str], widths: Sequence[int]) -> str:
+    """Each way to draw the tree keeps the width that it needs; of two, one is hidden."""
+    places = [f".st-key-{key}-{style.lower()}-diagram" for style in styles]
+    rules = [
+        f"{place} [data-testid=stElementContainer]{{min-width:{width}px}}"
+        for place, width in zip(places, widths, strict=True)
+    ]
+    if len(styles) > 1:
+        rules += [
+            f".st-key-{key}-fit{{container-type:inline-size}}",
+            f"@container (width < {widths[0]}px){{{places[0]}{{display:none}}}}",
+            f"@container (width >= {widths[0]}px){{{places[1]}{{display:none}}}}",
+        ]
+    return "".join(rules)
+
+
+def _choices(tree: Any, key: str) -> tuple[bool, tuple[str, ...], int | None]:
+    """Whether to unfold, in which ways the tree is drawn, and how many levels."""
     from dpcore.plots.tree import branches_width
+    from dpcore.plots.tree_layout import NARROW
 
     folded = any(node.collapsed for node in tree.nodes)
     with st.container(horizontal=True, vertical_alignment="center"):
-        layout = st.container(width="content")
+        style = st.segmented_control(
+            "Drawn as",
+            (_FIT, _BRANCHES, _OUTLINE),
+            default=_FIT,
+            required=True,
+            key=f"{key}-layout",
+            label_visibility="collapsed",
+            width="content",
+        )
         unfold = folded and st.toggle("Show folded parts", key=f"{key}-unfold", help=text("folded"))
     with slot.kept():
         levels = _levels(tree, key, unfold=unfold)
-    wide = branches_width(tree, unfold=unfold, levels=levels) > _WIDEST
-    style = layout.segmented_control(
-        "Drawn as",
-        _LAYOUTS,
-        default=_LAYOUTS[wide],
-        required=True,
-        key=f"{key}-layout-{wide}",
-        label_visibility="collapsed",
-    )
-    return unfold, style == _LAYOUTS[1], levels
+    if style != _FIT:
+        return unfold, (style,), levels
+    width = branches_width(tree, unfold=unfold, levels=levels)
+    ways = (_OUTLINE,) if width > _WIDEST else (_BRANCHES, _OUTLINE) if width > NARROW else (_BRANCHES,)
+    return unfold, ways, levels
 
 
 def _levels(tree: Any, key: str, *, unfold: bool) -> int | None:
