@@ -93,11 +93,15 @@ def everybody(schema: Schema, reading: ColumnReading, counts: Floats | None = No
 
 
 def by_group(model: SummaryModel, schema: Schema, reading: ColumnReading) -> Column:
-    """A column within each group, the largest groups if there are many; in their own order."""
+    """A column within each group, the largest groups if there are many; in their own order.
+
+    A group whose number of people noise may well halve has intervals that would hide all others.
+    """
     assert model.by is not None
     table = crosstab(model, schema, model.by, model.axes.index(reading.axis))
     largest = sorted(range(len(table.row_cells)), key=lambda row: -table.sizes.values[row])
-    shown = sorted(row for row in largest[:MOST_GROUPS] if table.sizes.low[row] > 0)
+    clear = [row for row in largest[:MOST_GROUPS] if table.sizes.low[row] > table.sizes.values[row] / 2]
+    shown = sorted(clear) or largest[:1]
     made = (Cells(table.shares.values[row], table.shares.low[row], table.shares.high[row]) for row in shown)
     series = tuple(Series(table.row_cells[row], own) for row, own in zip(shown, made, strict=True))
     return _column(schema, reading, series, None)

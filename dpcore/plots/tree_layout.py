@@ -18,7 +18,7 @@ _LINE: Final = 17
 _FEWEST, _MOST, _MOST_OUTLINED = 11, 26, 30
 _MOST_LINES, _MOST_LINES_OUTLINED = 2, 6
 #: An outline that its boxes can keep to it is no wider: this fits beside the menu of a window of 800 pixels.
-NARROW: Final = 520
+NARROW: Final = 540
 _BETWEEN: Final = 12
 #: Rows of a diagram that can still be taken in.
 MOST_ROWS: Final = 64
