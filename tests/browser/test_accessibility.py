@@ -22,7 +22,7 @@ from dpcore.service import Service
 from dpcore.workspace.requests import RunRequest
 from pages.components.visitor.menu import MENU
 from tests.browser.conftest import knows_the_tour
-from tests.browser.test_browser import SCHEMA_TEXT, Server, go, invented, open_review, serve, spent
+from tests.browser.test_browser import SCHEMA_TEXT, Server, go, invented, open_review, rehearsed, serve, spent
 from tests.support.refusals import listen
 
 DARK_PAGE = "rgb(15, 29, 36)"
@@ -250,7 +250,7 @@ def test_a_rehearsal_and_the_review_by_keyboard_alone(page, ward):
     for name in ("Data set", "What should be predicted?", "Exact ε", "Rehearse (free)"):
         tab_to(page, name)
     page.keyboard.press("Enter")
-    expect(page.get_by_text("Rehearsal on synthetic data.")).to_be_visible()
+    rehearsed(page)
     settle(page)
     assert spent(ward) == (0, 0, 0)
     tab_to(page, "Review and spend")
@@ -317,7 +317,7 @@ def test_a_whole_day_by_keyboard_alone(page, tmp_path):
         press(page, "Space", "Keep this run free of δ")
         tab_to(page, "Rehearse (free)")
         press(page, "Enter", "Rehearse (free)")
-        expect(page.get_by_text("Rehearsal on synthetic data.")).to_be_visible()
+        rehearsed(page)
         tab_to(page, "Review and spend")
         press(page, "Enter", "What you are about to do")
         press(page, "Escape", "Review and spend")
