@@ -340,18 +340,22 @@ def summaries_command(
     longest: Annotated[
         int, typer.Option("--longest", min=1, help="Seconds that a rival may take for one table of records.")
     ] = summaries_rivals.LONGEST,
+    method: Annotated[
+        list[str] | None, typer.Option("--method", help="Of the rivals' part, only this; repeatable.")
+    ] = None,
 ) -> None:
     """Errors of first looks on public data, beside histograms that share epsilon evenly, and invented records."""
     _check_known("data set", data, summaries_rivals.DATA if rivals else summaries.DATA)
+    _check_known("method", method, (*summaries_rivals.METHODS, *summaries_models.METHODS))
     if not rivals:
         report.records += summaries.run(data, epsilon, quick=quick)
         report.show(table_of("First looks", report.records))
         return
-    found = list(summaries_rivals.run(data, epsilon, quick=quick, longest=longest))
+    found = list(summaries_rivals.run(data, epsilon, method, quick=quick, longest=longest))
     report.records += [one for one in found if isinstance(one, Record)]
     report.show(table_of("Invented records", report.records))
     report.show(*(one for one in found if isinstance(one, str)))
-    models = list(summaries_models.run(data, epsilon, quick=quick))
+    models = list(summaries_models.run(data, epsilon, method, quick=quick))
     report.show(table_of("Models trained on invented records", models))
     report.records += models
 

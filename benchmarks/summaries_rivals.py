@@ -57,15 +57,20 @@ Way = Callable[[Truth, float, int], Made]
 
 
 def run(
-    data: list[str] | None, epsilons: list[float] | None, *, quick: bool, longest: int = LONGEST
+    data: list[str] | None,
+    epsilons: list[float] | None,
+    only: list[str] | None = None,
+    *,
+    quick: bool,
+    longest: int = LONGEST,
 ) -> Iterator[Record | str]:
-    """Figures of all methods, and a sentence for what was left out."""
+    """Figures of all methods, or of some ``only``, and a sentence for what was left out."""
     slow: set[tuple[str, str]] = set()
     for name in data or DATA:
         truth = Truth.of(name)
         for epsilon in epsilons or ((1.0,) if quick else EPSILONS):
             for method, (times, make) in _methods(longest, quick=quick).items():
-                if (name, method) in slow:
+                if (name, method) in slow or (only and method not in only):
                     continue
                 try:
                     found = [measures(truth, make(truth, epsilon, turn)) for turn in range(times)]
@@ -118,6 +123,7 @@ OWN: Final = {
     "first look, no pairs": first_look(),
     HISTOGRAMS: histograms,
 }
+METHODS: Final = (*OWN, *_RIVALS)
 
 
 def _rival(name: str, longest: int) -> Way:

@@ -86,6 +86,13 @@ def test_what_was_not_finished_is_tried_again_with_more_time(
     assert given == [75, 200]  # What was asked once is kept.
 
 
+def test_only_what_is_asked_for_is_measured(truth: Truth, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(summaries_rivals, "Truth", type("Kept", (), {"of": staticmethod(lambda _name: truth)}))
+    found = list(summaries_rivals.run(["adult"], [1.0], [summaries_rivals.HISTOGRAMS], quick=True))
+    assert {one.method for one in found if not isinstance(one, str)} == {summaries_rivals.HISTOGRAMS}
+    assert list(summaries_models.run(["adult"], [1.0], ["first look"], quick=True)) == []
+
+
 def test_half_a_guess_is_worth_nothing(truth: Truth) -> None:
     apart = np.arange(400) % 5 == 0
     assert summaries_models._plain(truth, apart) == pytest.approx(0.5, abs=0.2)
