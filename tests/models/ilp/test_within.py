@@ -288,6 +288,14 @@ def test_that_a_row_has_a_nested_row_is_said_once() -> None:
             assert known == clause.variables[0], (known, clause.variables[0])
 
 
+def test_all_that_is_said_of_rows_is_said_of_rows_with_nested_rows() -> None:
+    """Two stays with a high value, the first stay with one, and a later one with one, beside all others."""
+    variables = [own for place in range(len(LATTICE)) for own in LATTICE.clause(place).variables if own.table == "stay"]
+    said = {own.form for own in variables}
+    assert {form.quantifier for form in said} == {"exists", "counts", "order", "alike"}
+    assert {own.form for own in variables if own.nested} == said
+
+
 def test_clauses_over_nested_rows_are_as_long_as_what_they_say() -> None:
     said = False
     for place in range(0, len(LATTICE), 3):

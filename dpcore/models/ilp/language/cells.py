@@ -75,7 +75,7 @@ class Cells:
 
         Rows that lack a value count as if they shared it: what is left out for that asks for missing values.
         """
-        own = [self.cells[member] for member in members if self.columns[member][1] == column]
+        own = [self.cells[member] for member in members if self.columns[member][1:] == (column,)]
         return bool(own) and len(frozenset.intersection(*own)) < rows
 
 
