@@ -43,15 +43,15 @@ def read_cuts(schema: Schema, texts: Iterable[str]) -> Cuts:
             raise RequestError(f"'{text}' names no column of numbers. Write cut points like 'age: 40, 60'.")
         if column.name in found:
             raise RequestError(f"The cut points of '{column.name}' are given twice.")
-        found[column.name] = tuple(sorted({_place(column, point.strip()) for point in points.split(",")}))
+        places = {format_number(edge): place for place, edge in enumerate(column.inner_edges)}
+        found[column.name] = tuple(sorted({_place(column, places, point.strip()) for point in points.split(",")}))
     return found
 
 
-def _place(column: Any, point: str) -> int:
-    marks = [format_number(edge) for edge in column.inner_edges]
+def _place(column: Any, places: Mapping[str, int], point: str) -> int:
     try:
-        return marks.index(format_number(float(point)))
-    except (ValueError, OverflowError):
+        return places[format_number(float(point))]
+    except (ValueError, OverflowError, KeyError):
         shown = f"'{point}' is not a cut point of '{column.name}'."
-        listed = f" Those of the data set: {', '.join(marks[:20])}." if marks else " It has none."
+        listed = f" Those of the data set: {', '.join(list(places)[:20])}." if places else " It has none."
         raise RequestError(shown + listed) from None

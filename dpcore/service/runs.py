@@ -168,7 +168,7 @@ class Runs(ServiceBase):
         dataset, parameters = self._usable(request.dataset_id), dict(request.parameters)
         if told := parameters.get("cuts_from"):
             points = self._cut_points(dataset, str(told))
-            if tuple(parameters.get("cut_points") or points) != points:
+            if parameters.get("cut_points") not in (None, (), [], points, list(points)):
                 raise RequestError("Either name cut points, or the first look that tells them.")
             parameters["cut_points"] = points
         return dataset, request.model_copy(update={"dataset_id": dataset.id, "parameters": parameters})

@@ -274,8 +274,9 @@ def test_cut_points_come_from_a_first_look_that_the_caller_may_read(service: Ser
     ):
         with pytest.raises(NotFoundError, match="no such"):
             own.submit(request, uuid.uuid4().hex)
-    with pytest.raises(RequestError, match="Either name cut points, or the first look"):
-        service.quote(rule_list(dataset, cuts_from=look, cut_points=("age: 20",)))
+    for own in (("age: 20",), ["age: 20"], "age: 20", 20, {"age": 20}):
+        with pytest.raises(RequestError, match="Either name cut points, or the first look"):
+            service.quote(rule_list(dataset, cuts_from=look, cut_points=own))
     assert service.balance(dataset.id).spent == spent
     service.share(look)
     assert bob.quote(rule_list(dataset, cuts_from=look)).plan.parameters.cut_points
