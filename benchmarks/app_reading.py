@@ -18,6 +18,9 @@ from dpcore.workspace.requests import RunRequest
 
 _GOAL = 0.15
 _EPSILON = Decimal(4)
+#: So many made-up ones, beside those of a release.
+_MANY = (300, 1000)
+_PAGE = "benchmarks/many_redescriptions.py"
 #: Milliseconds between two moves: what the server answers has come by then, and can disturb nothing.
 _REST = 2000
 #: Notes milliseconds from a key or a button that goes down to the first frame after styles have changed.
@@ -56,30 +59,30 @@ def run(suite: str, *, quick: bool) -> Iterator[Record]:
     RuntimeError
         If no Chromium is on the path.
     """
+    turns = 4 if quick else 16
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder) / "home"
         number = _fill(home)
         with served(home) as url, chromium() as browser:
-            page = visitor(browser, viewport={"width": 1280, "height": 1400})
-            page.goto(f"{url}/redescriptions?run={number}")
-            figure = page.locator("[class*=-points] .js-plotly-plot")
-            figure.wait_for(timeout=60_000)
-            rested(page)
-            count = figure.locator(".point.plotly-customdata").count()
-            page.evaluate(_WATCH)
-            turns = 4 if quick else 16
-            for what, act in (("threshold moved", _move), ("point clicked", _click)):
-                seconds = _noted(page, act, turns)
-                yield Record(
-                    suite,
-                    f"{count} redescriptions",
-                    what,
-                    None,
-                    "seconds",
-                    *timed(seconds),
-                    _GOAL,
-                    "goal",
-                )
+            yield from _followed(suite, browser, f"{url}/redescriptions?run={number}", "redescriptions", turns)
+        for many in _MANY:
+            with served(home, _PAGE, str(many)) as url, chromium() as browser:
+                yield from _followed(suite, browser, url, "made-up redescriptions", turns)
+
+
+def _followed(suite: str, browser: Any, url: str, kind: str, turns: int) -> Iterator[Record]:
+    """Both, on one page."""
+    page = visitor(browser, viewport={"width": 1280, "height": 1400})
+    page.goto(url)
+    figure = page.locator("[class*=-points] .js-plotly-plot")
+    figure.wait_for(timeout=60_000)
+    rested(page)
+    count = figure.locator(".point.plotly-customdata").count()
+    page.evaluate(_WATCH)
+    for what, act in (("threshold moved", _move), ("point clicked", _click)):
+        seconds = timed(_noted(page, act, turns))
+        yield Record(suite, f"{count} {kind}", what, None, "seconds", *seconds, _GOAL, "goal")
+    page.close()
 
 
 def _fill(home: Path) -> str:

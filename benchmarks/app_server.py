@@ -49,12 +49,13 @@ def visitor(browser: Any, **look: Any) -> Any:
 
 
 @contextmanager
-def served(home: Path) -> Iterator[str]:
+def served(home: Path, script: str = "app.py", *arguments: str) -> Iterator[str]:
+    """Address of the application, or of a page of its own, until the end of the block."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
-    environment = {**os.environ, "FROSTGLASS_HOME": str(home)}
+    command = [sys.executable, "-m", "streamlit", "run", script, "--server.port", str(port), "--", *arguments]
+    environment = {**os.environ, "FROSTGLASS_HOME": str(home), "PYTHONPATH": str(_ROOT)}
     process = subprocess.Popen(
         command, cwd=_ROOT, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )

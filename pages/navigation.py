@@ -48,8 +48,8 @@ def _without_a_role(page: Any) -> None:
 
 
 def _choose_dataset() -> None:
-    access.apply_choice()
     known = access.datasets()
+    access.apply_choice(known)
     if known:
         st.sidebar.selectbox(
             "Data set",

@@ -23,8 +23,8 @@ from dpcore.numerals import whole
 from dpcore.plots.redescriptions import beside_largest, frame_points, points_trace, spread_of, support_steps, upright
 from dpcore.plots.style import INK, SOFT
 
-#: Opacity of a ring that is seen. No other opacity of the figure is the same, so that style sheets know it by that.
-_SEEN = 0.95
+#: Opacity of a ring that was clicked, of all others then, and of each while none is: style sheets know them by that.
+_SEEN, _UNSEEN_BESIDE, _UNSEEN_ALONE = 0.95, 0, 0.001
 _UNSEEN = "rgba(0,0,0,0)"
 
 
@@ -66,9 +66,10 @@ def _add(figure: go.Figure, traces: list[go.Scatter]) -> None:
 def _rings(found: RedescriptionSet, part: list[int]) -> go.Scatter:
     """A ring for every point, seen once it is clicked."""
     rings = points_trace(found.found, part, "ring", kept=True)
-    marker = {"symbol": "circle", "size": 17, "color": _UNSEEN, "opacity": 0}
+    marker = {"symbol": "circle", "size": 17, "color": _UNSEEN, "opacity": _UNSEEN_ALONE}
     rings.update(marker={**marker, "line": {"width": 2.5, "color": INK}}, showlegend=False, overwrite=True)
-    rings.update(selected={"marker": {"opacity": _SEEN}}, unselected={"marker": {"opacity": 0}}, overwrite=True)
+    beside = {"marker": {"opacity": _UNSEEN_BESIDE}}
+    rings.update(selected={"marker": {"opacity": _SEEN}}, unselected=beside, overwrite=True)
     return rings
 
 
@@ -96,7 +97,7 @@ def threshold_styles(
     Parameters
     ----------
     points, slider : str
-        Keys of the figure and of the slider on the page.
+        Keys of the figure and of the slider on the page, which stands before it in the same container.
     named : callable
         What the slider says at each of its steps.
     aside : bool
@@ -116,7 +117,7 @@ def threshold_styles(
     if not aside:
         rules.append(f"{_cover(here)} {{ pointer-events: all; }}")
     for step in support_steps(found):
-        moved = f':root:has(.{_name(slider)} input[aria-valuetext="{named(step)}"]) {here}'
+        moved = f'.{_name(slider)}:has(input[aria-valuetext="{named(step)}"]) ~ {here}'
         below = sum(support < step for support in highest)
         hidden = [
             f"{moved} {_traces(kept, kept + below)}",
@@ -155,7 +156,9 @@ def reading_styles(
     """A style sheet that rings the one that is read, and shows its interval or those of all.
 
     A point that is clicked has its ring from plotly at once. The style sheet takes that ring away if another
-    one has been chosen since by other means, and holds its own back if yet another point is clicked.
+    one has been chosen since by other means, and holds its own back if yet another point is clicked. What depends on
+    that is told to a part of the figure, not to its points: a browser works it out anew for all that it may be told to,
+    whatever changes in the figure.
 
     Parameters
     ----------
@@ -169,16 +172,22 @@ def reading_styles(
     """
     here = f".{_name(points)}"
     ring = _ring(found, chosen)
-    left = "" if clicked is chosen else _ring(found, clicked)
     rules = []
     if not intervals:
         rules.append(f"{here} .errorbar:not({_interval(found, chosen)}) {{ visibility: hidden; }}")
-    if left:
+    if chosen is not None and (clicked is None or clicked is chosen):
+        rules.append(f"{here} {ring}{_with(_UNSEEN_ALONE)} {{ opacity: {_SEEN} !important; }}")
+    elif chosen is not None:
+        left, (part, _) = _ring(found, clicked), _numbers(found, chosen)
         rules.append(f"{here} {left} {{ opacity: 0 !important; }}")
-    if ring:
-        anew = f'.point[style*="opacity: {_SEEN}"]' + (f":not({left})" if left else "")
-        rules.append(f"{here}:not(:has({anew})) {ring} {{ opacity: {_SEEN} !important; }}")
+        rules.append(f"{here}:not(:has({left}{_with(_UNSEEN_BESIDE)})) .trace:nth-child({part}) {{ --ring: {_SEEN}; }}")
+        rules.append(f"{here} {ring}:not({_with(_SEEN)}) {{ opacity: var(--ring, 0) !important; }}")
     return "\n".join(rules)
+
+
+def _with(opacity: float) -> str:
+    """Selector of points to which plotly has given an opacity: it writes that first."""
+    return f'[style^="opacity: {opacity};"]'
 
 
 def _ring(found: RedescriptionSet, item: Redescription | None) -> str:

@@ -91,7 +91,7 @@ def read_now(page: Page) -> Locator:
 def expect_ringed(page: Page, number: int) -> None:
     """Wait until this point, in the order of supports from 1, has a ring, and no other one has."""
     ringed = """plot => [...plot.querySelectorAll(".point.plotly-customdata")].flatMap(
-        (ring, place) => getComputedStyle(ring).opacity > 0 ? [place + 1] : [])"""
+        (ring, place) => getComputedStyle(ring).opacity > 0.5 ? [place + 1] : [])"""
     for _ in range(100):
         if points(page).evaluate(ringed) == [number]:
             return

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from dpcore.service import Service
 from pages.components.visitor import access
 from tests.support.page_tools import add_ward, button, checked, open_page, submit, words
 
@@ -55,3 +56,13 @@ def test_conditions_of_ones_own_name_their_cut_points() -> None:
     assert boxes(app)
     app.radio(key="antecedents").set_value("given").run()
     assert not boxes(checked(app))
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_drawing_reads_the_results_of_the_data_set_once(page: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    dataset_id = add_ward()
+    submit(dataset_id, "summaries", "0.5", "")
+    app, asked, read = open_page(page), [], Service.releases
+    monkeypatch.setattr(Service, "releases", lambda self, *wanted: asked.append(wanted) or read(self, *wanted))
+    assert boxes(checked(app.run()))
+    assert asked == [(dataset_id,)]

@@ -161,8 +161,7 @@ def test_the_pointer_meets_one_point_of_each_and_only_what_is_marked_has_a_ring(
         assert all(one.text is None and one.customdata is None for one in others)
         for one in rings:
             assert "Click to read it." in one.hovertemplate
-            assert one.marker.opacity == one.unselected.marker.opacity == 0
-            assert one.selected.marker.opacity > 0
+            assert one.unselected.marker.opacity < one.marker.opacity < 0.01 < one.selected.marker.opacity
         for points in others[:-1]:
             assert points.selected.marker.opacity == points.unselected.marker.opacity == points.marker.opacity
 
@@ -251,11 +250,13 @@ def test_a_ring_of_a_click_goes_once_another_one_is_chosen():
     figure = moved_figure(FOUND)
     first, second = FOUND.found[:2]
     css = reading_styles(FOUND, second, "a-points", clicked=first, intervals=True)
-    [gone, ring] = css.splitlines()
-    assert ringed(gone, figure) == 0
+    [gone, held, ring] = css.splitlines()
+    assert (ringed(gone, figure), ringed(held, figure), ringed(ring, figure)) == (0, 0, 1)
     assert "opacity: 0 !important" in gone
-    held, _, own = ring.partition("]:not(")[2].partition("))) ")
-    assert (ringed(held, figure), ringed(own, figure)) == (0, 1)
+    # Its part is told unless another point is clicked, and with that the first one is no longer marked.
+    part, _ = re.search(r"\.trace:nth-child\((\d+)\) \.point:nth-child\((\d+)\)", ring).groups()
+    assert held.endswith(f'[style^="opacity: 0;"])) .trace:nth-child({part}) {{ --ring: 0.95; }}')
+    assert "opacity: var(--ring, 0) !important" in ring
     clicked = reading_styles(FOUND, second, "a-points", clicked=second, intervals=True)
     assert clicked == reading_styles(FOUND, second, "a-points", intervals=True)
 

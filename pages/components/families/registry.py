@@ -22,6 +22,7 @@ from pages.components.families.redescriptions import result as redescriptions_re
 from pages.components.families.rule_list import inputs as rule_list_inputs
 from pages.components.families.rule_list import result as rule_list_result
 from pages.components.families.shared import cuts
+from pages.components.families.shared.given import Given
 from pages.components.families.summaries import inputs as summaries_inputs
 from pages.components.families.summaries import result as summaries_result
 from pages.components.families.tree import inputs as tree_inputs
@@ -41,7 +42,7 @@ class Family:
     algorithm : str
         Name of the algorithm in the review.
     parameters : callable
-        Widgets that return the parameters of a run.
+        (given) shows widgets that return the parameters of a run.
     body : callable
         (release, model, key, public) shows a released model.
     side : callable
@@ -66,7 +67,7 @@ class Family:
     released: ReleasedFamily
     page: str
     algorithm: str
-    parameters: Callable[[], dict[str, Any]]
+    parameters: Callable[[Given], dict[str, Any]]
     body: Callable[..., None]
     side: Callable[[Release, Any, str], None]
     figures: Callable[[Any], dict[str, str]]

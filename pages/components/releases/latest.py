@@ -9,20 +9,20 @@ from dpcore.numerals import hundredths
 from dpcore.privacy.budgets import format_epsilon
 from dpcore.released.release import Release
 from pages.components.families.registry import Family
+from pages.components.families.shared.given import Given
 from pages.components.kit import markup
 from pages.components.kit.options import told_apart
 from pages.components.releases import library, result, sharing
-from pages.components.visitor import access
 
 _MOST = 3
 
 
-def show(dataset_id: str, family: Family) -> bool:
+def show(given: Given, family: Family) -> bool:
     """The newest results that the visitor may read, and the one of them that is chosen; whether one is."""
-    found = {r.id: r for r in access.service().releases(dataset_id) if r.kind == family.name}
+    found = {release.id: release for release in given.releases if release.kind == family.name}
     if not found:
         return False
-    by = sharing.others(sharing.read(dataset_id))
+    by = sharing.others(sharing.read(given.dataset.id))
     words = told_apart({release.id: _words(release, by.get(release.id, "")) for release in found.values()})
     with st.container(border=True, key=f"card-latest-{family.name}"):
         st.markdown("**Latest results**")
@@ -33,7 +33,7 @@ def show(dataset_id: str, family: Family) -> bool:
             index=None,
             format_func=words.__getitem__,
             placeholder=f"{len(found)} so far",
-            key=f"latest-{family.name}-{dataset_id}",
+            key=f"latest-{family.name}-{given.dataset.id}",
         )
         markup.sentences([told for number, told in words.items() if number != chosen][:_MOST])
     if chosen is not None:

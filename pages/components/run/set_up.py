@@ -14,6 +14,7 @@ from dpcore.privacy.budgets import format_epsilon, parse_epsilon
 from dpcore.workspace.requests import DatasetInfo, Quote, RunRequest
 from pages.components.families.registry import Family
 from pages.components.families.shared import inputs
+from pages.components.families.shared.given import Given
 from pages.components.kit import amounts, epsilon, markup, slot
 from pages.components.kit.texts import step_name, text
 from pages.components.releases import result
@@ -24,11 +25,12 @@ if TYPE_CHECKING:
     from dpcore.rehearsal import Rehearsal
 
 
-def show(dataset: DatasetInfo, family: Family) -> None:
+def show(given: Given, family: Family) -> None:
     """The form of a run, its price, and the two ways to go on."""
+    dataset = given.dataset
     with st.container(border=True, key="card-what"):
         target = _target(dataset, family)
-        parameters, fault = access.attempt(family.parameters)
+        parameters, fault = access.attempt(lambda: family.parameters(given))
     with st.container(border=True, key="card-epsilon"):
         entry = epsilon.choose()
         request, problem = None, fault
@@ -45,7 +47,7 @@ def show(dataset: DatasetInfo, family: Family) -> None:
         if quote is not None and family.hint is not None:
             family.hint(quote)
     with slot.kept():
-        shaped = _shaped(dataset)
+        shaped = _shaped(given)
     _buttons(dataset, request, quote, shaped=shaped)
     if family.targeted:
         planner.show(request, quote, shaped=shaped, number=_number(dataset, family, target))
@@ -139,15 +141,16 @@ def _number(dataset: DatasetInfo, family: Family, target: str | None) -> Any:
     return column if isinstance(column, NumericColumn) else None
 
 
-def _shaped(dataset: DatasetInfo) -> bool:
+def _shaped(given: Given) -> bool:
     """Whether earlier results shape what is invented: asked only if there are any."""
-    earlier, _ = access.attempt(lambda: access.service().shaping_releases(dataset.id))
-    if not earlier:
+    from dpcore.rehearsal import usable
+
+    if not usable(given.schema, given.releases):
         return False
     return st.toggle(
         "Use what earlier results revealed",
         value=True,
-        key=f"shaped-{dataset.id}",
+        key=f"shaped-{given.dataset.id}",
         help=text("shaped"),
     )
 

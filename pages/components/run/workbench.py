@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dpcore.workspace.requests import DatasetInfo, RunStatus
+from dpcore.workspace.requests import RunStatus
 from pages.components.families import registry
 from pages.components.families.registry import Family
+from pages.components.families.shared.given import Given
 from pages.components.kit import markup, slot
 from pages.components.releases import latest, result
 from pages.components.run import compare_methods, progress, review
@@ -31,9 +32,10 @@ def page(family: Family) -> None:
         if named is not None and named.release_id is not None:
             _read(named, named.release_id, family)
     with slot.kept():
-        if not shown and latest.show(dataset.id, family):
+        given = Given(dataset, access.service().releases(dataset.id))
+        if not shown and latest.show(given, family):
             shown = "latest"
-    if not _set_up(dataset, family, shown):
+    if not _set_up(given, family, shown):
         access.show_cost_of_this_run(None)  # The meter belongs to what is in sight.
     if dataset.public and compare_methods.offered(family):
         compare_methods.show(dataset, family)
@@ -43,7 +45,7 @@ def _form_key(family: Family) -> str:
     return f"set-up-{family.name}"
 
 
-def _set_up(dataset: DatasetInfo, family: Family, shown: str) -> bool:
+def _set_up(given: Given, family: Family, shown: str) -> bool:
     """The form of a run, and whether it is in sight.
 
     At first it is open if nothing else is shown, and it opens again once nothing is. What comes
@@ -55,7 +57,7 @@ def _set_up(dataset: DatasetInfo, family: Family, shown: str) -> bool:
     state[before] = shown
     # The words stay the same: the browser knows it by them.
     with st.expander("**Set up a run**", key=key, on_change="rerun") as form:
-        setting_up.show(dataset, family)
+        setting_up.show(given, family)
     return bool(form.open)
 
 

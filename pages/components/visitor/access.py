@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 from threading import Lock
 from typing import TYPE_CHECKING, TypeVar
@@ -108,15 +108,15 @@ def keep_choice() -> None:
         st.session_state[_NAMED_KEY] = st.query_params[DATASET_KEY]
 
 
-def apply_choice() -> None:
+def apply_choice(known: Mapping[str, DatasetInfo]) -> None:
     """Carry out :func:`choose_later`, or what the address named, before the sidebar is drawn."""
     if _NEXT_KEY in st.session_state:
         st.session_state[DATASET_KEY] = st.session_state.pop(_NEXT_KEY)
-    elif (chosen := chosen_dataset()) is not None:
+    elif (chosen := known.get(st.session_state.get(DATASET_KEY, ""))) is not None:
         st.session_state[DATASET_KEY] = chosen.id  # Said anew, it is written into an address that lost it.
     elif DATASET_KEY not in st.query_params:
         named = st.session_state.get(_NAMED_KEY)
-        for info in datasets().values():
+        for info in known.values():
             if info.name == named:
                 st.session_state[DATASET_KEY] = info.id
                 st.query_params[DATASET_KEY] = info.name

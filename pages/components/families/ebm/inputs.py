@@ -10,16 +10,16 @@ from dpcore.domain.labels import called
 from dpcore.domain.schema import Schema
 from dpcore.models.ebm.released.parameters import EBMParameters
 from dpcore.released.parameters import parameters_of
+from pages.components.families.shared.given import Given
 from pages.components.families.shared.inputs import KEEP, evaluate, label, method, number
 from pages.components.kit import slot
 from pages.components.kit.texts import METHODS
-from pages.components.visitor import access
 
 OWN = parameters_of(EBMParameters)
 DIRECTIONS = ("increasing", "decreasing")
 
 
-def parameters() -> dict[str, Any]:
+def parameters(given: Given) -> dict[str, Any]:
     """Every parameter of a run, as the visitor set it."""
     place, asked = slot.kept(), slot.kept()
     with st.expander("Advanced settings"):
@@ -27,19 +27,17 @@ def parameters() -> dict[str, Any]:
         published = chosen["method"] == "random_splits"
         chosen |= _advanced(published=published)
         if not published:
-            chosen |= _directions()
+            chosen |= _directions(given.schema)
     with asked:
         if not published:
             chosen["pairs"] = number(OWN["pairs"], 1, "ebm-pairs")
     return chosen
 
 
-def _directions() -> dict[str, Any]:
+def _directions(schema: Schema) -> dict[str, Any]:
     """Columns whose shapes only rise, and those whose shapes only fall."""
-    dataset = access.chosen_dataset()
-    assert dataset is not None
     places = st.columns(2, gap="large")
-    return {name: _some(place, dataset.schema, name) for place, name in zip(places, DIRECTIONS, strict=True)}
+    return {name: _some(place, schema, name) for place, name in zip(places, DIRECTIONS, strict=True)}
 
 
 def _some(place: Any, schema: Schema, name: str) -> list[str]:

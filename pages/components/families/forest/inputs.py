@@ -9,6 +9,7 @@ import streamlit as st
 from dpcore.models.trees.released.parameters import ForestParameters
 from dpcore.released.parameters import parameters_of
 from pages.components.families.shared.cuts import cuts_from
+from pages.components.families.shared.given import Given
 from pages.components.families.shared.inputs import evaluate, method, number, radio
 from pages.components.families.tree.inputs import adaptive, criterion, prune
 from pages.components.kit import slot
@@ -18,7 +19,7 @@ SHARING = {"parts": "Split the people", "split": "Split the budget"}
 OWN = parameters_of(ForestParameters)
 
 
-def parameters() -> dict[str, Any]:
+def parameters(given: Given) -> dict[str, Any]:
     """Every parameter of a forest run, as the visitor set it."""
     place = slot.kept()
     st.markdown(text("forest_or_tree"))
@@ -28,7 +29,7 @@ def parameters() -> dict[str, Any]:
     with right:
         sharing = _sharing()
     with slot.kept():
-        cuts = cuts_from(OWN, "forest")
+        cuts = cuts_from(given, OWN, "forest")
     with st.expander("Advanced settings"):
         chosen: dict[str, Any] = {"method": method(OWN, METHODS["forest"], "forest", place)}
         chosen |= {"trees": trees, "sharing": sharing, **cuts}

@@ -12,6 +12,7 @@ from dpcore.domain.schema import Schema
 from dpcore.errors import RequestError
 from dpcore.models.ilp.language.parameters import ILPParameters
 from dpcore.released.parameters import parameters_of
+from pages.components.families.shared.given import Given
 from pages.components.families.shared.inputs import (
     KEEP,
     as_recommended,
@@ -25,7 +26,6 @@ from pages.components.families.shared.inputs import (
 )
 from pages.components.kit import markup, slot
 from pages.components.kit.texts import METHODS, text
-from pages.components.visitor import access
 
 CRITERIA = {
     "best": "What cannot beat the best so far",
@@ -40,7 +40,7 @@ SAID = {
 OWN = parameters_of(ILPParameters)
 
 
-def parameters() -> dict[str, Any]:
+def parameters(given: Given) -> dict[str, Any]:
     """Every parameter of a run, as the visitor set it.
 
     Raises
@@ -48,9 +48,7 @@ def parameters() -> dict[str, Any]:
     RequestError
         If no target or no condition is chosen.
     """
-    dataset = access.chosen_dataset()
-    assert dataset is not None
-    schema, target = dataset.schema, _target(dataset.schema)
+    schema, target = given.schema, _target(given.schema)
     if not schema.children:
         st.info(text("ilp_one_table"))
     chosen: dict[str, Any] = {"positive": _positive(schema, target)}

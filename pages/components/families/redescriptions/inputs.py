@@ -12,6 +12,7 @@ from dpcore.domain.schema import Schema
 from dpcore.errors import RequestError
 from dpcore.models.redescriptions.released.parameters import RedescriptionParameters
 from dpcore.released.parameters import parameters_of
+from pages.components.families.shared.given import Given
 from pages.components.families.shared.inputs import (
     KEEP,
     choice,
@@ -23,7 +24,6 @@ from pages.components.families.shared.inputs import (
 )
 from pages.components.kit import slot
 from pages.components.kit.texts import METHODS, text
-from pages.components.visitor import access
 
 SAMPLERS = {
     "chain": "Random walk (MCMC, as published)",
@@ -38,7 +38,7 @@ SIDES: tuple[View, ...] = ("left", "right")
 OWN = parameters_of(RedescriptionParameters)
 
 
-def parameters() -> dict[str, Any]:
+def parameters(given: Given) -> dict[str, Any]:
     """Every parameter of a run, as the visitor set it.
 
     Raises
@@ -46,10 +46,8 @@ def parameters() -> dict[str, Any]:
     RequestError
         If a side has no column, or both have the same one.
     """
-    dataset = access.chosen_dataset()
-    assert dataset is not None
     place = slot.kept()
-    sides = _sides(dataset.schema)
+    sides = _sides(given.schema)
     with st.expander("Advanced settings"):
         with slot.kept():
             chosen = _method(place)

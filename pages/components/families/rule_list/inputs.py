@@ -9,6 +9,7 @@ import streamlit as st
 from dpcore.models.rules.released.parameters import BudgetShares, RuleListParameters
 from dpcore.released.parameters import parameters_of
 from pages.components.families.shared.cuts import cuts_from
+from pages.components.families.shared.given import Given
 from pages.components.families.shared.inputs import (
     KEEP,
     choice,
@@ -36,14 +37,14 @@ LITERALS = {"thresholds": "up to / above a cut point", "intervals": "between two
 OWN, SHARES = parameters_of(RuleListParameters), parameters_of(BudgetShares)
 
 
-def parameters() -> dict[str, Any]:
+def parameters(given: Given) -> dict[str, Any]:
     """Every parameter of a rule list run, as the visitor set it."""
     how = slot.kept()
     with slot.kept():
         chosen = _antecedents()
     with slot.kept():
         if chosen["antecedents"] != "given":
-            chosen |= cuts_from(OWN, "rule_list")
+            chosen |= cuts_from(given, OWN, "rule_list")
     with st.expander("Advanced settings"):
         chosen |= _sampler(how)
         chosen |= _advanced(chosen)

@@ -14,6 +14,7 @@ from dpcore.domain.labels import called
 from dpcore.domain.schema import Schema
 from dpcore.models.summaries.released.parameters import BETWEEN, SummaryParameters
 from dpcore.released.parameters import parameters_of
+from pages.components.families.shared.given import Given
 from pages.components.families.shared.inputs import KEEP, explained, label, method, number, tick
 from pages.components.kit import slot
 from pages.components.kit.texts import METHODS, text
@@ -24,11 +25,9 @@ OWN = parameters_of(SummaryParameters)
 _MOST_OFFERED = 3_000
 
 
-def parameters() -> dict[str, Any]:
+def parameters(given: Given) -> dict[str, Any]:
     """Every parameter of a run, as the visitor set it; delta follows from that of the data set's budget."""
-    dataset = access.chosen_dataset()
-    assert dataset is not None
-    schema = dataset.schema
+    schema = given.schema
     left, right = st.columns(2, gap="large")
     with left:
         columns = _columns(schema)

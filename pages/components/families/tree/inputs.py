@@ -9,6 +9,7 @@ import streamlit as st
 from dpcore.models.trees.released.parameters import EXACT_CRITERIA, TreeParameters
 from dpcore.released.parameters import parameters_of
 from pages.components.families.shared.cuts import cuts_from
+from pages.components.families.shared.given import Given
 from pages.components.families.shared.inputs import (
     Own,
     choice,
@@ -45,7 +46,7 @@ PRUNE = {"As recommended": None, "Yes": True, "No": False}
 OWN = parameters_of(TreeParameters)
 
 
-def parameters() -> dict[str, Any]:
+def parameters(given: Given) -> dict[str, Any]:
     """Every parameter of a tree run, as the visitor set it."""
     place, asked, cuts = slot.kept(), slot.kept(), slot.kept()
     with st.expander("Advanced settings"):
@@ -59,7 +60,7 @@ def parameters() -> dict[str, Any]:
     with asked:
         chosen["criterion"] = criterion(OWN, chosen["method"], "tree")
     with cuts:
-        chosen |= cuts_from(OWN, "tree")
+        chosen |= cuts_from(given, OWN, "tree")
     return chosen
 
 
