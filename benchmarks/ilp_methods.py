@@ -16,6 +16,7 @@ HOUSE, DEFAULTS = "house", "house, 20% for counts"
 NO_PRIOR, STRICT = "house, no prior", "house, others count twice"
 RELEVANCE, SHARE = "relevance-aware", "relevance-aware, by share"
 NAIVE, NON_PRIVATE = "naive", "not private"
+ALIKE = "house, sides alike"
 ROWS_ALONE, NON_PRIVATE_ROWS = "house, rows that exist", "not private, rows that exist"
 METHODS: dict[str, Mapping[str, Any]] = {
     HOUSE: {"method": "noisy_max"},
@@ -32,6 +33,8 @@ ROWS: dict[str, Mapping[str, Any]] = {
     ROWS_ALONE: {"method": "noisy_max", "quantifiers": ("exists",)},
     NON_PRIVATE_ROWS: {**METHODS[NON_PRIVATE], "quantifiers": ("exists",)},
 }
+#: Weights by noisy counts, whatever others are given.
+RARE: dict[str, Mapping[str, Any]] = {ALIKE: {"method": "noisy_max", "weigh_alike": True, "positive_weight": 1}}
 #: The published methods with a criterion of deletion; the paper leaves it open.
 REDUCTIONS = (RELEVANCE, SHARE)
 EPSILON = Decimal(1)
@@ -48,7 +51,7 @@ def fitted(
     """The theory of one run on all records, with noise from the secure source."""
     learner = get_learner("ilp")
     [target] = table.schema.targets
-    chosen = {"evaluate": False, **settings, **METHODS.get(method, {}), **ROWS.get(method, {})}
+    chosen = {"evaluate": False, **settings, **(METHODS | ROWS | RARE).get(method, {})}
     spent = _NO_NOISE if method in {NON_PRIVATE, NON_PRIVATE_ROWS} else epsilon
     plan = learner.plan(table.schema, target, spent, chosen)
     model: Any = learner.run(Run(table, plan, SecureRandom()))

@@ -15,6 +15,7 @@ import dpcore.models.ebm.learning.holdout
 import dpcore.models.ebm.learning.pairs
 import dpcore.models.ilp.learning.learner
 import dpcore.models.ilp.learning.selection
+import dpcore.models.ilp.learning.weighing
 import dpcore.models.redescriptions.learning.chains
 import dpcore.models.redescriptions.learning.learner
 import dpcore.models.redescriptions.learning.pool
@@ -319,9 +320,19 @@ def _chosen_for_nothing() -> AbstractContextManager[None]:
     choose = learner._choose_clauses
 
     def generous(run: Run, lattice: Any) -> Any:
-        return choose(run, lattice)[0], run.row_epsilon(learner.CLAUSES)
+        return choose(run, lattice)._replace(left=run.row_epsilon(learner.CLAUSES))
 
     return replaced(learner, "_choose_clauses", generous)
+
+
+def _sides_for_nothing() -> AbstractContextManager[None]:
+    """Numbers of both sides at the whole budget of the clauses, which then have it too."""
+    learner = dpcore.models.ilp.learning.learner
+
+    def both(epsilon: Any, *, alike: bool) -> Any:
+        return epsilon if alike else epsilon - epsilon, epsilon
+
+    return replaced(learner, "divided", both)
 
 
 @contextmanager
@@ -590,6 +601,12 @@ MUTANTS = (
         partial(halved, dpcore.models.ilp.learning.selection, GEOMETRIC),
         _methods("naive", "relevance_aware"),
     ),
+    Mutant(
+        "numbers of both sides",
+        partial(halved, dpcore.models.ilp.learning.weighing, GEOMETRIC),
+        _methods("noisy_max", "noisy_max, composing"),
+    ),
+    Mutant("both sides counted for nothing", _sides_for_nothing, _methods("noisy_max")),
     Mutant(
         "captures of clauses",
         partial(halved, dpcore.models.ilp.learning.learner, GEOMETRIC),

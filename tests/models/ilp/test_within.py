@@ -333,7 +333,8 @@ def test_a_language_without_nested_tables_is_what_it_was() -> None:
         chosen = {"method": method, "max_literals": 2, "quantifiers": small_relations.EVERYTHING_OF_ROWS}
         plan = learner.plan(schema, TARGET, Decimal(4), {**chosen, "evaluate": False})
         model = learner.run(Run(table, plan, SeededRandom(3)))
-        assert hashlib.sha256(model.model_dump_json().encode()).hexdigest()[:16] == found
+        content = model.model_dump_json(exclude={"sides"})  # Which was added later.
+        assert hashlib.sha256(content.encode()).hexdigest()[:16] == found
 
 
 def test_nested_rows_are_spoken_of_where_there_is_room() -> None:

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from dpcore.learning.learner import no_progress
+from dpcore.learning.worth import WORTH, class_worth, likely_counts
 from dpcore.models.rules.learning.blocks import BlockDrawer, _left_value, block_weight
 from dpcore.models.rules.learning.following import Following
-from dpcore.models.trees.learning.balance import WORTH, class_worth, expected_shares, likely_counts
+from dpcore.models.trees.learning.balance import expected_shares
 from dpcore.privacy.randomness import SeededRandom
 from tests.models.rules.test_samplers import ALL, PLAIN, ROWS, SCHEMA, TINY, _antecedents, _prior
 from tests.oracles import rules_oracle

@@ -11,15 +11,9 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 
 from dpcore.learning.learner import Asked, Run, no_progress
+from dpcore.learning.worth import WORTH, class_worth, likely_counts
 from dpcore.models.trees.learning import exact_tree
-from dpcore.models.trees.learning.balance import (
-    WORTH,
-    class_worth,
-    divided,
-    expected_shares,
-    likely_counts,
-    pulled_shares,
-)
+from dpcore.models.trees.learning.balance import divided, expected_shares, pulled_shares
 from dpcore.models.trees.learning.exact_method import plan_exact, run_exact
 from dpcore.models.trees.learning.exact_tree import STOP_PRIORS, fold_alike, split_prior
 from dpcore.models.trees.learning.growth import Grown, drawn_label, freeze, share_intervals

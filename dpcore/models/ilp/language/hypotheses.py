@@ -72,7 +72,7 @@ def hypotheses(plan: RunPlan) -> Hypotheses:
         conditions=len(atoms),
         clauses=len(lattice),
         needed=_needed(plan, _independent(atoms, chosen.max_variables)),
-        enough=people_enough(_contenders(lattice, chosen), share / max(chosen.weights)),
+        enough=people_enough(_contenders(lattice, chosen), share / chosen.heaviest),
         people=plan.schema.max_rows * (100 - held) // 100,
         choice_margin=_choice_margin(lattice, chosen, share),
         bottom=Prolog(plan.schema).bottom(atoms, plan.target, chosen.positive),

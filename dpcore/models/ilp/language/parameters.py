@@ -17,6 +17,8 @@ Criterion = Literal["best", "share"]
 _STRICTEST: Final = 3.0
 _MILDEST: Final = 0.8
 _TENTHS: Final = 10
+#: Where both sides weigh alike, one of those described is expected to weigh as much as so many others.
+_EXPECTED: Final = 10
 
 
 class ILPParameters(Parameters):
@@ -94,6 +96,14 @@ class ILPParameters(Parameters):
         "covers somebody decides. epsilon is divided among them, so more clauses are each chosen "
         "with more noise.",
     )
+    weigh_alike: bool = Field(
+        default=False,
+        title="Both sides weigh alike",
+        description="Those described weigh the more the fewer they are, by noisy counts of both sides that take a "
+        "twentieth of the budget for the clauses. Choose this if the value is rare and you cannot say how rare: with "
+        "equal weights hardly any clause is found. The weights of either side multiply these.",
+        json_schema_extra={"only": "noisy_max"},
+    )
     positive_weight: int = Field(
         default=1,
         ge=1,
@@ -162,6 +172,16 @@ class ILPParameters(Parameters):
     def weights(self) -> tuple[int, int]:
         """Weight of a negative and of a positive."""
         return self.negative_weight, self.positive_weight
+
+    @property
+    def alike(self) -> bool:
+        """Whether noisy counts of both sides tell their weights."""
+        return self.weigh_alike and self.method == "noisy_max"
+
+    @property
+    def heaviest(self) -> int:
+        """Largest weight; expected, where noisy counts tell it."""
+        return max(self.weights) * (_EXPECTED if self.alike else 1)
 
     def weights_of(self, place: int) -> tuple[int, int]:
         """Weight of a negative and of a positive when one clause is chosen, for its place among all.

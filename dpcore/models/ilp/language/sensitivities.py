@@ -38,6 +38,11 @@ def coverage_sensitivity(weights: tuple[int, int]) -> Sensitivity:
     return Sensitivity(max(weights), "Linf", monotone=True)
 
 
+def sides_sensitivity() -> Sensitivity:
+    """Sensitivity of the numbers of positives and of negatives together: a person is one of them, or neither."""
+    return Sensitivity(1, "L1", monotone=True)
+
+
 def counts_sensitivity(most: int) -> Sensitivity:
     """Sensitivity of the positives and negatives of clauses (Zeng et al. 2013, Theorem 4, sharper).
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from decimal import ROUND_FLOOR, Decimal
+from decimal import Decimal
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,11 +23,11 @@ from dpcore.models.ilp.language.richness import quantifiers_for
 from dpcore.models.ilp.language.sensitivities import CLAUSES, COUNTS, coverage
 from dpcore.models.ilp.learning.coverage import check_effort, clause_vectors, covered
 from dpcore.models.ilp.learning.selection import select_clause
+from dpcore.models.ilp.learning.weighing import Sides, clauses_epsilon, divided, noisy_sides, weights_told
 from dpcore.models.ilp.learning.workload import ilp_workload
 from dpcore.models.ilp.released.family import ILP
 from dpcore.models.ilp.released.model import CoveredGroup, ILPModel
-from dpcore.privacy.budgets import EPSILON_STEP, BudgetSplit, first_share
-from dpcore.privacy.losses import selection_epsilon
+from dpcore.privacy.budgets import BudgetSplit, first_share
 from dpcore.privacy.mechanisms import GaussianMechanism, GeometricMechanism
 from dpcore.released.noisy_counts import noise_intervals, point_estimates
 from dpcore.released.plan import CountNoise, RunPlan
@@ -76,7 +77,8 @@ class ILPLearner(Learner):
             estimates_step=COUNTS,
             composition=_PASSED_ON if chosen.method == "relevance_aware" else "",
         )
-        share = first_share(plan.row_epsilon(CLAUSES), [1.0] * chosen.clauses)
+        _, choosing = divided(plan.row_epsilon(CLAUSES), alike=chosen.alike)
+        share = first_share(choosing, [1.0] * chosen.clauses)
         if chosen.method == "relevance_aware":
             first_share(share, [1.0] * (chosen.max_literals + 1))
         return _in_its_form(asked, plan) if chosen.method == "noisy_max" else plan
@@ -88,13 +90,13 @@ class ILPLearner(Learner):
     def run(self, run: Run) -> ILPModel:
         """Spend the plan's budget on the table and return the released theory."""
         lattice = build_lattice(run.schema, run.target, run.plan.parameters)
-        clauses, left = _choose_clauses(run, lattice)
+        chosen = _choose_clauses(run, lattice)
         run.progress("counting with noise", 0, 1)
-        rules = partial(clause_vectors, clauses=clauses)
+        rules = partial(clause_vectors, clauses=chosen.clauses)
         exact = capture_counts(run.table, run.target, run.part, rules)
-        mechanism, noise = _counting(run.plan, left)
+        mechanism, noise = _counting(run.plan, chosen.left)
         noisy = mechanism.release(exact, run.randomness)
-        model = _model(run.plan, clauses, noisy, noise, len(lattice))
+        model = _model(run.plan, chosen, noisy, noise, len(lattice))
         estimates = np.array([group.estimates for group in model.groups])
         evaluation = evaluate_rules(run, rules, estimates, np.array(model.labels))
         run.progress("counting with noise", 1, 1)
@@ -107,12 +109,12 @@ def _in_its_form(asked: Asked, pure: RunPlan) -> RunPlan:
     At the same epsilon report noisy max errs less, by half at most (McKenna, Sheldon 2020). So
     the other has at least twice its epsilon.
     """
-    clauses, rows = pure.parameters.clauses, asked.schema.privacy_unit.max_rows_per_person
+    chosen: ILPSettings = pure.parameters
+    rows = asked.schema.privacy_unit.max_rows_per_person
 
     def select(_: str, rho: Decimal) -> Decimal:
         """Epsilon of all clauses, each of which has the same whole number of steps for a row."""
-        each = (selection_epsilon(rho / clauses) / rows).quantize(EPSILON_STEP, rounding=ROUND_FLOOR)
-        whole = each * rows * clauses
+        whole = rows * clauses_epsilon(rho, rows, chosen.clauses, alike=chosen.alike)
         return whole if whole >= 2 * pure.split[CLAUSES] else Decimal(0)
 
     made = composed_form(asked, pure, select)
@@ -134,7 +136,7 @@ def _resolved(asked: Asked) -> ILPSettings:
     if positive not in classes:
         listed = ", ".join(f"'{label}'" for label in classes[:20])
         raise RequestError(f"'{positive}' is not a class of '{asked.target}'. Classes: {listed}.")
-    share = float(asked.row_epsilon * (1 - parameters.count_share)) / parameters.clauses / max(parameters.weights)
+    share = float(asked.row_epsilon * (1 - parameters.count_share)) / parameters.clauses / parameters.heaviest
     held = asked.schema.holdout_percent if parameters.evaluate else 0
     people = asked.schema.max_rows * (100 - held) // 100
     said = quantifiers_for(asked.schema, asked.target, parameters, share, people)
@@ -158,36 +160,57 @@ def _check_lattice(schema: Schema, lattice: Lattice, parameters: ILPParameters) 
         )
 
 
-def _choose_clauses(run: Run, lattice: Lattice) -> tuple[list[Clause], Decimal]:
+def _weighed(plan: RunPlan, sides: Sides | None) -> ILPSettings:
+    """Parameters with the weights that noisy counts of both sides tell, if there are any."""
+    chosen: ILPSettings = plan.parameters
+    if sides is None:
+        return chosen
+    epsilon, _ = divided(plan.row_epsilon(CLAUSES), alike=True)
+    return chosen.model_copy(update=weights_told(chosen, sides, epsilon))
+
+
+class _Chosen(NamedTuple):
+    """Clauses, the row-level budget that the last one left, and noisy counts of both sides if these weigh alike."""
+
+    clauses: list[Clause]
+    left: Decimal
+    sides: Sides | None
+
+
+def _choose_clauses(run: Run, lattice: Lattice) -> _Chosen:
     """One clause after another, each for the people whom those before it do not cover.
 
-    Each gets an equal part of what is left of the budget; what the last one leaves is returned.
+    Each gets an equal part of what is left of the budget.
     """
     chosen: ILPSettings = run.plan.parameters
     run.progress("choosing clauses", 0, chosen.clauses)
     places: list[int] = []
-    left = run.row_epsilon(CLAUSES)
+    sides: Sides | None = None
+    weighing, left = divided(run.row_epsilon(CLAUSES), alike=chosen.alike)
     for done in range(1, chosen.clauses + 1):
         counts = run.table.total(covered, run.target, run.part, chosen, places)
         share = first_share(left, [1.0] * (chosen.clauses + 1 - done))
-        public = chosen, run.schema.max_rows, share
+        if weighing and not places:
+            sides = noisy_sides(counts, weighing, run.randomness)
+        public = _weighed(run.plan, sides), run.schema.max_rows, share
         choice = select_clause(lattice, counts, *public, run.randomness, places, composed=run.plan.composed is not None)
         left -= share - choice.left
         places.append(choice.place)
         run.progress("choosing clauses", done, chosen.clauses)
-    return [lattice.clause(place) for place in places], left
+    return _Chosen([lattice.clause(place) for place in places], left, sides)
 
 
-def _model(plan: RunPlan, clauses: list[Clause], noisy: Ints, noise: CountNoise, clause_count: int) -> ILPModel:
+def _model(plan: RunPlan, chosen: _Chosen, noisy: Ints, noise: CountNoise, clause_count: int) -> ILPModel:
     """The theory with noisy counts of shape (n_clauses + 1, n_classes), not yet evaluated."""
+    weights = _weighed(plan, chosen.sides).weights
     positive = plan.classes.index(plan.parameters.positive)
     alpha = (1.0,) * len(plan.classes)
     estimates = point_estimates(noisy, alpha)
     intervals = noise_intervals(noisy, alpha, noise.scale, gaussian=noise.gaussian)
     groups = []
-    for row, clause in enumerate([*clauses, None]):
+    for row, clause in enumerate([*chosen.clauses, None]):
         sides = np.array([[noisy[row].sum() - noisy[row, positive], noisy[row, positive]]])
-        kept = clause is not None and bool(coverage(sides, plan.parameters.weights)[0] > 0)
+        kept = clause is not None and bool(coverage(sides, weights)[0] > 0)
         group = CoveredGroup(
             clause=clause,
             noisy_counts=tuple(int(count) for count in noisy[row]),
@@ -202,5 +225,6 @@ def _model(plan: RunPlan, clauses: list[Clause], noisy: Ints, noise: CountNoise,
         groups=tuple(groups),
         count_margin=noise.margin(),
         clause_count=clause_count,
+        sides=chosen.sides,
         evaluation=None,
     )

@@ -62,6 +62,9 @@ class ILPModel(FrozenModel):
         Noise on each count stays within plus or minus this, with 95 % confidence.
     clause_count : int
         How many clauses each could be chosen from.
+    sides : (int, int) or None
+        Noisy numbers of people without the positive class and with it, by which both sides weigh alike; ``None`` if
+        weights were given.
     """
 
     classes: tuple[str, ...]
@@ -70,6 +73,7 @@ class ILPModel(FrozenModel):
     count_margin: int
     clause_count: int
     evaluation: Evaluation | None
+    sides: tuple[int, int] | None = None
 
     @property
     def clauses(self) -> tuple[Clause, ...]:
@@ -187,6 +191,16 @@ class ILPModel(FrozenModel):
             return f"{who}: too few people to tell, as the noisy counts add up to nobody.{doubt}"
         share = told_share(group, self.positive, NOISE_ALONE)
         return f"{who}: {target} = {self.classes[self.positive]} for about {share}.{doubt}"
+
+    def weighing(self, target: str) -> str:
+        """By which noisy counts both sides weigh alike, in a sentence; empty if weights were given."""
+        if self.sides is None:
+            return ""
+        others, described = (max(0, count) for count in self.sides)
+        return (
+            f"Both sides weigh alike: {target} = {self.classes[self.positive]} for about {described:,} records, "
+            f"and not for about {others:,}, by noisy counts."
+        )
 
     def to_frame(self, schema: Schema, target: str) -> pd.DataFrame:
         """Table twin of the theory: one row per group, every number labelled noisy."""

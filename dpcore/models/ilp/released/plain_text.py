@@ -16,7 +16,8 @@ def ilp_text(release: Release, model: ILPModel) -> str:
     stored = release.stored
     program = ILPModel.model_validate(stored.model).prolog(stored.domain, stored.target)
     words = "\n".join(model.reading(release.domain, release.target))
-    return "\n\n".join([program, text_table(*_theory_rows(model)), words])
+    parts = [program, text_table(*_theory_rows(model)), words, model.weighing(release.target)]
+    return "\n\n".join(filter(None, parts))
 
 
 def _theory_rows(model: ILPModel) -> tuple[list[str], list[list[str]]]:

@@ -27,10 +27,11 @@ from dpcore.data.queries import CAPTURES
 from dpcore.data.table import PrivateTable
 from dpcore.domain.schema import Part
 from dpcore.learning.learner import Progress
+from dpcore.learning.worth import WORTH, class_worth, likely_counts
 from dpcore.models.rules.learning.antecedents import Antecedents, kept_vectors
 from dpcore.models.rules.learning.following import Following
 from dpcore.models.rules.learning.prior import ListPrior
-from dpcore.models.trees.learning.balance import WORTH, class_worth, expected_shares, likely_counts
+from dpcore.models.trees.learning.balance import expected_shares
 from dpcore.models.trees.learning.joint_counts import joint_counts
 from dpcore.models.trees.learning.lookahead import ExactWeight, float_error
 from dpcore.models.trees.learning.pair_values import LEAF_UTILITIES, leaf_value

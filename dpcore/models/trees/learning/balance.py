@@ -1,4 +1,4 @@
-"""Classes that weigh alike: what a record of each is worth where chances are to be separated.
+"""Classes that weigh alike, in blocks of a tree: class counts and a draw share the budget of each.
 
 A question that leaves fewer mistakes among records of equal weight may not exist where an outcome is
 rare. So a block first buys the class counts of its node, and a record then weighs the more the fewer
@@ -19,12 +19,8 @@ from dpcore.arrays import Floats, Ints
 from dpcore.privacy.budgets import EPSILON_STEP
 from dpcore.privacy.losses import largest_epsilon, pure_rho, selection_rho
 
-#: Weight of a record of the class with the fewest records.
-WORTH: Final = 4096
 #: Share of a block's budget that buys the class counts of its node.
 COUNTS_SHARE: Final = Decimal("0.2")
-#: Records of the expected shares that are added to noisy class counts, in scales of their noise.
-_LENT: Final = 2.0
 #: A drawn class is expected to be so many times as frequent, against each other one, as in the whole node.
 _LIFT: Final = 2.0
 
@@ -50,27 +46,6 @@ def block_rho(epsilon: Decimal, slack: Decimal = Decimal(0)) -> Decimal:
 def draw_of(rho: Decimal) -> Decimal:
     """Largest draw of a block for which, with its class counts, rho pays; without any slack."""
     return divided(largest_epsilon(block_rho, rho))[1]
-
-
-def likely_counts(noisy: Ints, scale: float, above: Floats | None) -> Floats:
-    """Positive class counts of a node, from noisy ones and what the node above lets expect.
-
-    Parameters
-    ----------
-    noisy : array of shape (n_classes,)
-    scale : float
-        Of the two-sided geometric noise.
-    above : array of shape (n_classes,) or None
-        Class shares of the node above, if there is one, or even ones; they count as so many records as the noise.
-    """
-    shares = np.full(len(noisy), 1 / len(noisy)) if above is None else above
-    return np.maximum(noisy, 0) + (_LENT * scale + 1) * shares
-
-
-def class_worth(counts: Floats) -> Ints:
-    """Weight of a record of each class: :data:`WORTH`, and less in the largest, which weighs as much as the second."""
-    second = float(np.sort(counts)[-2])
-    return np.asarray(np.maximum(1, np.floor(WORTH * np.minimum(1.0, second / counts))), dtype=np.int64)
 
 
 def expected_shares(counts: Floats, label: int) -> Floats:

@@ -15,7 +15,8 @@ from dpcore.data.partition import Partition
 from dpcore.domain.conditions import Condition
 from dpcore.domain.schema import Part
 from dpcore.learning.learner import Run
-from dpcore.models.trees.learning.balance import WORTH, class_worth, expected_shares, likely_counts
+from dpcore.learning.worth import WORTH, class_worth, likely_counts
+from dpcore.models.trees.learning.balance import expected_shares
 from dpcore.models.trees.learning.growth import Grown, drawn_label, share_intervals
 from dpcore.models.trees.learning.joint_counts import JointCounts, Path, joint_bytes, joint_counts
 from dpcore.models.trees.learning.lookahead import Block, ExactWeight, draw_block

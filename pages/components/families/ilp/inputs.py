@@ -184,7 +184,10 @@ def _advanced(method_name: str) -> dict[str, Any]:
 
 def _of_method(name: str) -> dict[str, Any]:
     if name == "noisy_max":
-        return {"length_prior": tick(OWN["length_prior"], "set-ilp-prior")}
+        return {
+            "weigh_alike": tick(OWN["weigh_alike"], "set-ilp-alike"),
+            "length_prior": tick(OWN["length_prior"], "set-ilp-prior"),
+        }
     if name == "naive":
         return {}
     settings: dict[str, Any] = {"criterion": choice(OWN["criterion"], CRITERIA, "ilp-criterion")}

@@ -1,0 +1,76 @@
+"""Weights by noisy counts: where a value is rare, each person who has it weighs as much as several who do not.
+
+Noisy counts of both sides are bought once, before a clause is chosen, and weights are a function of them: given these,
+they are as public as weights that were asked for. Proof: ``docs/privacy/ilp.md``, section 2b.
+"""
+
+from __future__ import annotations
+
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+from typing import Final
+
+import numpy as np
+
+from dpcore.arrays import Ints
+from dpcore.learning.worth import class_worth, likely_counts
+from dpcore.models.ilp.language.parameters import ILPSettings
+from dpcore.models.ilp.language.sensitivities import sides_sensitivity
+from dpcore.privacy.budgets import EPSILON_STEP
+from dpcore.privacy.losses import largest_epsilon, pure_rho, selection_rho
+from dpcore.privacy.mechanisms import GeometricMechanism
+from dpcore.privacy.randomness import RandomSource
+
+#: Noisy numbers of people without the value, and with it.
+Sides = tuple[int, int]
+#: Of the budget of all clauses, where both sides weigh alike.
+_SHARE: Final = Decimal("0.05")
+
+
+def divided(epsilon: Decimal, *, alike: bool) -> tuple[Decimal, Decimal]:
+    """Parts of the budget of all clauses: that of the counts of both sides, 0 if weights are given, and the rest."""
+    part = (epsilon * _SHARE).quantize(EPSILON_STEP, rounding=ROUND_CEILING) if alike else Decimal(0)
+    return part, epsilon - part
+
+
+def clauses_epsilon(rho: Decimal, rows: int, clauses: int, *, alike: bool) -> Decimal:
+    """Row-level epsilon of all clauses, each drawn by the exponential mechanism, for which a person's rho pays.
+
+    The counts of both sides are paid of it as what is epsilon-DP. Clauses have the same whole number of steps.
+    """
+    if not alike:
+        return clauses * (largest_epsilon(selection_rho, rho / clauses) / rows).quantize(
+            EPSILON_STEP, rounding=ROUND_FLOOR
+        )
+
+    def cost(epsilon: Decimal) -> Decimal:
+        counts, rest = divided(epsilon, alike=True)
+        each = (rest / clauses).quantize(EPSILON_STEP, rounding=ROUND_CEILING)
+        return pure_rho(rows * counts) + clauses * selection_rho(rows * each)
+
+    return largest_epsilon(cost, rho)
+
+
+def noisy_sides(counts: Ints, epsilon: Decimal, randomness: RandomSource) -> Sides:
+    """Noisy numbers of people of both sides; costs epsilon.
+
+    Parameters
+    ----------
+    counts : array of shape (n_clauses, 2)
+        Negatives and positives that each clause covers, exactly. The first clause covers everybody.
+    """
+    mechanism = GeometricMechanism(sides_sensitivity().value, epsilon)
+    negatives, positives = mechanism.release(counts[0], randomness).tolist()
+    return negatives, positives
+
+
+def weights_told(asked: ILPSettings, sides: Sides, epsilon: Decimal) -> dict[str, int]:
+    """Weights with which both sides weigh alike, times those asked for.
+
+    Parameters
+    ----------
+    epsilon : Decimal
+        That of the noise on the counts.
+    """
+    worth = class_worth(likely_counts(np.array(sides), 1 / float(epsilon), None)).tolist()
+    negative, positive = asked.weights
+    return {"negative_weight": worth[0] * negative, "positive_weight": worth[1] * positive}
