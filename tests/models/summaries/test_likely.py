@@ -135,3 +135,34 @@ def test_any_number_of_records_is_taken():
     draw = np.random.default_rng(0)
     assert len(chosen(np.ones(10), 0, draw)) == 0
     assert np.bincount(chosen(np.array([1.0, 3.0]), 400, draw)).tolist() == [100, 300]
+
+
+@pytest.mark.parametrize(
+    ("counts", "in_order"),
+    [
+        ([[0, 0], [0, 0]], (0, 0)),
+        ([[7.0]], (1, 1)),
+        ([[500, 0, 0]], (1, 2)),
+        ([[1e7, 0], [0, 0], [0, 3]], (3, 2)),
+    ],
+)
+@pytest.mark.parametrize("deviation", [1e-6, 1.0, 1e6])
+def test_however_few_cells_or_people_tables_have_numbers(counts, in_order, deviation) -> None:
+    counts = np.asarray(counts, dtype=float)
+    generator = np.random.default_rng(3)
+    measured = [
+        Measured(axes, table + generator.normal(0, deviation, table.shape), deviation)
+        for axes, table in (((0,), counts.sum(axis=1)), ((1,), counts.sum(axis=0)), ((0, 1), counts))
+    ]
+    own = Estimates(counts.shape, measured, gaussian=True)
+    found = likely_pair(own, (0, 1), likely_column(own, 0), likely_column(own, 1), in_order)
+    assert np.isfinite(found.table).all()
+    assert found.table.min() >= 0
+    assert 0 <= found.nats < np.inf
+
+
+def test_a_table_of_many_cells_without_order_is_near_the_true_one() -> None:
+    exact = np.random.default_rng(5).gamma(0.3, 400.0, (900, 3))
+    noisy = column(exact, 5.0)
+    told = likely_pair(noisy, (0, 1), exact.sum(axis=1), exact.sum(axis=0)).table
+    assert np.abs(told - exact).mean() < 5.0

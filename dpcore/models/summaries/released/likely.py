@@ -35,8 +35,8 @@ _HALVINGS: Final = 50
 #: How widely counts may scatter about independence: as a share of one that is a hundredth of all.
 _SCATTERS: Final = 2.0 ** np.arange(-6, 4)
 _USUAL: Final = 0.01
-#: Over how many cells of an order neighbours may be alike; 0: not at all.
-_LENGTHS: Final = (0.0, 1.0, 3.0, 8.0)
+#: Over how many cells of an order neighbours may be alike, if at all.
+_LENGTHS: Final = (1.0, 3.0, 8.0)
 _LEAST: Final = 1e-9
 
 
@@ -169,13 +169,12 @@ class _Spectrum:
 
 def _spectra(widths: Floats, in_order: int) -> list[_Spectrum]:
     """For each length over which neighbours may be alike; ``widths`` says how widely each cell scatters."""
+    made = [_Spectrum(widths**2, np.eye(len(widths)))]  # Of a diagonal matrix: none has to be found.
     places = np.arange(len(widths))
     ordered = (places[:, None] < in_order) & (places < in_order)
-    made = []
-    for length in _LENGTHS if in_order > 1 else _LENGTHS[:1]:
+    for length in _LENGTHS if in_order > 1 else ():
         alike = np.eye(len(widths))
-        if length:
-            alike[ordered] = np.exp(-np.abs(places[:, None] - places) / length)[ordered]
+        alike[ordered] = np.exp(-np.abs(places[:, None] - places) / length)[ordered]
         values, vectors = np.linalg.eigh(alike * np.outer(widths, widths))
         made.append(_Spectrum(np.maximum(values, 0.0), vectors))
     return made
