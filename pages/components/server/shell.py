@@ -25,8 +25,8 @@ _CHANGES = (
     (_BEFORE, f'<link rel="stylesheet" href="./{_NAME}">'.encode() + _BEFORE),
     (b"<title>Streamlit</title>", b"<title>Frostglass</title>"),
 )
-#: Where there are no pages.
-_ELSEWHERE = ("/_stcore", "/media", "/static", "/api")
+#: Folders in which there are no pages.
+_ELSEWHERE = {"_stcore", "media", "static", "api"}
 #: By these a browser could be told to show the page that it has kept, or be sent it packed.
 _SHORTENED = (b"if-none-match", b"if-modified-since", b"range", b"accept-encoding")
 
@@ -40,7 +40,7 @@ class Shell:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and scope["path"].endswith(f"/{_NAME}"):
             await Response(_SHEET, media_type="text/css", headers=_FOR_EVER)(scope, receive, send)
-        elif scope["type"] != "http" or "." in scope["path"] or any(part in scope["path"] for part in _ELSEWHERE):
+        elif scope["type"] != "http" or not _may_be_page(scope["path"]):
             await self._app(scope, receive, send)
         else:
             headers = [header for header in scope["headers"] if header[0].lower() not in _SHORTENED]
@@ -76,6 +76,12 @@ class _Changing:
             headers["content-length"] = str(len(body))
         await self._send(start)
         await self._send({"type": "http.response.body", "body": body})
+
+
+def _may_be_page(path: str) -> bool:
+    """Whether its name is not that of a file, whatever the folders are called below which the application is."""
+    *folders, name = path.split("/")
+    return "." not in name and _ELSEWHERE.isdisjoint([*folders, name])
 
 
 def _is_page(start: Message) -> bool:
