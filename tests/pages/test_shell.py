@@ -41,7 +41,9 @@ def client() -> TestClient:
     return TestClient(shell.Shell(Starlette(routes=routes)))
 
 
-@pytest.mark.parametrize("path", ["/", "/rule_list", "/releases?dataset=a.b", "/below/rule_list", "/ward-0.1/", "/apis/media-2.0/rule_list"])
+@pytest.mark.parametrize(
+    "path", ["/", "/rule_list", "/releases?dataset=a.b", "/below/rule_list", "/ward-0.1/", "/apis/media-2.0/rule_list"]
+)
 @pytest.mark.parametrize("headers", [{}, {"if-none-match": "kept"}, {"range": "bytes=0-9"}])
 def test_every_page_names_the_sheet_behind_the_styles_of_its_head(client, path, headers) -> None:
     answer = client.get(path, headers=headers)
