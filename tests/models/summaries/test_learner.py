@@ -105,6 +105,13 @@ def test_counts_are_those_of_the_records():
     assert model.estimates.total == pytest.approx(ROWS, abs=1)
 
 
+def test_one_column_takes_the_largest_epsilon_that_there_is():
+    frame = people()
+    model = released(plan(epsilon="1000", columns=("sex",)), frame=frame)
+    exact = model.exact_table({schema().entity: frame}, schema(), (0,))
+    np.testing.assert_allclose(model.estimates.table((0,)), exact, atol=1e-9)
+
+
 def test_rows_in_further_tables_are_counted():
     own = schema(
         privacy_unit={"column": "who", "max_rows_per_person": 1},

@@ -50,6 +50,8 @@ from dpcore.privacy.mechanisms import ExponentialMechanism, FineGaussian, Geomet
 from dpcore.released.plan import Composed, CountNoise, RunPlan
 
 _CHOICE_SHARE: Final = Fraction(1, 10)
+#: Beyond this the deviation is below 1e-130 records, and floats cannot hold the weight of such a count.
+_HARDLY: Final = 300.0
 _TOO_SMALL: Final = "This epsilon is too small for so many tables: use a larger one, or fewer columns or pairs."
 
 
@@ -113,7 +115,7 @@ class Noise:
         """Standard deviation of a mechanism's noise, in records."""
         if self.gaussian:
             return mechanism.scale / COUNT_STEPS
-        return 1 / (math.sqrt(2) * math.sinh(1 / (2 * mechanism.scale)))
+        return 1 / (math.sqrt(2) * math.sinh(min(1 / (2 * mechanism.scale), _HARDLY)))
 
     def _mechanism(self, share: Fraction) -> GeometricMechanism | FineGaussian:
         sensitivity = table_sensitivity(self.rows).value
