@@ -30,6 +30,7 @@ from benchmarks import (
     ilp_speed,
     ilp_stays,
     ilp_tables,
+    ilp_years,
     intake,
     learned,
     ledger,
@@ -264,6 +265,10 @@ def ilp_command(
         stays = list(ilp_stays.run(ilp.SUITE, quick=quick))
         report.show(table_of("Patients with earlier stays", stays))
         report.records += stays
+    if request.wants(ilp_years.NAME) and ilp_facts.possible():
+        years = list(ilp_years.run(ilp.SUITE, quick=quick))
+        report.show(table_of("Beneficiaries with earlier years", years))
+        report.records += years
     if request.wants(ilp.SPEED):
         speed = list(ilp_speed.run(ilp.SUITE, quick=quick))
         report.show(ilp_tables.speed_table(speed))

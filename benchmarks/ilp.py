@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from rich.console import Console
 from rich.progress import track
 
-from benchmarks import ilp_facts, ilp_stays
+from benchmarks import ilp_facts, ilp_stays, ilp_years
 from benchmarks.ilp_methods import EPSILON, METHODS, NON_PRIVATE
 from benchmarks.ilp_results import BARS, REACHED, Results
 from benchmarks.ilp_trains import CONCEPTS, GROWING, Concept, Score, guess, scores
@@ -18,7 +18,7 @@ from benchmarks.records import Record
 
 SUITE = "ilp"
 GROWTH, SPEED = "more clauses", "speed"
-DATA = (*CONCEPTS, GROWTH, *ilp_facts.TASKS, ilp_stays.NAME, SPEED)
+DATA = (*CONCEPTS, GROWTH, *ilp_facts.TASKS, ilp_stays.NAME, ilp_years.NAME, SPEED)
 SIZES = (25, 50, 75, 100, 150, 250, 500, 1_000, 1_500, 2_500, 5_000, 10_000, 25_000, 50_000, 100_000)
 _QUICK_SIZES = (50, 100, 150, 250, 500, 1_000, 1_500, 2_500, 5_000, 10_000)
 GROWTH_SIZES = (250, 2_500, 25_000)

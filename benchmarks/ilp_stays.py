@@ -6,7 +6,7 @@ child table. Those who come back within a month are thinned out to 6 % of the pe
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from decimal import Decimal
 from functools import lru_cache
 from typing import Any, Final
@@ -17,9 +17,10 @@ import pandas as pd
 from benchmarks.ilp_methods import ALIKE, HOUSE, NON_PRIVATE, ROWS_ALONE, fitted
 from benchmarks.persons import TARGET, admissions
 from benchmarks.records import Record, summarise
-from dpcore.arrays import Flags
 from dpcore.data.ingest import frame_chunks, ingest
+from dpcore.data.table import PrivateTable
 from dpcore.domain.schema import Schema
+from dpcore.models.ilp.released.model import ILPModel
 from dpcore.privacy.randomness import SeededRandom, permutation
 
 NAME: Final = "earlier stays"
@@ -79,22 +80,34 @@ def patients(seed: int) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 def area(method: str, epsilon: float | None, number: int) -> float:
     """The area that one run reaches."""
+    spent = {} if epsilon is None else {"epsilon": Decimal(repr(epsilon))}
+    return area_of(SCHEMA, *patients(number), number, lambda table: fitted(table, method, SETTINGS, **spent))
+
+
+def area_of(
+    schema: Schema, main: pd.DataFrame, rows: pd.DataFrame, number: int, fit: Callable[[PrivateTable], ILPModel]
+) -> float:
+    """Area under the ROC curve on three tenths of the people, of what is learned from the others.
+
+    Parameters
+    ----------
+    main : DataFrame
+        One row a person; the target is true or false.
+    rows : DataFrame
+        Those of the one child table.
+    number : int
+        Of the split.
+    """
     from sklearn.metrics import roc_auc_score
 
-    main, before = patients(number)
+    [target], [child], key = schema.targets, schema.children, schema.privacy_unit.column
     training = np.zeros(len(main), dtype=bool)
     training[permutation(SeededRandom(number), len(main))[: round(_TRAINING * len(main))]] = True
-    own, rows = _part(main, before, training)
-    own = own.assign(**{_LABEL: np.where(own[_LABEL], "yes", "no")})
-    table = ingest(frame_chunks(own), SCHEMA, SeededRandom(number), {"earlier_stay": frame_chunks(rows)})
-    spent = {} if epsilon is None else {"epsilon": Decimal(repr(epsilon))}
-    model = fitted(table, method, SETTINGS, **spent)
-    others, rows = _part(main, before, ~training)
-    frames = {"patient": others.drop(columns=_LABEL), "earlier_stay": rows}
-    scores = model.predict_proba(frames, SCHEMA)[:, model.classes.index("yes")]
-    return float(roc_auc_score(others[_LABEL], scores))
-
-
-def _part(main: pd.DataFrame, before: pd.DataFrame, chosen: Flags) -> tuple[pd.DataFrame, pd.DataFrame]:
-    own = main[chosen]
-    return own, before[before["who"].isin(own["who"])]
+    own, others = main[training], main[~training]
+    before, after = (rows[rows[key].isin(part[key])] for part in (own, others))
+    own = own.assign(**{target: np.where(own[target], "yes", "no")})
+    table = ingest(frame_chunks(own), schema, SeededRandom(number), {child.name: frame_chunks(before)})
+    model = fit(table)
+    frames = {schema.entity: others.drop(columns=target), child.name: after}
+    scores = model.predict_proba(frames, schema)[:, model.classes.index("yes")]
+    return float(roc_auc_score(others[target], scores))
