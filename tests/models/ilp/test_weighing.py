@@ -120,9 +120,10 @@ def test_a_rare_value_is_found_without_a_weight() -> None:
     others, described = found.sides
     assert found.weighing("ill") == (
         f"Both sides weigh alike: ill = yes for about {described:,} records, and not for about {others:,}, "
-        "by noisy counts."
+        "by counts with noise of their own: ±4, 95%."
     )
     assert plain.weighing("ill") == ""
+    assert plain.sides_margin == 0
 
 
 def test_the_other_methods_know_given_weights_alone() -> None:

@@ -27,7 +27,7 @@ from dpcore.models.ilp.learning.weighing import Sides, clauses_epsilon, divided,
 from dpcore.models.ilp.learning.workload import ilp_workload
 from dpcore.models.ilp.released.family import ILP
 from dpcore.models.ilp.released.model import CoveredGroup, ILPModel
-from dpcore.privacy.budgets import BudgetSplit, first_share
+from dpcore.privacy.budgets import BudgetSplit, first_share, geometric_tail
 from dpcore.privacy.mechanisms import GaussianMechanism, GeometricMechanism
 from dpcore.released.noisy_counts import noise_intervals, point_estimates
 from dpcore.released.plan import CountNoise, RunPlan
@@ -170,11 +170,12 @@ def _weighed(plan: RunPlan, sides: Sides | None) -> ILPSettings:
 
 
 class _Chosen(NamedTuple):
-    """Clauses, the row-level budget that the last one left, and noisy counts of both sides if these weigh alike."""
+    """Clauses, row-level budget that the last one left, and noisy counts of both sides with their margin, if any."""
 
     clauses: list[Clause]
     left: Decimal
     sides: Sides | None
+    margin: int
 
 
 def _choose_clauses(run: Run, lattice: Lattice) -> _Chosen:
@@ -197,7 +198,8 @@ def _choose_clauses(run: Run, lattice: Lattice) -> _Chosen:
         left -= share - choice.left
         places.append(choice.place)
         run.progress("choosing clauses", done, chosen.clauses)
-    return _Chosen([lattice.clause(place) for place in places], left, sides)
+    margin = geometric_tail(1 / float(weighing), 0.95) if weighing else 0
+    return _Chosen([lattice.clause(place) for place in places], left, sides, margin)
 
 
 def _model(plan: RunPlan, chosen: _Chosen, noisy: Ints, noise: CountNoise, clause_count: int) -> ILPModel:
@@ -226,5 +228,6 @@ def _model(plan: RunPlan, chosen: _Chosen, noisy: Ints, noise: CountNoise, claus
         count_margin=noise.margin(),
         clause_count=clause_count,
         sides=chosen.sides,
+        sides_margin=chosen.margin,
         evaluation=None,
     )

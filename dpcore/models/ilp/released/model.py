@@ -65,6 +65,8 @@ class ILPModel(FrozenModel):
     sides : (int, int) or None
         Noisy numbers of people without the positive class and with it, by which both sides weigh alike; ``None`` if
         weights were given.
+    sides_margin : int
+        Noise on each of these stays within plus or minus this, with 95 % confidence.
     """
 
     classes: tuple[str, ...]
@@ -74,6 +76,7 @@ class ILPModel(FrozenModel):
     clause_count: int
     evaluation: Evaluation | None
     sides: tuple[int, int] | None = None
+    sides_margin: int = 0
 
     @property
     def clauses(self) -> tuple[Clause, ...]:
@@ -199,7 +202,7 @@ class ILPModel(FrozenModel):
         others, described = (max(0, count) for count in self.sides)
         return (
             f"Both sides weigh alike: {target} = {self.classes[self.positive]} for about {described:,} records, "
-            f"and not for about {others:,}, by noisy counts."
+            f"and not for about {others:,}, by counts with noise of their own: ±{self.sides_margin:,}, 95%."
         )
 
     def to_frame(self, schema: Schema, target: str) -> pd.DataFrame:
