@@ -25,7 +25,7 @@ from dpcore.domain.schema import Schema
 from dpcore.learning.learner import Run
 from dpcore.models.redescriptions.released.agreement import exact_agreement
 from dpcore.models.registry import get_learner
-from dpcore.privacy.randomness import SeededRandom
+from dpcore.privacy.randomness import SeededRandom, public_generator
 from dpcore.released.invented import Records
 from dpcore.released.plan import RunPlan
 
@@ -137,10 +137,16 @@ class Real:
 def real(name: str, again: int = 0) -> Real:
     """A data set, each time with other people set aside."""
     kind, schema, target, main, children = _tables(name)
-    schema = schema.model_copy(update={"holdout_percent": _HOLDOUT})
-    further = {child: frame_chunks(rows) for child, rows in children.items()}
-    table = ingest(frame_chunks(main), schema, SeededRandom(_SEED + again), further)
-    aside = Records(schema, table.public_tables("holdout"))
+    source = SeededRandom(_SEED + again)
+    if kind == TWO_VIEWS:  # Its runs see everybody who is stored, so those set aside are not.
+        apart = public_generator(_SEED + again).random(len(main)) < _HOLDOUT / 100
+        table, others = (ingest(frame_chunks(main[rows]), schema, source) for rows in (~apart, apart))
+        aside = Records(schema, others.public_tables())
+    else:
+        schema = schema.model_copy(update={"holdout_percent": _HOLDOUT})
+        further = {child: frame_chunks(rows) for child, rows in children.items()}
+        table = ingest(frame_chunks(main), schema, source, further)
+        aside = Records(schema, table.public_tables("holdout"))
     return Real(kind, schema, target, table, Measure.on(kind, target, aside))
 
 
