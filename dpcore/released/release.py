@@ -65,7 +65,7 @@ class Certificate(FrozenModel):
     randomness: Literal["operating system", "not private: seeded"]
     schema_hash: str
     origins: tuple[Origin, ...] = Field(default=(DECLARED,), min_length=1)
-    cuts_from: str = ""
+    cuts_from: str = Field(default="", max_length=64)
     engine_version: str
     created: datetime
 

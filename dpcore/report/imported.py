@@ -90,6 +90,7 @@ def _fault(release: Release) -> str:
         and 0 <= card.delta < 1
         and card.max_rows == domain.max_rows
         and card.max_rows_per_person == domain.privacy_unit.max_rows_per_person
+        and card.cuts_from == release.parameters.get("cuts_from", "")
         and (card.composition != "" or sum(card.budget_split.values()) == card.epsilon)
         and len(release.dataset_name) <= _LONGEST_NAME
         and family.targeted == bool(release.target)

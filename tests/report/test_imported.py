@@ -63,6 +63,8 @@ def test_what_was_downloaded_is_taken() -> None:
         (changed(put("certificate.epsilon", "-1")), "itself"),
         (changed(put("certificate.max_rows", 5)), "itself"),
         (changed(put("certificate.max_rows_per_person", 9)), "itself"),
+        (changed(put("certificate.cuts_from", "f" * 32)), "itself"),
+        (changed(put("certificate.cuts_from", "f" * 65)), "form"),
         (changed(put("certificate.schema_hash", "0" * 64)), "form"),
         (changed(put("certificate.guarantee", "none")), "form"),
         (changed(put("model.classes", ["east", "west"])), "itself"),

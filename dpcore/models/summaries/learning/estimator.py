@@ -109,7 +109,8 @@ class DPSummary(LearnerEstimator):
     def cut_points(self) -> tuple[str, ...]:
         """Cut points with about equally many people between them: ``cut_points`` of trees, forests, rule lists. Free.
 
-        Pass ``release_.id`` as ``cuts_from`` too, and their certificates say where these come from.
+        Pass ``release_.id`` as ``cuts_from`` too, and their certificates say where these come from. An estimator cannot
+        look that up: if this look is not private, neither are points that it told, whatever such a certificate says.
         """
         check_is_fitted(self)
         return cut_points(self.model_, self.schema_)
