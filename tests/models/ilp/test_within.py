@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from decimal import Decimal
-from itertools import combinations_with_replacement, product
+from itertools import combinations_with_replacement, product, repeat
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +19,7 @@ from dpcore.learning.learner import Run
 from dpcore.models.ilp.language.atoms import Atom
 from dpcore.models.ilp.language.clause import Clause, Variable
 from dpcore.models.ilp.language.generality import Generality
-from dpcore.models.ilp.language.lattice import STRATA, Lattice, build_lattice
+from dpcore.models.ilp.language.lattice import MOST_ATOMS, STRATA, Lattice, build_lattice
 from dpcore.models.ilp.language.parameters import ILPParameters
 from dpcore.models.ilp.language.reach import reach_of
 from dpcore.models.ilp.language.within import Within
@@ -348,11 +348,19 @@ def test_nested_rows_are_spoken_of_where_there_is_room() -> None:
     assert published.parameters.quantifiers == ("exists",)
 
 
+def too_many() -> Iterator[Within]:
+    yield from repeat(high(), MOST_ATOMS + 1)
+    raise AssertionError("no further condition is made once there are too many")
+
+
 def test_too_many_conditions_on_nested_rows_are_refused_or_not_chosen() -> None:
     codes = [{"name": f"c{i}", "type": "categorical", "categories": [str(n) for n in range(30)]} for i in range(3)]
     lab, stay, drug = SCHEMA["children"]
     schema = nested_schema(children=[lab | {"columns": codes}, stay, drug], max_rows=5_000)
     with pytest.raises(RequestError, match="rows that belong to a row"):
+        build_lattice(schema, TARGET, ILPParameters(quantifiers=("exists", "within")))
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(RequestError, match="rows that belong to a row"):
+        patch.setattr("dpcore.models.ilp.language.lattice.within_atoms", lambda *_: too_many())
         build_lattice(schema, TARGET, ILPParameters(quantifiers=("exists", "within")))
     plan = get_learner("ilp").plan(schema, TARGET, Decimal(4), {"max_literals": 2})
     assert "within" not in plan.parameters.quantifiers

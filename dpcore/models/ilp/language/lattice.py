@@ -9,10 +9,10 @@ are one.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import combinations_with_replacement
+from itertools import combinations_with_replacement, islice
 
 import numpy as np
 
@@ -116,12 +116,15 @@ def language_of(
         If a literal is unknown, or there are too many.
     """
     atoms = chosen_atoms(schema, target, parameters.literals, reserved=parameters.reserved_literals)
-    _check_atoms(len(atoms), "conditions")
+    if len(atoms) > MOST_ATOMS:
+        raise RequestError(
+            f"There are {len(atoms):,} conditions, and at most {MOST_ATOMS:,} can be joined: choose some of them."
+        )
     limits = Limits(parameters.max_literals, parameters.max_variables, parameters.negation)
     within: tuple[Within, ...] = ()
     if limits.variables:
-        within = within_atoms(schema, atoms, quantifiers, parameters.most_counted, limits.literals)
-        _check_atoms(len(atoms) + len(within), "conditions, those on rows that belong to a row included")
+        found = within_atoms(schema, atoms, quantifiers, parameters.most_counted, limits.literals)
+        within = _within_room(found, MOST_ATOMS - len(atoms))
     tables = [Table("", 1)]
     for child in schema.children:
         columns = {atom.column for atom in atoms if atom.table == child.name}
@@ -130,11 +133,15 @@ def language_of(
     return (*atoms, *within), tuple(tables), limits
 
 
-def _check_atoms(count: int, what: str) -> None:
-    if count > MOST_ATOMS:
+def _within_room(found: Iterator[Within], most: int) -> tuple[Within, ...]:
+    """Conditions, if there are no more than so many; no further one is made."""
+    within = tuple(islice(found, most + 1))
+    if len(within) > most:
         raise RequestError(
-            f"There are {count:,} {what}, and at most {MOST_ATOMS:,} can be joined: choose some of them."
+            f"There are more than {MOST_ATOMS:,} conditions, those on rows that belong to a row included, which is the "
+            "most that can be joined: choose some of them."
         )
+    return within
 
 
 @lru_cache(maxsize=4)

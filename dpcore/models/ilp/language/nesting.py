@@ -13,8 +13,8 @@ from dpcore.models.ilp.language.within import MOST_WITHIN, Within
 
 def within_atoms(
     schema: Schema, atoms: Sequence[Atom], quantifiers: Collection[Quantifier], most: int, longest: int
-) -> tuple[Within, ...]:
-    """Every condition on a row by the rows that belong to it.
+) -> Iterator[Within]:
+    """Every condition on a row by the rows that belong to it, one after another: there may be very many.
 
     Parameters
     ----------
@@ -31,10 +31,11 @@ def within_atoms(
         If there are too many ways to join the conditions.
     """
     if "within" not in quantifiers:
-        return ()
+        return
     cells, counted = Cells(atoms), most if "counts" in quantifiers else 1
-    nested = [child for child in schema.children if child.parent is not None]
-    return tuple(atom for child in nested for atom in _of_table(child, atoms, cells, counted, longest))
+    for child in schema.children:
+        if child.parent is not None:
+            yield from _of_table(child, atoms, cells, counted, longest)
 
 
 def _of_table(child: ChildTable, atoms: Sequence[Atom], cells: Cells, counted: int, longest: int) -> Iterator[Within]:
