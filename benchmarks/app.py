@@ -52,6 +52,7 @@ def _with_many_results(*, quick: bool) -> Iterator[Record]:
         home = Path(folder) / "home"
         app_pages.fill(home, results)
         yield from app_pages.drawn(SUITE, home, results, repeats=3 if quick else 9)
+        yield from app_pages.ledger(SUITE, home, results, repeats=3 if quick else 9)
         with served(home) as url, chromium() as browser:
             yield from app_pages.weighed(SUITE, browser, url, results)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,6 +17,7 @@ from benchmarks.records import Record, timed
 from dpcore.demo import DEMOS
 from dpcore.service import Service
 from dpcore.workspace.requests import RunRequest
+from pages.components.custodian import audit_log
 from pages.components.visitor import access
 from pages.components.visitor.menu import MENU
 
@@ -67,6 +69,23 @@ def drawn(suite: str, home: Path, results: int, repeats: int) -> Iterator[Record
                 _GOAL,
                 "goal",
             )
+
+
+def ledger(suite: str, home: Path, results: int, repeats: int) -> Iterator[Record]:
+    """What the custodian's ledger takes, as it is shown a page at a time, and if all of it were sent."""
+    from streamlit.testing.v1 import AppTest
+
+    for what, lines in (("a page at a time", audit_log.LINES), ("all lines at once", sys.maxsize)):
+        with _installed(home), patch.object(audit_log, "LINES", lines):
+            app = AppTest.from_file(str(_ROOT / "pages" / "navigation.py"), default_timeout=60)
+            app.run()
+            app.switch_page("custodian.py").run()
+            app.segmented_control(key="custodian-view").set_value("Audit log").run()
+            seconds = timed([_once(app) for _ in range(repeats)])
+            size = sum(len(table.proto.SerializeToString()) for table in app.dataframe)
+        data, shown = f"{results} results", f"ledger, {what}"
+        yield Record(suite, data, shown, None, "CPU seconds of the server", *seconds, _GOAL, "goal")
+        yield Record(suite, data, shown, None, "kilobytes of its table", size / 1000, 0.0, 1, None, "")
 
 
 def _once(app: Any) -> float:

@@ -473,7 +473,7 @@ def test_the_audit_log_shows_every_line_newest_first_or_oldest() -> None:
 
 
 def test_a_long_audit_log_is_sent_a_page_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(audit_log, "_PAGE", 2)
+    monkeypatch.setattr(audit_log, "LINES", 2)
     dataset = add_ward()
     for number in range(4):
         as_(OFFICE).grant(dataset, ANN.name, ONE, f"grant {number}")

@@ -17,7 +17,7 @@ from pages.components.kit.texts import text
 from pages.components.visitor import access
 
 #: Lines that are made and sent together: a ledger has as many as ever happened.
-_PAGE = 100
+LINES = 100
 _ONE, _ALL = "This data set", "All data sets"
 _KEYS = tuple(f"audit-{part}" for part in ("kinds", "analysts", "actors", "words", "run", "first", "last"))
 
@@ -89,10 +89,10 @@ def _pages(entries: Sequence[LedgerEntry], names: Mapping[str, str] | None, titl
     """The lines of one page, and which page that is where there are several."""
     table = st.container()
     page = 1
-    if len(entries) > _PAGE:
-        page = st.pagination(-(-len(entries) // _PAGE), key="audit-page")
-    first = (page - 1) * _PAGE
-    shown = entries[first : first + _PAGE]
+    if len(entries) > LINES:
+        page = st.pagination(-(-len(entries) // LINES), key="audit-page")
+    first = (page - 1) * LINES
+    shown = entries[first : first + LINES]
     part = "" if len(shown) == len(entries) else f", of which lines {first + 1} to {first + len(shown)}"
     with table:
         _table(shown, names, _unused(entries), f"Ledger of {title}: {whole(len(entries))} lines{part}")

@@ -73,11 +73,11 @@ def _frame(items: Sequence[Any], exact: Sequence[float] | None) -> pd.DataFrame:
     columns: dict[str, list[Any]] = {
         "left": [item.left for item in items],
         "right": [item.right for item in items],
-        **marks,
         "jaccard": [item.jaccard for item in items],
         "interval": [interval_words(item) for item in items],
         "support": [round(item.support) for item in items],
         "margin": [item.support_margin for item in items],
+        **marks,
         "chance": [item.chance for item in items],
         "similar": [item.similar for item in items],
     }
