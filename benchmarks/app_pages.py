@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from decimal import Decimal
 from pathlib import Path
@@ -23,8 +23,10 @@ from pages.components.visitor.menu import MENU
 
 _ROOT = Path(__file__).resolve().parent.parent
 RESULTS = 200
-#: Algorithm, target and parameters of the results, again and again.
-KINDS: tuple[tuple[str, str, dict[str, Any]], ...] = (
+#: Algorithm, target and parameters of a result.
+Kind = tuple[str, str, dict[str, Any]]
+#: The results of one table, again and again.
+KINDS: tuple[Kind, ...] = (
     ("rule_list", "stroke_within_year", {"pool_size": 500}),
     ("tree", "stroke_within_year", {}),
     ("forest", "stroke_within_year", {"method": "random_trees", "trees": 5}),
@@ -36,16 +38,22 @@ _GOAL = 0.3
 
 
 def fill(home: Path, results: int, *, epsilon: str = "0.1", budget: int = 1000) -> None:
-    """A data set with many results, of every family in turn."""
-    demo = DEMOS["stroke"]()
+    """A data set with many results, of every family for one table in turn."""
+    store(home, "stroke", [KINDS[number % len(KINDS)] for number in range(results)], epsilon, budget)
+
+
+def store(home: Path, name: str, kinds: Sequence[Kind], epsilon: str, budget: int) -> str:
+    """A demonstration data set with results; its identifier."""
+    demo = DEMOS[name]()
     with Service(home=home, workers=0) as service:
-        info = service.add_dataset(demo.frame, demo.schema, budget=Decimal(budget), public=True)
-        for number in range(results):
-            algorithm, target, parameters = KINDS[number % len(KINDS)]
+        source = {demo.schema.entity: demo.frame, **demo.children} if demo.children else demo.frame
+        info = service.add_dataset(source, demo.schema, budget=Decimal(budget), public=True)
+        for algorithm, target, parameters in kinds:
             request = RunRequest(
                 dataset_id=info.id, algorithm=algorithm, target=target, epsilon=Decimal(epsilon), parameters=parameters
             )
             service.wait(service.submit(request, os.urandom(9).hex()), 600)
+    return info.id
 
 
 def drawn(suite: str, home: Path, results: int, repeats: int) -> Iterator[Record]:

@@ -6,11 +6,13 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
-from benchmarks.app_pages import KINDS, fill, rested
+from benchmarks.app_pages import KINDS, Kind, rested, store
 from benchmarks.app_server import chromium, served, visitor
 from pages.components.families import registry
-from pages.components.visitor.menu import MENU
+from pages.components.visitor.access import DATASET_KEY
+from pages.components.visitor.menu import MENU, Entry
 
 #: Name, width in pixels, colours of the visitor's system.
 _LOOKS = (("light", 1280, "light"), ("dark", 1280, "dark"), ("narrow", 800, "light"))
@@ -19,6 +21,9 @@ _HEIGHT = 900
 _PATIENCE = 120_000
 #: As much as a custodian might give, so that the meter shows what people see.
 _BUDGET = 10
+_EPSILON = "0.5"
+#: Results about rows of further tables, on a data set of their own.
+_RELATIONAL: Kind = ("ilp", "direction", {"positive": "east"})
 
 
 def run(folder: Path) -> Iterator[Path]:
@@ -26,20 +31,28 @@ def run(folder: Path) -> Iterator[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as place:
         home = Path(place) / "home"
-        fill(home, len(KINDS), epsilon="0.5", budget=_BUDGET)
+        store(home, "trains", [_RELATIONAL], _EPSILON, _BUDGET)
+        store(home, "stroke", KINDS, _EPSILON, _BUDGET)
         with served(home) as url, chromium() as browser:
             for look, width, colours in _LOOKS:
                 page = visitor(browser, viewport={"width": width, "height": _HEIGHT}, color_scheme=colours)
                 page.set_default_timeout(_PATIENCE)
-                page.goto(url)
                 for entry in MENU:
-                    address = "" if entry is MENU[0] else entry.path.removesuffix(".py")
-                    page.goto(f"{url}/{address}")
-                    page.get_by_role("heading", name=entry.title, exact=True).wait_for()
-                    yield _picture(page, folder / f"{look}-{entry.path.removesuffix('.py')}.png")
-                    if registry.sets_up(entry.path.removesuffix(".py")) and _read_a_result(page):
-                        yield _picture(page, folder / f"{look}-{entry.path.removesuffix('.py')}-result.png")
+                    name = entry.path.removesuffix(".py")
+                    _open(page, url, entry, "stroke")
+                    yield _picture(page, folder / f"{look}-{name}.png")
+                    if name == "relational_rules":
+                        _open(page, url, entry, "trains")
+                    if registry.sets_up(name) and _read_a_result(page):
+                        yield _picture(page, folder / f"{look}-{name}-result.png")
                 page.close()
+
+
+def _open(page: Any, url: str, entry: Entry, dataset: str) -> None:
+    address = "" if entry is MENU[0] else entry.path.removesuffix(".py")
+    page.goto(f"{url}/{address}?{urlencode({DATASET_KEY: dataset})}")
+    page.get_by_role("heading", name=entry.title, exact=True).wait_for()
+    rested(page)
 
 
 def _read_a_result(page: Any) -> bool:
@@ -48,12 +61,12 @@ def _read_a_result(page: Any) -> bool:
         return False
     box.click()
     page.get_by_role("option").first.click()
+    rested(page)
     return True
 
 
 def _picture(page: Any, file: Path) -> Path:
     """The whole page, as long as it is."""
-    rested(page)
     part = page.get_by_test_id("stMain")
     height = int(part.evaluate("part => part.scrollHeight"))
     width = page.viewport_size["width"]
