@@ -16,7 +16,7 @@ from dpcore.learning.worth import class_worth, likely_counts
 from dpcore.models.ilp.language.parameters import ILPSettings
 from dpcore.models.ilp.language.sensitivities import sides_sensitivity
 from dpcore.privacy.budgets import EPSILON_STEP
-from dpcore.privacy.losses import largest_epsilon, pure_rho, selection_rho
+from dpcore.privacy.losses import largest_epsilon, pure_rho, selection_epsilon, selection_rho
 from dpcore.privacy.mechanisms import GeometricMechanism
 from dpcore.privacy.randomness import RandomSource
 
@@ -38,9 +38,7 @@ def clauses_epsilon(rho: Decimal, rows: int, clauses: int, *, alike: bool) -> De
     The counts of both sides are paid of it as what is epsilon-DP. Clauses have the same whole number of steps.
     """
     if not alike:
-        return clauses * (largest_epsilon(selection_rho, rho / clauses) / rows).quantize(
-            EPSILON_STEP, rounding=ROUND_FLOOR
-        )
+        return clauses * (selection_epsilon(rho / clauses) / rows).quantize(EPSILON_STEP, rounding=ROUND_FLOOR)
 
     def cost(epsilon: Decimal) -> Decimal:
         counts, rest = divided(epsilon, alike=True)
