@@ -21,7 +21,7 @@ PAIRS = registry.Family(
     released=replace(FakePairLearner.family, lead="Pairs of conditions.", methods={"one": "One", "two": "Two"}),
     page="tree.py",
     algorithm="Invented pairs",
-    parameters=lambda: {"left": ("sex",), "right": ("age",)},
+    parameters=lambda _given: {"left": ("sex",), "right": ("age",)},
     body=lambda *_, **__: None,
     side=lambda *_: None,
     figures=lambda model: {"Rows": str(model.rows)},

@@ -105,7 +105,7 @@ def _meter(url: str) -> dict[str, str]:
     with Session(url, cookies_of(url, _address(0))) as newcomer:
         newcomer.open(PAGE)
         meter = newcomer.html("Privacy budget")
-    told = dict(re.findall(r"<span>([^<]+)</span><b>ε ([0-9.]+)</b>", meter))
+    told = dict(re.findall(r"<span>([^<]+)</span><b>ε\s([0-9.]+)</b>", meter))
     return {name: told[name] for name in ("Spent so far", "Reserved", "Left")}
 
 

@@ -16,6 +16,7 @@ from dpcore.models.ilp.language.prolog import Prolog
 from dpcore.models.ilp.released.asked import asked_by
 from dpcore.models.ilp.released.tables import Frames, rows_of_case, rows_of_people, split_tables
 from dpcore.models.ilp.released.words import clause_words
+from dpcore.numerals import whole
 from dpcore.released.cases import possible_cells
 from dpcore.released.evaluation import Evaluation
 from dpcore.released.noisy_counts import NOISE_ALONE, are_nobody, told_share
@@ -201,8 +202,8 @@ class ILPModel(FrozenModel):
             return ""
         others, described = (max(0, count) for count in self.sides)
         return (
-            f"Both sides weigh alike: {target} = {self.classes[self.positive]} for about {described:,} records, "
-            f"and not for about {others:,}, by counts with noise of their own: ±{self.sides_margin:,}, 95%."
+            f"Both sides weigh alike: {target} = {self.classes[self.positive]} for about {whole(described)} records, "
+            f"and not for about {whole(others)}, by counts with noise of their own: ±{whole(self.sides_margin)}, 95%."
         )
 
     def to_frame(self, schema: Schema, target: str) -> pd.DataFrame:
