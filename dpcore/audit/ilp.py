@@ -49,7 +49,13 @@ _FAR_LESS_NOISE: Final = 16
 Break = Callable[[], AbstractContextManager[object]]
 
 
-def _schema() -> Schema:
+def _child(name: str, most: int, column: str, categories: Sequence[str], **links: str) -> dict[str, Any]:
+    """A further table with one column, and so many rows a person."""
+    columns = [{"name": column, "type": "categorical", "categories": list(categories)}]
+    return {"name": name, "max_rows_per_person": most, "columns": columns, **links}
+
+
+def _schema(*children: dict[str, Any]) -> Schema:
     return Schema.from_mapping(
         {
             "name": "audit",
@@ -57,35 +63,19 @@ def _schema() -> Schema:
             "holdout_percent": 0,
             "privacy_unit": {"column": "person"},
             "columns": [{"name": "ill", "type": "boolean"}],
-            "children": [
-                {
-                    "name": "event",
-                    "max_rows_per_person": _ROWS // 2,
-                    "columns": [{"name": "kind", "type": "categorical", "categories": _KINDS}],
-                }
-            ],
+            "children": list(children),
         }
     )
 
 
-def _nested_schema() -> Schema:
-    def choice(name: str, categories: Sequence[str]) -> dict[str, Any]:
-        return {"name": name, "type": "categorical", "categories": list(categories)}
+def _events() -> Schema:
+    return _schema(_child("event", _ROWS // 2, "kind", _KINDS))
 
-    stay = {"name": "stay", "row_key": "number", "keep": "first", "order_by": "day"}
-    test = {"name": "test", "parent": "stay", "parent_key": "of"}
-    return Schema.from_mapping(
-        {
-            "name": "audit",
-            "max_rows": 64,
-            "holdout_percent": 0,
-            "privacy_unit": {"column": "person"},
-            "columns": [{"name": "ill", "type": "boolean"}],
-            "children": [
-                {**stay, "max_rows_per_person": len(_STAYS), "columns": [choice("kind", _STAYS)]},
-                {**test, "max_rows_per_person": _ROWS // 2, "columns": [choice("result", _TESTS)]},
-            ],
-        }
+
+def _stays_with_tests() -> Schema:
+    return _schema(
+        _child("stay", len(_STAYS), "kind", _STAYS, row_key="number", keep="first", order_by="day"),
+        _child("test", _ROWS // 2, "result", _TESTS, parent="stay", parent_key="of"),
     )
 
 
@@ -119,7 +109,7 @@ class _Runs(ABC):
         """The records of an input, as ingestion leaves them."""
         people = pd.DataFrame([("p", "no"), ("q", "yes")][: 1 + side], columns=["person", "ill"])
         events = pd.DataFrame([("p", _KINDS[0]), *[("q", _KINDS[-1])] * _ROWS * side], columns=["person", "kind"])
-        return ingest(frame_chunks(people), _schema(), source, {"event": frame_chunks(events)})
+        return ingest(frame_chunks(people), _events(), source, {"event": frame_chunks(events)})
 
     @abstractmethod
     def _label(self, model: ILPModel) -> int:
@@ -189,7 +179,7 @@ class NestedChoiceRuns(_Runs):
             "test": pd.DataFrame(tests, columns=["person", "of", "result"]),
         }
         chunks = {name: frame_chunks(frame) for name, frame in rows.items()}
-        return ingest(frame_chunks(people), _nested_schema(), source, chunks)
+        return ingest(frame_chunks(people), _stays_with_tests(), source, chunks)
 
     def _label(self, model: ILPModel) -> int:
         """Which of the kinds of stays and results the clause asks for, if any, as one number."""

@@ -160,20 +160,12 @@ def _check_lattice(schema: Schema, lattice: Lattice, parameters: ILPParameters) 
         )
 
 
-def _weighed(plan: RunPlan, sides: Sides | None) -> ILPSettings:
-    """Parameters with the weights that noisy counts of both sides tell, if there are any."""
-    chosen: ILPSettings = plan.parameters
-    if sides is None:
-        return chosen
-    epsilon, _ = divided(plan.row_epsilon(CLAUSES), alike=True)
-    return chosen.model_copy(update=weights_told(chosen, sides, epsilon))
-
-
 class _Chosen(NamedTuple):
-    """Clauses, row-level budget that the last one left, and noisy counts of both sides with their margin, if any."""
+    """Clauses, row-level budget that the last one left, weights, and noisy counts that told these with their margin."""
 
     clauses: list[Clause]
     left: Decimal
+    weights: tuple[int, int]
     sides: Sides | None
     margin: int
 
@@ -184,27 +176,26 @@ def _choose_clauses(run: Run, lattice: Lattice) -> _Chosen:
     Each gets an equal part of what is left of the budget.
     """
     chosen: ILPSettings = run.plan.parameters
+    weighed, sides, margin = chosen, None, 0
     run.progress("choosing clauses", 0, chosen.clauses)
     places: list[int] = []
-    sides: Sides | None = None
     weighing, left = divided(run.row_epsilon(CLAUSES), alike=chosen.alike)
     for done in range(1, chosen.clauses + 1):
         counts = run.table.total(covered, run.target, run.part, chosen, places)
         share = first_share(left, [1.0] * (chosen.clauses + 1 - done))
         if weighing and not places:
-            sides = noisy_sides(counts, weighing, run.randomness)
-        public = _weighed(run.plan, sides), run.schema.max_rows, share
+            sides, margin = noisy_sides(counts, weighing, run.randomness), geometric_tail(1 / float(weighing), 0.95)
+            weighed = chosen.model_copy(update=weights_told(chosen, sides, weighing))
+        public = weighed, run.schema.max_rows, share
         choice = select_clause(lattice, counts, *public, run.randomness, places, composed=run.plan.composed is not None)
         left -= share - choice.left
         places.append(choice.place)
         run.progress("choosing clauses", done, chosen.clauses)
-    margin = geometric_tail(1 / float(weighing), 0.95) if weighing else 0
-    return _Chosen([lattice.clause(place) for place in places], left, sides, margin)
+    return _Chosen([lattice.clause(place) for place in places], left, weighed.weights, sides, margin)
 
 
 def _model(plan: RunPlan, chosen: _Chosen, noisy: Ints, noise: CountNoise, clause_count: int) -> ILPModel:
     """The theory with noisy counts of shape (n_clauses + 1, n_classes), not yet evaluated."""
-    weights = _weighed(plan, chosen.sides).weights
     positive = plan.classes.index(plan.parameters.positive)
     alpha = (1.0,) * len(plan.classes)
     estimates = point_estimates(noisy, alpha)
@@ -212,7 +203,7 @@ def _model(plan: RunPlan, chosen: _Chosen, noisy: Ints, noise: CountNoise, claus
     groups = []
     for row, clause in enumerate([*chosen.clauses, None]):
         sides = np.array([[noisy[row].sum() - noisy[row, positive], noisy[row, positive]]])
-        kept = clause is not None and bool(coverage(sides, weights)[0] > 0)
+        kept = clause is not None and bool(coverage(sides, chosen.weights)[0] > 0)
         group = CoveredGroup(
             clause=clause,
             noisy_counts=tuple(int(count) for count in noisy[row]),
