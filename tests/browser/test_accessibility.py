@@ -7,10 +7,10 @@ finds serious or critical fails the test; ``ALLOWED`` lists what Streamlit's own
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -74,7 +74,12 @@ class Results(dict[str, str]):
         self._datasets = {"ward": ward.id, "trains": engines.id}
 
     def __missing__(self, algorithm: str) -> str:
-        [(name, target, parameters)] = [rest for known, _, *rest in RESULTS if known == algorithm]
+        [rest] = [rest for known, _, *rest in RESULTS if known == algorithm]
+        self[algorithm] = self.made(algorithm, *rest)
+        return self[algorithm]
+
+    def made(self, algorithm: str, name: str, target: str, parameters: Mapping[str, Any]) -> str:
+        """A further run."""
         request = RunRequest(
             dataset_id=self._datasets[name],
             algorithm=algorithm,
@@ -85,7 +90,6 @@ class Results(dict[str, str]):
         with Service(home=self._home, workers=0) as service:
             run = service.submit(request, os.urandom(9).hex())
             assert service.run(run).state == "done"
-        self[algorithm] = run
         return run
 
 
@@ -433,3 +437,33 @@ def test_the_listener_would_hear_of_a_violation(page: Page, filled: tuple[Server
     assert {"img-src", "script-src-elem"} <= {
         word for line in heard if "policy violation" in line for word in line.split()
     }
+
+
+@pytest.mark.slow
+def test_a_tree_fits_a_narrow_window_and_branches_scroll_in_their_own_frame(
+    browser: Browser, filled: tuple[Server, Results]
+) -> None:
+    server, runs = filled
+    context = knows_the_tour(browser.new_context(viewport={"width": 800, "height": 900}, reduced_motion="reduce"))
+    page = context.new_page()
+    page.goto(f"{server.url}/tree?run={runs.made('tree', 'ward', 'died', {'method': 'diffp_id3'})}")
+    expect(page.locator(".js-plotly-plot").first).to_be_visible()
+    settle(page)
+    frame = page.locator("[class*=-diagram]:visible")
+    said = page.get_by_text("Wider than the page")
+    inner, outer = frame.evaluate("frame => [frame.scrollWidth, frame.clientWidth]")
+    assert inner <= outer
+    expect(said.locator("visible=true")).to_have_count(0)
+    page.get_by_text("Branches", exact=True).click()
+    expect(page.get_by_role("radio", name="Branches")).to_be_checked()
+    settle(page)
+    inner, outer = frame.evaluate("frame => [frame.scrollWidth, frame.clientWidth]")
+    assert inner > outer
+    whole = page.evaluate("[document.body.scrollWidth, window.innerWidth]")
+    assert whole[0] <= whole[1]
+    assert not faults(page)
+    said.focus()
+    for _ in range(5):
+        page.keyboard.press("ArrowRight")
+    page.wait_for_function("frame => frame.scrollLeft > 0", arg=frame.element_handle())
+    context.close()

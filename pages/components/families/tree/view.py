@@ -22,6 +22,7 @@ _MOST_ROWS = 200
 #: Pixels beyond which branches side by side do not fit beside the menu.
 _WIDEST = 830
 _FIT, _BRANCHES, _OUTLINE = "To fit", "Branches", "Outline"
+_SIDEWAYS = "Wider than the page: scroll it sideways, or press → with this line in focus."
 
 
 def diagram(
@@ -57,21 +58,23 @@ def diagram(
             )
             widths.append(drawn.layout.meta["width"])
             with st.container(key=f"{key}-{style.lower()}-diagram"):
+                st.html(f'<p class="fg-sideways" tabindex="0">{_SIDEWAYS}</p>')  # The keys scroll what holds a focus.
                 figure.show(drawn, key=f"{key}-{style.lower()}", alt=tree_alt(tree, target))
     st.html(f"<style>{_styles(key, styles, widths)}</style>")
     st.caption(text("tree_diagram"))
 
 
 def _styles(key: str, styles: Sequence[str], widths: Sequence[int]) -> str:
-    """Each way to draw the tree keeps the width that it needs; of two, one is hidden."""
+    """Each way to draw the tree keeps the width that it needs, and says where that scrolls; of two, one is hidden."""
     places = [f".st-key-{key}-{style.lower()}-diagram" for style in styles]
-    rules = [
+    rules = [f".st-key-{key}-fit{{container-type:inline-size}}"]
+    rules += [
         f"{place} [data-testid=stElementContainer]{{min-width:{width}px}}"
+        f"@container (width < {width}px){{{place} .fg-sideways{{display:block}}}}"
         for place, width in zip(places, widths, strict=True)
     ]
     if len(styles) > 1:
         rules += [
-            f".st-key-{key}-fit{{container-type:inline-size}}",
             f"@container (width < {widths[0]}px){{{places[0]}{{display:none}}}}",
             f"@container (width >= {widths[0]}px){{{places[1]}{{display:none}}}}",
         ]
