@@ -38,7 +38,7 @@ def test_every_pair_is_met(pair):
 
 def test_the_likely_value_is_likelier_than_the_least_structure_makes_it(monkeypatch):
     codes, found = drawn()
-    monkeypatch.setattr(module, "SURE", 0.0)
+    monkeypatch.setattr(module, "sure", lambda chances: 0.0)
     _, least = drawn()
     place = codes[0] * 3 + codes[1]
 
@@ -46,6 +46,15 @@ def test_the_likely_value_is_likelier_than_the_least_structure_makes_it(monkeypa
         return sum(np.bincount(values[place == cell]).max() for cell in range(6))
 
     assert right(found) > right(least)
+
+
+@pytest.mark.parametrize(("chances", "part"), [([[0.7] * 4, [0.3] * 4], 0), ([[1, 1, 0, 0], [0, 0, 1, 1]], 1)])
+def test_the_part_that_is_sure_is_what_the_pairs_tell(chances, part):
+    assert module.sure(np.array(chances)) == pytest.approx(part)
+
+
+def test_nothing_is_sure_of_a_column_with_one_value():
+    assert module.sure(np.ones((1, 5))) == 0
 
 
 def test_a_column_without_pairs_stays_what_it_is():
