@@ -32,7 +32,7 @@ _POOL, _POOL_OF_TABLES = 60_000, 12_000
 #: Added to the seed of the pool: one stream must not serve two.
 _OF_POOL = 3_000_000
 #: Rounds of fitting the weights to the counts, and how far one step may move a weight.
-_ROUNDS, _STEP = 25, 20.0
+_ROUNDS, _LAST_ROUNDS, _STEP = 25, 10, 20.0
 #: A share of the pool below this is nobody.
 _NOBODY = 1e-12
 #: How closely columns of which nothing is known follow the predictions: spread of log-odds.
@@ -162,7 +162,8 @@ def _pool(
     values = _whole(schema, target, known, records.rows, seed) if whole else {}
     records = records.exchanged(values, {})
     if best is None:  # An invented effect stays, unless pairs were counted; the weights follow what is known.
-        return Pool(records, raked(groups, records), None, paired=bool(values))
+        weights = eased(groups, records, target) if values else raked(groups, records)
+        return Pool(records, weights, None, paired=bool(values))
     return _taught(records, known, best, [*groups, *measured_groups(best)], seed, paired=bool(values))
 
 
@@ -197,7 +198,7 @@ def _taught(
             records, codes = _drawn(records, each, hidden, generator)
         values = teach(best, records, equal).values(np.arange(rows), generator)
         records = records.exchanged({target: values}, {})
-        weights = raked(groups, records)
+        weights = eased(groups, records, target) if paired else raked(groups, records)
         each |= {name: each[name].weighted(codes[name], weights) for name in codes}
     teacher = teach(best, records, weights)
     told = {name for one in known for name in one.evidence.columns()} | {target}
@@ -262,13 +263,37 @@ def raked(groups: Sequence[Groups], records: Records) -> Floats:
 
     Iterative proportional fitting. A group that no record of the pool is in counts for nothing.
     """
-    places = [(group.place(records), group.shares) for group in groups]
-    weights = np.full(records.rows, 1 / records.rows)
-    for _ in range(_ROUNDS):
-        for codes, shares in places:
+    places = [(group.place(records), group.shares, 0.0) for group in groups]
+    return _fitted(np.full(records.rows, 1 / records.rows), places, _ROUNDS)
+
+
+def eased(groups: Sequence[Groups], records: Records, target: str) -> Floats:
+    """The same for hundreds of groups, which contradict each other by their noise.
+
+    They are met as far as noise, one standard deviation of it, does not explain what is missing; those of the
+    target as they were counted, since they come last. To meet each of them exactly would leave few records with
+    most of the weight, and a target that follows the others less than was counted.
+    """
+    places = [
+        (group.place(records), group.shares, group.error / max(float(group.counts.sum()), 1.0)) for group in groups
+    ]
+    about = [
+        (codes, shares, 0.0)
+        for (codes, shares, _), group in zip(places, groups, strict=True)
+        if target in group.columns
+    ]
+    weights = _fitted(np.full(records.rows, 1 / records.rows), places, _ROUNDS)
+    return _fitted(weights, about, _LAST_ROUNDS)
+
+
+def _fitted(weights: Floats, places: Sequence[tuple[Ints, Floats, float]], rounds: int) -> Floats:
+    """Weights moved towards the shares of groups, to within what noise explains."""
+    for _ in range(rounds):
+        for codes, shares, slack in places:
             now = np.bincount(codes, weights, len(shares))
-            ratio = np.divide(shares, now, out=np.ones_like(now), where=now > _NOBODY)
-            weights *= np.clip(ratio, 1 / _STEP, _STEP)[codes]
+            wanted = np.clip(now, np.maximum(shares - slack, 0.0), shares + slack)
+            ratio = np.divide(wanted, now, out=np.ones_like(now), where=now > _NOBODY)
+            weights = weights * np.clip(ratio, 1 / _STEP, _STEP)[codes]
             weights /= weights.sum()
     return weights
 

@@ -54,12 +54,15 @@ class Groups:
         Standard deviation of the noise on each of them.
     bins : Bins or None
         The bins of one column, if the groups are just those.
+    columns : tuple of str
+        What the records are divided by, if it is cells of one column or of two.
     """
 
     place: Callable[[Records], Ints]
     counts: Floats
     error: float
     bins: Bins | None = None
+    columns: tuple[str, ...] = ()
 
     @property
     def shares(self) -> Floats:

@@ -19,7 +19,7 @@ from dpcore.privacy.randomness import SeededRandom, public_generator
 from dpcore.rehearsal import Rehearsal, rehearse, shape_of, usable
 from dpcore.rehearsal.marginals import tilted, uniform
 from dpcore.rehearsal.running import invented_table
-from dpcore.rehearsal.shape import raked
+from dpcore.rehearsal.shape import eased, raked
 from dpcore.released.evidence import Groups, without_negatives
 from dpcore.released.invented import Records, between
 from dpcore.released.release import make_release
@@ -228,6 +228,41 @@ def test_weights_give_every_group_its_share():
     assert weights.sum() == pytest.approx(1)
     assert [weights[one == i].sum() for i in range(3)] == pytest.approx([0.7, 0.2, 0.1], abs=1e-6)
     assert weights[two == 0].sum() == pytest.approx(0, abs=1e-6)
+
+
+def test_tables_that_contradict_each_other_leave_the_target_as_it_was_counted():
+    """All noisy tables cannot be met at once: within their noise they need not be, but for those of the target."""
+    draw = np.random.default_rng(2)
+    codes = {name: draw.integers(0, 2, 5000) for name in "abct"}
+
+    def pair(one, other, counts):
+        return Groups(lambda _: 2 * codes[one] + codes[other], np.array(counts), 30.0, columns=(one, other))
+
+    wanted = [480.0, 20.0, 20.0, 480.0]
+    alike = [320.0, 180.0, 180.0, 320.0]
+    contradictions = [[300.0, 230.0, 200.0, 270.0], [270.0, 200.0, 230.0, 300.0], [230.0, 270.0, 270.0, 230.0]]
+    groups = [pair("a", "t", wanted), *(pair("a", "b", counts) for counts in contradictions), pair("b", "t", alike)]
+    records = Records(SCHEMA, {SCHEMA.entity: pd.DataFrame({"a": ["yes"] * 5000})})
+
+    def shares(weights, one, other):
+        return np.bincount(2 * codes[one] + codes[other], weights, 4)
+
+    soft = eased(groups, records, "t")
+    assert soft.sum() == pytest.approx(1)
+    assert shares(soft, "a", "t") == pytest.approx(np.array(wanted) / 1000, abs=0.01)
+    assert shares(soft, "b", "t") == pytest.approx(np.array(alike) / 1000, abs=0.01)
+
+    def worst(weights):
+        return np.abs(shares(weights, "a", "t") - np.array(wanted) / 1000).max()
+
+    assert worst(soft) < worst(raked(groups, records)) / 2
+
+
+def test_what_noise_explains_is_left_alone():
+    groups = [Groups(lambda _: np.arange(10) % 2, np.array([52.0, 48.0]), 3.0, columns=("a",))]
+    records = Records(SCHEMA, {SCHEMA.entity: pd.DataFrame({"a": ["yes"] * 10})})
+    assert eased(groups, records, "t") == pytest.approx(np.full(10, 0.1))
+    assert eased(groups, records, "a")[:2] == pytest.approx([0.104, 0.096])
 
 
 def test_a_group_without_records_counts_for_nothing():

@@ -45,12 +45,12 @@ class SummaryEvidence(Evidence):
         for place, axis in enumerate(self.model.axes):
             if not axis.rows:
                 counts, error = source.columns[place], own.deviation((place,))
-                yield Groups(partial(_cells, axis.name), counts, error, self._bins(axis, len(counts)))
+                yield Groups(partial(_cells, axis.name), counts, error, self._bins(axis, len(counts)), (axis.name,))
         for (first, second), table in source.pairs.items():
             one, other = self.model.axes[first], self.model.axes[second]
             if not (one.rows or other.rows):
-                error = own.deviation((first, second))
-                yield Groups(partial(_pairs, one.name, other.name, self.model.sizes[second]), table.ravel(), error)
+                error, names = own.deviation((first, second)), (one.name, other.name)
+                yield Groups(partial(_pairs, *names, self.model.sizes[second]), table.ravel(), error, columns=names)
 
     @cached_property
     def _source(self) -> Source:
