@@ -102,9 +102,9 @@ class Noise:
         """Of the tables of pairs that were found: more cells, a larger share."""
         weights = {pair: max(1, round(self.division.cells(pair) ** (2 / 3))) for pair in pairs}
         total = sum(weights.values())
-        # Many pairs have as many cells as others: fitting a scale takes far longer than looking one up.
-        made = {own: self._mechanism(self.division.found_share * Fraction(own, total)) for own in set(weights.values())}
-        return {pair: made[own] for pair, own in weights.items()}
+        return {
+            pair: self._mechanism(self.division.found_share * Fraction(own, total)) for pair, own in weights.items()
+        }
 
     def chooser(self, steps: int) -> ExponentialMechanism:
         """For the choice of one pair, by distances in so many steps per record."""
@@ -117,7 +117,18 @@ class Noise:
             return mechanism.scale / COUNT_STEPS
         return 1 / (math.sqrt(2) * math.sinh(min(1 / (2 * mechanism.scale), _HARDLY)))
 
+    @cached_property
+    def _known(self) -> dict[Fraction, GeometricMechanism | FineGaussian]:
+        """Mechanisms by their shares."""
+        return {}
+
     def _mechanism(self, share: Fraction) -> GeometricMechanism | FineGaussian:
+        # Many tables have as many cells as others: fitting a scale takes far longer than looking one up.
+        if share not in self._known:
+            self._known[share] = self._fitted(share)
+        return self._known[share]
+
+    def _fitted(self, share: Fraction) -> GeometricMechanism | FineGaussian:
         sensitivity = table_sensitivity(self.rows).value
         if self.gaussian:
             return FineGaussian(sensitivity * COUNT_STEPS, gaussian_part(self.mu, share))
