@@ -108,7 +108,7 @@ def _labels(evaluation: Evaluation, classes: Sequence[str]) -> str:
     if reach > _VAGUE:
         return ""
     if right.value - reach > share:
-        return f"Its label is right for {percent(right.value)}; {always} would be for {percent(share)}."
+        return f"Its label is right for {percent(right.value)}; {always} would be right for {percent(share)}."
     compared = "no more often than" if right.value <= share else "not clearly more often than"
     return f"Its label is right for {percent(right.value)}, {compared} {always} ({percent(share)})."
 

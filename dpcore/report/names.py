@@ -15,7 +15,7 @@ STEPS = {
     "evaluation": "hold-out check",
     "leaves": "noisy counts of the groups",
     "tree": "growing the tree",
-    "trees": "growing the trees",
+    "trees": "the trees",
     "bins": "counting records",
     "residual sizes": "the size of errors",
     "shapes": "the shapes",

@@ -113,12 +113,12 @@ def test_what_may_be_said_of_rows_is_what_is_run():
     dataset_id = add_trains()
     app = open_page(PAGE)
     app.checkbox(key="set-ilp-automatic").set_value(False).run()
-    assert "Of rows, they say that there is one." in words(app)
+    assert "About rows, they say that there is one." in words(app)
     said = app.multiselect(key=f"set-ilp-said-{SCHEMA.hash[:8]}")
     assert not any("first, last" in option for option in said.options), "cars have no order"
     said.set_value(["counts"]).run()
     app.number_input(key="set-ilp-counted").set_value(2).run()
-    assert "Of rows, they may also say how many there are." in words(app)
+    assert "About rows, they may also say how many there are." in words(app)
     assert spent_on(app, dataset_id).items() >= {"quantifiers": ["exists", "counts"], "most_counted": 2}.items()
 
 

@@ -35,7 +35,7 @@ def test_what_belongs_to_rows_may_be_asked_for_and_is_run():
     said = app.multiselect(key=f"set-ilp-said-{SCHEMA.hash[:8]}")
     assert "Which rows of another table belong to one" in said.options
     said.set_value(["within"]).run()
-    assert "Of rows, they may also say what belongs to them." in words(checked(app))
+    assert "About rows, they may also say what belongs to them." in words(checked(app))
     assert spent_on(app, info.id)["quantifiers"] == ["exists", "within"]
 
 

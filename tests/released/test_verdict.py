@@ -47,7 +47,7 @@ def test_a_label_that_is_right_as_often_as_the_commonest_class_is_no_praise():
     same = verdict(classes(0.8, accuracy=0.83), "died", ("no", "yes")).sentence
     assert "right for 83%, not clearly more often than always saying 'no' (82%)" in same
     better = verdict(classes(0.8, accuracy=0.9), "died", ("no", "yes")).sentence
-    assert "right for 90%; always saying 'no' would be for 82%" in better
+    assert "right for 90%; always saying 'no' would be right for 82%" in better
     assert "label" not in verdict(classes(0.8, accuracy=None), "died", ("no", "yes")).sentence
     vague = classes(0.8, accuracy=0.9).model_copy(update={"accuracy": figure(0.99, noise=0.2)})
     assert "label" not in verdict(vague, "died", ("no", "yes")).sentence

@@ -84,8 +84,11 @@ def _warn(model: Any) -> None:
     if not clear:
         st.warning(text("ebm_unclear"), icon="⚠️", title="Nothing stands out from the noise")
     else:
-        few = f"{', '.join(clear)} may stand out by chance alone: {len(model.terms)} columns and pairs were looked at."
-        st.warning(f"{markup.plain(few)} {text('ebm_unclear')}", icon="⚠️", title="Next to nothing stands out")
+        few = (
+            f"{', '.join(clear)} pass the mark, but may do so by chance alone: {len(model.terms)} columns and "
+            "pairs were looked at."
+        )
+        st.warning(f"{markup.plain(few)} {text('ebm_unclear')}", icon="⚠️", title="What stands out may be chance")
 
 
 @st.fragment

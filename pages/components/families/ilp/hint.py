@@ -59,9 +59,9 @@ def _said(quantifiers: Sequence[str] | None, schema: Schema) -> str:
     if not schema.children:
         return ""
     if not said:
-        return "Of rows, they say that there is one."
+        return "About rows, they say that there is one."
     listed = ", ".join(said[:-1]) + (" and " if len(said) > 1 else "") + said[-1]
-    return f"Of rows, they may also say {listed}."
+    return f"About rows, they may also say {listed}."
 
 
 def _needed(space: Hypotheses, epsilon: str, entity: str) -> str:

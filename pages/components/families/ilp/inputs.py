@@ -103,7 +103,7 @@ def _said_of_rows(schema: Schema) -> dict[str, Any]:
     """What a clause may say of rows beyond that one exists; nothing: the engine chooses."""
     parameter = OWN["quantifiers"]
     automatic = st.checkbox(
-        "Say as much of rows as there is room for",
+        "Say as much about rows as there is room for",
         True,
         key="set-ilp-automatic",
         help=explained(parameter),

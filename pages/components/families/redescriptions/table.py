@@ -19,6 +19,8 @@ from pages.components.kit.texts import text
 _MOST_ROWS = 1000
 #: Pixels of a row: high enough for texts to wrap.
 _ROW = 76
+#: Pixels of the table: six rows below its head.
+_HIGHEST = 40 + 6 * _ROW
 
 
 def show(reading: Reading) -> None:
@@ -56,7 +58,7 @@ def _table(reading: Reading, items: Sequence[Any]) -> None:
         _frame(items, exact),
         key=table,
         hide_index=True,
-        height=min(420, 40 + _ROW * len(items)),
+        height=min(_HIGHEST, 40 + _ROW * len(items)),
         row_height=_ROW,
         column_config=_columns(),
         on_select=_picked(reading, items, table),

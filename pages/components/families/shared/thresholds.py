@@ -42,7 +42,7 @@ def _choose(points: Any, label: str, key: str, *, chances: bool) -> tuple[Any, s
     unit = "chance" if chances else "share of the votes"
     labels = percents([point.threshold for point in rising])  # The browser knows a place by its label.
     place = st.select_slider(
-        markup.plain(f"Flag people from this {unit} of {label} on"),
+        markup.plain(f"Flag people whose {unit} of {label} is at least"),
         range(len(rising)),
         value=max(range(len(rising)), key=lambda n: _gain(rising[n])),
         format_func=labels.__getitem__,
