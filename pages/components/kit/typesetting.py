@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 #: A sign, perhaps what compares it, and a number.
-_SIGN_AND_NUMBER = re.compile(r"([εδρ]) (?:([=≤≥]) )?(?=[\d∞])|(≈) (?=\d)")
+_SIGN_AND_NUMBER = re.compile(r"([εδρ]) (?:([=≤≥]) )?(?=[\d∞])|[≈×] (?=\d)")
 _NO_BREAK = "\N{NO-BREAK SPACE}"
 
 

@@ -31,7 +31,8 @@ def show(release: Release, model: Any, shown: int, truth: Truth | None = None) -
     caption = (
         f"Read from the top: the first rule that fits decides. Bars run from 0% to 100%; the band "
         f"is the 95% interval for the noise. Counts are of records (rows); noise on each: "
-        f"±{whole(model.count_margin)}, 95%."
+        f"±{whole(model.count_margin)}, 95%. Where noise is as large as the counts, the chance leans on what the "
+        "draw of the list lets expect, too, so it need not be their share."
     )
     markup.table(caption, header, rows)
     if any(count < 0 for rule in model.rules for count in rule.noisy_counts):
