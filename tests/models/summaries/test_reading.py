@@ -13,7 +13,8 @@ from dpcore.learning.learner import Run
 from dpcore.models.summaries.released.association import associations
 from dpcore.models.summaries.released.frames import association_frame, cell_frame, number_frame, table_one_frame
 from dpcore.models.summaries.released.reading import readings, total_of
-from dpcore.models.summaries.released.table_one import View, deviations_below, table_one
+from dpcore.models.summaries.released.standing_out import by_what_stands_out
+from dpcore.models.summaries.released.table_one import View, deviations_below, differences, table_one
 from dpcore.privacy.randomness import SeededRandom
 from tests.models.summaries.test_learner import LEARNER, ROWS, people, plan, schema
 from tests.support.configurations import table_of
@@ -82,6 +83,17 @@ def test_groups_are_compared_as_table_1_does():
         assert lines["sex", "", "sex"].difference.value < 0.3
     assert np.mean(held) > 0.88
     assert np.mean(medians) > 0.95
+
+
+@pytest.mark.parametrize("delta", ["0", "0.000001"])
+def test_groups_that_noise_invents_let_no_column_stand_out(delta):
+    """Nobody's group is missing; where noise says that somebody's is, any column would seem to differ there."""
+    for model in looks(delta=delta):
+        told, age = readings(model, schema()), model.place("age")
+        assert by_what_stands_out(model, schema(), told)[:2] == [model.by, age]
+        gaps = differences(model, schema())
+        assert all(gap.low < 0.2 for place, gap in gaps.items() if place != age)
+        assert gaps[age] == next(line for line in table_one(model, schema()).lines if line.column == "age").difference
 
 
 @pytest.mark.parametrize("delta", ["0", "0.000001"])

@@ -14,12 +14,15 @@ from dpcore.models.summaries.released.table_one import differences
 def by_what_stands_out(model: SummaryModel, schema: Schema, told: list[ColumnReading]) -> list[int]:
     """Places of all columns, the most remarkable first.
 
-    With groups, those that differ most between them (standardised difference); without, those
-    that are far from even or have much missing. The column of the groups comes first.
+    With groups, those that surely differ most between them (low end of the standardised
+    difference); without, those that are far from even or have much missing. The column of the
+    groups comes first.
     """
     gaps = {} if model.by is None else differences(model, schema)
-    scores = {place: gaps.get(place, math.inf) if gaps else uneven(reading) for place, reading in enumerate(told)}
-    return sorted(scores, key=lambda place: -scores[place])
+    if model.by is None or not gaps:
+        return sorted(range(len(told)), key=lambda place: -uneven(told[place]))
+    surely = {place: gap.low for place, gap in gaps.items()} | {model.by: math.inf}
+    return sorted(range(len(told)), key=lambda place: -surely.get(place, -math.inf))
 
 
 def uneven(reading: ColumnReading) -> float:

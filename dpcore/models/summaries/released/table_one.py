@@ -21,7 +21,9 @@ from dpcore.released.noisy_counts import nearest_rows
 
 _DRAWS: Final = 200
 #: A group is told if its estimated count is above so many deviations of the noise on it.
-_SEEN: Final = 2.0
+_SEEN: Final = 3.0
+#: It is compared with others if it is above so many deviations of the noise on each of its cells.
+_COMPARED: Final = 5.0
 #: Largest share of a cell for no value that has no line.
 _RARE: Final = 0.005
 
@@ -40,7 +42,8 @@ class Line:
         Of each group.
     difference : Amount or None
         Standardised difference between two groups, or the largest between any two; of the column
-        as a whole, so on its first line.
+        as a whole, so on its first line. Groups so small that noise decides their shares are left
+        out of it, and there is none if fewer than two remain.
     """
 
     column: str
@@ -78,8 +81,7 @@ def table_one(model: SummaryModel, schema: Schema, seed: int = 1) -> TableOne:
     """
     if model.by is None:
         raise ValueError("this first look compares no groups")
-    view = View(model, schema, model.estimates)
-    again = View(model, schema, model.estimates.redrawn(_DRAWS, seed))
+    view, again = _views(model, schema, seed)
     axis = model.axes[model.by]
     cells = axis.cells(schema)
     lines = [Line("", "people", "count", _sizes(view))]
@@ -114,6 +116,12 @@ class View:
         table = table if place > self.by else np.swapaxes(table, -1, -2)
         return np.asarray(table[..., list(self.shown), :])
 
+    def compared(self, place: int) -> list[int]:
+        """Which of the shown groups have enough people for their shares of an axis to be compared."""
+        counts = self.model.estimates.table((self.by,))[list(self.shown)]
+        deviation = self.model.estimates.deviation(self.pair(place))
+        return [group for group, count in enumerate(counts) if count > _COMPARED * deviation]
+
     @cached_property
     def sizes(self) -> Floats:
         """People in each group: shape (..., n_groups)."""
@@ -134,27 +142,38 @@ class View:
 def _lines(view: View, again: View, place: int) -> list[Line]:
     axis, schema = view.model.axes[place], view.schema
     label, ends, cells = axis.label(schema), axis.ends(schema), axis.cells(schema)
-    shares = _shares(view, place)
+    shares, gap = _shares(view, place), _difference(view, again, place)
     if ends is None:
-        known = [number for number, cell in enumerate(cells) if cell not in RESERVED]
-        gap = _turned(*(_gap_of_shares(own.shares(place, known)) for own in (view, again)))[0]
         told = [number for number in range(len(cells)) if _worth_a_line(cells[number], shares[number])]
         return [
             Line(axis.name, label, "", (), gap),
             *(Line(axis.name, cells[own], "share", shares[own]) for own in told),
         ]
     middle = middles(ends)
-    filled = list(range(len(middle)))
-    inside = [own.shares(place, filled) for own in (view, again)]
-    gap = _turned(*(_gap_of_means(own @ middle, _variances(own, middle)) for own in inside))[0]
+    inside = view.shares(place, list(range(len(middle))))
     lines = [
-        Line(axis.name, label, "mean", _means(view, again, place, inside[0], middle, ends), gap),
-        Line(axis.name, "median", "median", _medians(view, place, inside[0], ends)),
+        Line(axis.name, label, "mean", _means(view, again, place, inside, middle, ends), gap),
+        Line(axis.name, "median", "median", _medians(view, place, inside, ends)),
     ]
-    rest = range(len(filled), len(cells))
+    rest = range(len(middle), len(cells))
     return lines + [
         Line(axis.name, cells[own], "share", shares[own]) for own in rest if _worth_a_line(cells[own], shares[own])
     ]
+
+
+def _difference(view: View, again: View, place: int) -> Amount | None:
+    """Standardised difference of one column."""
+    groups = view.compared(place)
+    if len(groups) < 2:
+        return None
+    axis, schema = view.model.axes[place], view.schema
+    ends = axis.ends(schema)
+    if ends is None:
+        known = [number for number, cell in enumerate(axis.cells(schema)) if cell not in RESERVED]
+        return _turned(*(_gap_of_shares(own.shares(place, known)[..., groups, :]) for own in (view, again)))[0]
+    middle = middles(ends)
+    inside = (own.shares(place, list(range(len(middle))))[..., groups, :] for own in (view, again))
+    return _turned(*(_gap_of_means(own @ middle, _variances(own, middle)) for own in inside))[0]
 
 
 def _worth_a_line(cell: str, shares: tuple[Amount, ...]) -> bool:
@@ -257,20 +276,13 @@ def _sizes(view: View) -> tuple[Amount, ...]:
     return tuple(Amount(float(max(v, 0.0)), float(a), float(b)) for v, a, b in zip(counts, low, high, strict=True))
 
 
-def differences(model: SummaryModel, schema: Schema) -> dict[int, float]:
-    """Standardised difference of every column but that of the groups, by its place; without intervals."""
-    view = View(model, schema, model.estimates)
-    found = {}
-    for place, axis in enumerate(model.axes):
-        if place == model.by:
-            continue
-        ends, cells = axis.ends(schema), axis.cells(schema)
-        if ends is None:
-            known = [number for number, cell in enumerate(cells) if cell not in RESERVED]
-            gap = _gap_of_shares(view.shares(place, known))
-        else:
-            middle = middles(ends)
-            inside = view.shares(place, list(range(len(middle))))
-            gap = _gap_of_means(inside @ middle, _variances(inside, middle))
-        found[place] = float(gap[0])
-    return found
+def differences(model: SummaryModel, schema: Schema, seed: int = 1) -> dict[int, Amount]:
+    """Standardised difference of each column that has one, by its place: those of :func:`table_one`."""
+    view, again = _views(model, schema, seed)
+    found = {place: _difference(view, again, place) for place in range(len(model.axes)) if place != model.by}
+    return {place: gap for place, gap in found.items() if gap is not None}
+
+
+def _views(model: SummaryModel, schema: Schema, seed: int) -> tuple[View, View]:
+    """The groups as they were estimated, and as other noise would have made them."""
+    return View(model, schema, model.estimates), View(model, schema, model.estimates.redrawn(_DRAWS, seed))

@@ -10,7 +10,7 @@ from typing import Any
 import streamlit as st
 
 from dpcore.domain.columns import RESERVED
-from dpcore.numerals import hundredths, percent
+from dpcore.numerals import percent
 from pages.components.families.summaries.state import Look
 
 #: Lines of a card; the large picture holds all.
@@ -44,7 +44,7 @@ def _ordered(look: Look, reading: Any) -> bool:
 
 def _marks(look: Look, place: int, reading: Any, *, standing: bool) -> list[str]:
     """What a reader should not miss."""
-    from dpcore.models.summaries.released.words import figure_words, unit_of
+    from dpcore.models.summaries.released.words import figure_words, strength_words, unit_of
 
     marks = []
     if reading.quantiles and not reading.axis.rows:
@@ -52,7 +52,7 @@ def _marks(look: Look, place: int, reading: Any, *, standing: bool) -> list[str]
     if standing and reading.missing is not None and reading.missing.low > 0 and reading.missing.value >= _MUCH_MISSING:
         marks.append(f"{percent(reading.missing.value)} missing")
     if place in look.differences:
-        marks.append(f"standardised difference {hundredths(look.differences[place])}")
+        marks.append(f"standardised difference {strength_words(look.differences[place])}")
     if place == look.model.by:
         marks.append("the groups that are compared")
     return marks

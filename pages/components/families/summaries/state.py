@@ -69,13 +69,13 @@ class Look:
         return made
 
     @property
-    def differences(self) -> dict[int, float]:
+    def differences(self) -> dict[int, Any]:
         """Standardised difference between the groups, of each column by its place; empty without groups."""
         from dpcore.models.summaries.released.table_one import differences
 
         if self.model.by is None:
             return {}
-        made: dict[int, float] = self._once("differences", lambda: differences(self.model, self.schema))
+        made: dict[int, Any] = self._once("differences", lambda: differences(self.model, self.schema))
         return made
 
     def order(self) -> list[int]:
