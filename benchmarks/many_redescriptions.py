@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
+from dpcore.domain.counted import PEOPLE
 from dpcore.models.redescriptions.released.redescription_set import Redescription, RedescriptionSet
 from pages.components.families.redescriptions import view
 from pages.components.families.redescriptions.state import Reading
@@ -26,7 +27,7 @@ def made_up(count: int) -> RedescriptionSet:
     supports = np.exp(draw.uniform(np.log(100), np.log(_PEOPLE), count))
     indices = draw.uniform(0.3, 0.98, count)
     items = (_one(place, float(supports[place]), float(indices[place])) for place in range(count))
-    return RedescriptionSet(tuple(sorted(items, key=lambda item: -item.jaccard)), _SUGGESTED, _PEOPLE)
+    return RedescriptionSet(tuple(sorted(items, key=lambda item: -item.jaccard)), _SUGGESTED, _PEOPLE, PEOPLE)
 
 
 def _one(place: int, support: float, jaccard: float) -> Redescription:

@@ -55,7 +55,7 @@ def synthesize(
     release: Annotated[str, typer.Argument(help="Id of a first look, or its file.")],
     out: Annotated[Path, typer.Option(metavar="FOLDER", help="Where the files go; made if it is not there.")],
     rows: Annotated[
-        int | None, typer.Option(min=1, max=10_000_000, help="Records. Default: about as many as there are people.")
+        int | None, typer.Option(min=1, max=10_000_000, help="Records. Default: about as many as were counted.")
     ] = None,
     kind: Annotated[Kind, typer.Option("--format", help="Form of the files.")] = Kind.CSV,
     seed: Annotated[int | None, typer.Option(min=0, help="The same seed draws the same records.")] = None,

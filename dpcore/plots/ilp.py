@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 
 from dpcore.models.ilp.language.prolog import Prolog
 from dpcore.models.ilp.released.model import ILPModel
-from dpcore.models.ilp.released.words import clause_words
+from dpcore.models.ilp.released.words import clause_words, one_row, rows_in_words
 from dpcore.models.released import parse_model
 from dpcore.numerals import whole
 from dpcore.plots.style import FAINT, clear_layout, colour, safe, shorten
@@ -41,16 +41,16 @@ class ClauseText:
 def clause_texts(release: Release) -> list[ClauseText]:
     """Every group of a released theory as text, in order."""
     model: ILPModel = parse_model(release)
-    entity = release.domain.entity
+    one = one_row(release.domain)
     texts = [
         ClauseText(
             f"Clause {number}",
-            f"any {'' if number == 1 else 'other '}{entity} {clause_words(clause, release.domain)}",
+            f"any {'' if number == 1 else 'other '}{one} {clause_words(clause, release.domain)}",
             written,
         )
         for number, (clause, written) in enumerate(zip(model.clauses, _in_prolog(release.stored), strict=True), 1)
     ]
-    return [*texts, ClauseText("No clause", f"every {'other ' if texts else ''}{entity}", "")]
+    return [*texts, ClauseText("No clause", f"every {'other ' if texts else ''}{one}", "")]
 
 
 def _in_prolog(release: Release) -> list[str]:
@@ -121,9 +121,8 @@ def ilp_figure(release: Release) -> go.Figure:
         margin={"l": 10, "r": 20, "t": 36, "b": 50},
         legend={"orientation": "h", "y": 1.0, "yanchor": "bottom", "traceorder": "normal"},
     )
-    figure.update_xaxes(
-        title=f"noisy number of {safe(release.domain.entity)} records", gridcolor=FAINT, zerolinecolor=FAINT
-    )
+    rows = safe(rows_in_words(release.domain))
+    figure.update_xaxes(title=f"noisy number of {rows}", gridcolor=FAINT, zerolinecolor=FAINT)
     figure.update_yaxes(autorange="reversed", automargin=True)
     return figure
 
@@ -152,9 +151,9 @@ def ilp_alt(release: Release) -> str:
         for text, positive, other in zip(clause_texts(release), *_sides(model), strict=True)
     )
     positives, others = _sides(model)
-    records = f"{release.domain.entity} records"
+    rows = rows_in_words(release.domain)
     covered = (
-        f"The clauses cover {whole(sum(positives[:-1]))} of {whole(sum(positives))} {records} with {label}, and "
+        f"The clauses cover {whole(sum(positives[:-1]))} of {whole(sum(positives))} {rows} with {label}, and "
         f"{whole(sum(others[:-1]))} of {whole(sum(others))} with {rest}. All numbers are noisy."
     )
     return f"{covered} {told}"

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import plotly.graph_objects as go
 
+from dpcore.domain.counted import Noun
 from dpcore.numerals import percent
 from dpcore.plots.style import GRID, INK, SOFT, clear_layout, colour, safe, shorten
 from dpcore.released.thresholds import SENSITIVITY, SPECIFICITY, GroupShare, OperatingPoint, roc_curve
@@ -39,7 +40,7 @@ def roc_alt(points: Sequence[OperatingPoint], label: str) -> str:
     return f"ROC curve for {label}, from noisy counts. {told or 'Noise hides every point of it'}."
 
 
-def calibration_figure(groups: Sequence[GroupShare]) -> go.Figure:
+def calibration_figure(groups: Sequence[GroupShare], counted: Noun) -> go.Figure:
     """Noisy share on people set aside against the chance that was told, a point for each group."""
     figure = go.Figure([_diagonal()])
     figure.add_trace(
@@ -59,14 +60,14 @@ def calibration_figure(groups: Sequence[GroupShare]) -> go.Figure:
             hovertemplate="%{hovertext}<extra></extra>",
         )
     )
-    _lay_out(figure, "chance that the result tells", "share among the people set aside")
+    _lay_out(figure, "chance that the result tells", f"share among the {counted.several} set aside")
     return figure
 
 
-def calibration_alt(groups: Sequence[GroupShare], label: str) -> str:
+def calibration_alt(groups: Sequence[GroupShare], label: str, counted: Noun) -> str:
     """The same in words."""
     told = "; ".join(f"told {percent(g.told)}, seen {percent(g.seen.value)}" for g in groups[:12])
-    return f"Chances of {safe(shorten(label))} as told and as seen on people set aside. {told}."
+    return f"Chances of {safe(shorten(label))} as told and as seen on {counted.several} set aside. {told}."
 
 
 def _reach(group: GroupShare) -> float:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
+from dpcore.domain.counted import Noun
 from dpcore.models.redescriptions.released.redescription_set import Redescription, RedescriptionSet
 from dpcore.numerals import hundredths, whole
 from dpcore.plots.style import INK, SOFT, clear_layout, colour, safe, shorten
@@ -54,13 +55,15 @@ def redescriptions_figure(
     figure.add_trace(points_trace(items, kept, f"kept ({whole(len(kept))})", kept=True))
     marked = [step for step in (threshold, found.suggested_support) if step > 0]
     spread = _spread([*(items[place].support for place in shown), *marked])
-    bottom = frame_points(figure, [items[place] for place in shown], spread)
+    bottom = frame_points(figure, [items[place] for place in shown], spread, found.counted)
     for trace in _thresholds(threshold, found.suggested_support, bottom):
         figure.add_trace(trace)
     return figure
 
 
-def frame_points(figure: go.Figure, items: Sequence[Redescription], spread: tuple[float, float]) -> float:
+def frame_points(
+    figure: go.Figure, items: Sequence[Redescription], spread: tuple[float, float], counted: Noun
+) -> float:
     """Layout and axes for these redescriptions; returns the lower end of the axis upwards.
 
     Parameters
@@ -71,7 +74,7 @@ def frame_points(figure: go.Figure, items: Sequence[Redescription], spread: tupl
     low = min((item.jaccard for item in items), default=0.5)
     bottom = max(0.0, math.floor(20 * low - 0.5) / 20)
     figure.update_layout(_layout())
-    figure.update_xaxes(**_support_axis(spread), ticklabelstandoff=6)  # The lowest label upwards has room.
+    figure.update_xaxes(**_support_axis(spread, counted), ticklabelstandoff=6)  # The lowest label upwards has room.
     figure.update_yaxes(
         title="noisy Jaccard index",
         range=[bottom, 1.02],
@@ -178,13 +181,13 @@ def upright(name: str, at: float, dash: str, tint: str, bottom: float) -> go.Sca
     )
 
 
-def _support_axis(spread: tuple[float, float]) -> dict[str, Any]:
+def _support_axis(spread: tuple[float, float], counted: Noun) -> dict[str, Any]:
     low, high = (math.log10(end) for end in spread)
     powers = range(math.floor(low), math.ceil(high) + 1)
     few = (1, 2, 5) if high - low < 3 else (1,)
     ticks = [step * 10**power for power in powers for step in few]
     return {
-        "title": "noisy support: people for whom both sides hold",
+        "title": f"noisy support: {counted.several} for {counted.whom} both sides hold",
         "type": "log",
         "range": [low, high],
         "tickvals": ticks,
@@ -206,10 +209,8 @@ def redescriptions_alt(found: RedescriptionSet, threshold: float) -> str:
     )
     if not kept:
         return counted
-    return (
-        f"The best one kept says that these are nearly the same people: {kept[0].left}; and: {kept[0].right}. "
-        f"Its {beside_largest(kept[0], kept)} {counted}"
-    )
+    alike = f"these are nearly the same {found.counted.several}: {kept[0].left}; and: {kept[0].right}"
+    return f"The best one kept says that {alike}. Its {beside_largest(kept[0], kept)} {counted}"
 
 
 def beside_largest(best: Redescription, items: Sequence[Redescription]) -> str:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import plotly.graph_objects as go
 
+from dpcore.domain.counted import Noun
 from dpcore.models.redescriptions.released.agreement import Exact
 from dpcore.models.redescriptions.released.redescription_set import Redescription
 from dpcore.numerals import whole
-from dpcore.plots.style import INK, SOFT, clear_layout, colour
+from dpcore.plots.style import INK, clear_layout, colour
 
 _PARTS = (("left only", "/", "#8fc3d2"), ("both", "", colour(0)), ("right only", "\\", "#f3c9a8"))
 
 
-def agreement_figure(item: Redescription, margins: tuple[int, int, int], exact: Exact | None = None) -> go.Figure:
+def agreement_figure(
+    item: Redescription, margins: tuple[int, int, int], counted: Noun, exact: Exact | None = None
+) -> go.Figure:
     """Noisy people of each kind as parts of one bar; below it the exact ones, if they are known.
 
     Parameters
@@ -53,12 +56,12 @@ def agreement_figure(item: Redescription, margins: tuple[int, int, int], exact: 
                     "line": {"color": INK, "width": 1},
                     "pattern": {"shape": pattern, "fgcolor": INK, "size": 9, "solidity": 0.15, "fillmode": "overlay"},
                 },
-                hovertext=[f"{name}: {whole(size)} people" for size in sizes],
+                hovertext=[f"{name}: {counted.number(size)}" for size in sizes],
                 hovertemplate="%{hovertext} (%{y})<extra></extra>",
             )
         )
     figure.update_xaxes(
-        title={"text": "people for whom at least one side holds", "font": {"color": SOFT}},
+        title=f"{counted.several} for {counted.whom} at least one side holds",
         gridcolor="#dee2e6",
         fixedrange=True,
         tickformat=",d",
@@ -81,11 +84,11 @@ def _legend(name: str, item: Redescription, margins: tuple[int, int, int], place
     return f"{name}: {whole(_sizes(item)[place])} ±{whole(margins[place])}"
 
 
-def agreement_alt(item: Redescription, margins: tuple[int, int, int], exact: Exact | None = None) -> str:
+def agreement_alt(item: Redescription, margins: tuple[int, int, int], counted: Noun, exact: Exact | None = None) -> str:
     """The bar in words."""
     told = ", ".join(_legend(name, item, margins, place) for place, (name, *_) in enumerate(_PARTS))
     true = ""
     if exact is not None:
         numbers = (f"{name}: {whole(number)}" for (name, *_), number in zip(_PARTS, _exact(exact), strict=True))
-        true = f" True people: {', '.join(numbers)}."
-    return f"Noisy people for whom at least one side holds. {told}.{true}"
+        true = f" True {counted.several}: {', '.join(numbers)}."
+    return f"Noisy {counted.several} for {counted.whom} at least one side holds. {told}.{true}"

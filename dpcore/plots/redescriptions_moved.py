@@ -46,7 +46,7 @@ def moved_figure(found: RedescriptionSet, *, aside: bool = True) -> go.Figure:
         _add(figure, [points_trace(found.found, part, "set aside", kept=False) for part in parts])
     _add(figure, [points_trace(found.found, part, "kept", kept=True, intervals=True) for part in parts])
     spread = spread_of(found)
-    bottom = frame_points(figure, found.found, spread)
+    bottom = frame_points(figure, found.found, spread, found.counted)
     if found.suggested_support > 0:
         name = f"suggested: {whole(found.suggested_support)}"
         figure.add_trace(upright(name, found.suggested_support, "dot", SOFT, bottom))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import plotly.graph_objects as go
 
+from dpcore.domain.counted import Noun
 from dpcore.domain.schema import Schema
 from dpcore.models.redescriptions.released.redescription_set import Redescription
 from dpcore.models.redescriptions.released.tree_pair import Tree, TreePair
@@ -65,7 +66,7 @@ def _below(tree: Tree, schema: Schema, node: int, depth: int, reached: list[bool
             yield OutlineLine(depth, text, leaf_name(tree, leaf), reached[leaf])
 
 
-def pair_figure(pair: TreePair, chosen: Redescription | None = None) -> go.Figure:
+def pair_figure(pair: TreePair, counted: Noun, chosen: Redescription | None = None) -> go.Figure:
     """Noisy people in each pair of leaves; those that the chosen redescription joins are framed."""
     names = [[leaf_name(tree, leaf) for leaf in range(tree.leaf_count)] for tree in (pair.left, pair.right)]
     counts = [list(row) for row in pair.noisy_counts]
@@ -81,8 +82,8 @@ def pair_figure(pair: TreePair, chosen: Redescription | None = None) -> go.Figur
             ygap=2,
             texttemplate="%{text}" if written else None,
             text=[[whole(count) for count in row] for row in counts],
-            hovertemplate="%{y} and %{x}: %{text} people (noisy)<extra></extra>",
-            colorbar={"title": {"text": "noisy<br>people"}, "thickness": 14, "tickformat": ",d"},
+            hovertemplate=f"%{{y}} and %{{x}}: %{{text}} {counted.several} (noisy)<extra></extra>",
+            colorbar={"title": {"text": f"noisy<br>{counted.several}"}, "thickness": 14, "tickformat": ",d"},
         )
     )
     figure.update_layout(
@@ -110,7 +111,7 @@ def _frames(chosen: Redescription | None) -> list[dict[str, object]]:
     ]
 
 
-def pair_alt(pair: TreePair) -> str:
+def pair_alt(pair: TreePair, counted: Noun) -> str:
     """The heat map in words; the table below holds every count."""
     counts = [(count, left, right) for left, row in enumerate(pair.noisy_counts) for right, count in enumerate(row)]
     largest = sorted(counts, reverse=True)[:3]
@@ -118,4 +119,5 @@ def pair_alt(pair: TreePair) -> str:
         f"{leaf_name(pair.left, left)} and {leaf_name(pair.right, right)}: {whole(count)}"
         for count, left, right in largest
     )
-    return f"Noisy people in each of {len(counts)} pairs of groups. The largest: {told}. The table below holds all."
+    all_of_them = f"Noisy {counted.several} in each of {len(counts)} pairs of groups"
+    return f"{all_of_them}. The largest: {told}. The table below holds all."

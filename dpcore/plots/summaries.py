@@ -11,6 +11,7 @@ import plotly.graph_objects as go
 
 from dpcore.arrays import Floats
 from dpcore.domain.columns import RESERVED
+from dpcore.domain.counted import counted
 from dpcore.domain.schema import Schema
 from dpcore.models.summaries.released.crosstab import crosstab
 from dpcore.models.summaries.released.drawn import drawn_ends
@@ -23,7 +24,6 @@ from dpcore.models.summaries.released.words import (
     share_alone,
     share_words,
     unit_of,
-    who,
 )
 from dpcore.plots.palette import faded
 from dpcore.plots.style import DASHES, INK, clear_layout, colour, safe, shorten
@@ -110,7 +110,8 @@ def by_group(model: SummaryModel, schema: Schema, reading: ColumnReading) -> Col
 def _column(schema: Schema, reading: ColumnReading, series: tuple[Series, ...], truth: Floats | None) -> Column:
     axis = reading.axis
     ends = drawn_ends(reading, schema)
-    return Column(reading, cell_words(axis, schema), unit_of(axis, schema), who(schema), series, ends, truth)
+    people = counted(schema).several
+    return Column(reading, cell_words(axis, schema), unit_of(axis, schema), people, series, ends, truth)
 
 
 def column_figure(column: Column) -> go.Figure:

@@ -9,10 +9,12 @@ from typing import Any
 
 import plotly.graph_objects as go
 
+from dpcore.domain.counted import counted
 from dpcore.domain.labels import called
 from dpcore.models.ebm.released.model import EBMModel
 from dpcore.models.ebm.released.words import EBMWords
 from dpcore.models.ilp.released.model import ILPModel
+from dpcore.models.ilp.released.words import one_row
 from dpcore.models.readable import readable
 from dpcore.models.redescriptions.released import reading as pairs
 from dpcore.models.redescriptions.released.model import RedescriptionModel
@@ -24,7 +26,7 @@ from dpcore.models.summaries.released.model import SummaryModel
 from dpcore.models.summaries.released.reading import readings, total_of
 from dpcore.models.summaries.released.table_one import table_one
 from dpcore.models.summaries.released.table_one_words import printed
-from dpcore.models.summaries.released.words import count_words, who
+from dpcore.models.summaries.released.words import count_words
 from dpcore.models.trees.released.forest_model import ForestModel
 from dpcore.models.trees.released.model import TreeModel
 from dpcore.numerals import whole
@@ -219,7 +221,7 @@ def _redescriptions(release: Release, model: RedescriptionModel, short: bool) ->
     figure = redescriptions_figure(drawn, found.suggested_support)
     alt = redescriptions_alt(drawn, found.suggested_support)
     return Content(
-        [pairs.sentence(item) for item in (kept[:_FEW_REDESCRIPTIONS] if short else kept)],
+        [pairs.sentence(item, found.counted) for item in (kept[:_FEW_REDESCRIPTIONS] if short else kept)],
         [Picture("Noisy support and noisy Jaccard index", figure, alt)],
         [redescriptions_table(kept)],
     )
@@ -229,7 +231,8 @@ def _summaries(release: Release, model: SummaryModel, short: bool) -> Content:
     schema, told = release.domain, readings(model, release.domain)
     total = total_of(model)
     tables = [columns_table(told, schema)]
-    sentences = [f"{count_words(total)} {who(schema)} in all."]
+    people = counted(schema).several
+    sentences = [f"{count_words(total)} {people} in all."]
     most = _SHORT_COLUMNS if short else MOST_COLUMNS
     pictures = [Picture("All columns", overview_figure(told[:most], schema), overview_alt(told[:most], schema))]
     if len(told) > most:
@@ -242,9 +245,7 @@ def _summaries(release: Release, model: SummaryModel, short: bool) -> Content:
         tables.append(pairs_table(found, labels))
     for place, tree in enumerate(model.trees):
         found_codes, label = branches(model, schema, place), told[tree.axis].label
-        pictures.append(
-            Picture(f"{label} by groups", codes_figure(found_codes, who(schema)), codes_alt(found_codes, label))
-        )
+        pictures.append(Picture(f"{label} by groups", codes_figure(found_codes, people), codes_alt(found_codes, label)))
         tables.append(codes_table(found_codes, label))
     return Content(sentences, pictures, tables)
 
@@ -255,7 +256,7 @@ def _ilp(release: Release, model: ILPModel, _short: bool) -> Content:
         Group.of(f"{text.title}: {pretty(text.words)}", group, model.count_margin)
         for text, group in zip(texts, model.groups, strict=True)
     ]
-    caption = f"Clauses: each {release.domain.entity} belongs to the first that covers it"
+    caption = f"Clauses: each {one_row(release.domain)} belongs to the first that covers it"
     return Content(
         model.reading(release.domain, release.target),
         [Picture("Clause by clause", ilp_figure(release), ilp_alt(release))],

@@ -192,7 +192,7 @@ def test_a_move_of_the_threshold_sends_only_what_it_changes(page: Page, server: 
     assert any(figure_in(one) for one in told), "figures are sent when they are new"
     told.clear()
     slider.press("ArrowRight")
-    expect(page.get_by_test_id("stSliderThumbValue").filter(has_text=re.compile("^1 people$"))).to_be_visible()
+    expect(page.get_by_test_id("stSliderThumbValue").filter(has_text=re.compile("^1 person$"))).to_be_visible()
     settled(page, 1000)
     drawings = sum(one.WhichOneof("type") == "new_session" for one in told)
     assert drawings >= 1

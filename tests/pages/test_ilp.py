@@ -19,7 +19,6 @@ from dpcore.models.released import parse_model
 from dpcore.plots.style import pretty
 from dpcore.released.release import Release
 from dpcore.service import Service
-from pages.components.families.ilp.words import records
 from pages.components.families.shared import downloads
 from pages.components.kit import texts
 from pages.components.run import compare_methods
@@ -238,14 +237,6 @@ def test_counting_every_clause_is_told_to_hide_everything():
     assert '"fg-banner amber"' in words(app)
 
 
-def test_records_are_called_by_what_they_are():
-    assert records("patient", 1) == "1 patient record"
-    assert records("patient", 1234) == "1,234 patient records"
-    assert records("person", 1) == "1 person"
-    assert records("person", 12) == "12 people"
-    assert records("train") == "train records"
-
-
 # Result
 
 
@@ -329,7 +320,7 @@ def test_methods_are_compared_with_a_tree_of_the_main_table():
     assert not app.error
     text = words(app)
     assert "an ordinary tree without privacy that sees the main table alone" in text
-    assert re.search(r"measured on \d+ people set aside: so few that", text)
+    assert re.search(r"measured on \d+ records set aside: so few that", text)
 
 
 def test_trains_without_a_column_but_the_target_are_compared_without_a_tree():
@@ -340,7 +331,7 @@ def test_trains_without_a_column_but_the_target_are_compared_without_a_tree():
     access.service().add_dataset(trains(), bare, budget=Decimal(9), public=True)
     app = _compared()
     assert not app.error
-    assert "Accuracy on people set aside" in words(app)
+    assert "Accuracy on records set aside" in words(app)
     assert "ordinary tree" not in words(app)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from decimal import Decimal
 from html import escape
 
@@ -9,6 +10,7 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from dpcore.domain.schema import Schema
 from dpcore.models.redescriptions.released.extraction import Constraints
 from dpcore.models.redescriptions.released.model import RedescriptionModel
 from dpcore.models.redescriptions.released.reading import interval_words
@@ -36,6 +38,7 @@ from tests.support.small_redescriptions import (
     LEFT,
     RIGHT,
     SCHEMA,
+    SEVERAL,
     nothing_in_common,
     release_of,
     small_pairs,
@@ -57,10 +60,10 @@ def find(dataset_id: str, epsilon: str = "3", **more: object) -> str:
     return submit(dataset_id, "redescriptions", epsilon, "", **(QUICK | more))
 
 
-def by_hand(monkeypatch: pytest.MonkeyPatch, *models: RedescriptionModel) -> list[str]:
+def by_hand(monkeypatch: pytest.MonkeyPatch, *models: RedescriptionModel, schema: Schema = SCHEMA) -> list[str]:
     """Let the page Releases show models made by hand; returns the keys of their widgets."""
     dataset_id = add_ward()
-    releases = [release_of(model, dataset_id=dataset_id) for model in models]
+    releases = [release_of(model, schema, dataset_id) for model in models]
     monkeypatch.setattr(Service, "releases", lambda *_: releases)
     return [inner(f"release-{release.id}", release) for release in releases]
 
@@ -369,6 +372,16 @@ def test_what_is_nearly_found_is_named_with_the_slider_that_blocks(monkeypatch):
     assert "The slider that blocks: 'Least gain over chance'. The nearest miss:" in text
     assert f"{best.jaccard - best.chance:.2f} where 0.50 is asked for" in text
     assert best.left in text
+
+
+def test_where_a_person_may_have_several_rows_the_page_says_records(monkeypatch):
+    [key] = by_hand(monkeypatch, small_pairs(), schema=SEVERAL)
+    app = open_page("releases")
+    text, slider = words(checked(app)), app.select_slider(key=f"{key}-support")
+    assert f"<dd>{FOUND[0].support:,.0f} ±{FOUND[0].support_margin} records</dd>" in text
+    assert "nearly the same records as" in text
+    assert all(option.endswith(("all", " record", " records")) for option in slider.options)
+    assert not re.search(r"[0-9]\*{0,2} people", text)
 
 
 def test_tabs_hold_words_trees_certificate_and_files(monkeypatch):

@@ -14,6 +14,7 @@ from dpcore.models.ilp.language.clause import Clause, Variable
 from dpcore.models.ilp.language.hypotheses import Hypotheses, condition_texts, hypotheses
 from dpcore.models.ilp.released.model import ILPModel
 from dpcore.models.registry import get_learner
+from dpcore.models.released import parse_model
 from dpcore.plots.ilp import clause_texts, ilp_alt, ilp_figure, prolog_program
 from dpcore.released.release import Release, make_release
 from tests.support.small_trains import SCHEMA, TARGET
@@ -29,9 +30,11 @@ KEPT = Clause(variables=(a_car("length = short", "weight > 3.5"),))
 DROPPED = Clause(atoms=(ATOMS["year <= 1950"],))
 
 
-def release_of(*groups: tuple[Clause | None, tuple[int, int], bool], parameters: Any = None, **more: Any) -> Release:
+def release_of(
+    *groups: tuple[Clause | None, tuple[int, int], bool], schema: Schema = SCHEMA, parameters: Any = None, **more: Any
+) -> Release:
     """A release with these clauses, noisy counts and whether they predict."""
-    plan = get_learner("ilp").plan(SCHEMA, TARGET, Decimal(1), parameters or {})
+    plan = get_learner("ilp").plan(schema, TARGET, Decimal(1), parameters or {})
     model = ILPModel.model_validate(
         {
             "classes": ["west", "east"],
@@ -181,3 +184,16 @@ def test_the_figure_in_words_names_every_count():
     told = ilp_alt(release_of(*BOTH))
     for part in ("310 with direction = east", "40 with direction = west", "Clause 2", "500 with"):
         assert part in told
+
+
+@pytest.mark.parametrize(("most", "one", "rows"), [(1, "person", "people"), (4, "record", "records")])
+def test_clauses_are_about_people_or_about_their_records(most, one, rows):
+    unit = {"column": "train_id", "max_rows_per_person": most}
+    content = SCHEMA.model_dump(mode="json") | {"entity": "person", "children": [], "privacy_unit": unit}
+    release = release_of((DROPPED, (77, 60), True), (None, (500, -4), False), schema=Schema.from_mapping(content))
+    assert [text.words for text in clause_texts(release)] == [f"any {one} with year <= 1950", f"every other {one}"]
+    assert ilp_figure(release).layout.xaxis.title.text == f"noisy number of {rows}"
+    assert f"cover 60 of 56 {rows} with direction = east" in ilp_alt(release)
+    first, last = parse_model(release).reading(release.domain, TARGET)
+    assert first.startswith(f"A {one} with year")
+    assert last.startswith(f"Every other {one}: ")

@@ -10,6 +10,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from dpcore.domain.counted import PEOPLE
 from dpcore.models.redescriptions.released.agreement import (
     Exact,
     agreement_margins,
@@ -29,6 +30,7 @@ from dpcore.plots.redescriptions_pair import leaf_name, outline, pair_alt, pair_
 from dpcore.plots.redescriptions_truth import truth_alt, truth_figure, truth_histogram
 from tests.support.small_redescriptions import (
     SCHEMA,
+    SEVERAL,
     literal,
     small_pairs,
     tree,
@@ -298,6 +300,25 @@ def test_the_alternative_text_tells_numbers_and_thresholds():
     assert "0 have a noisy support of 90,000 or more" in redescriptions_alt(FOUND, 90_000)
 
 
+@pytest.mark.parametrize(
+    ("schema", "noun", "whom"), [(SCHEMA, "people", "people for whom"), (SEVERAL, "records", "records for which")]
+)
+def test_figures_say_what_is_counted(schema, noun, whom):
+    found = MODEL.extract(schema)
+    for figure in (redescriptions_figure(found, THRESHOLD), moved_figure(found)):
+        assert figure.layout.xaxis.title.text == f"noisy support: {whom} both sides hold"
+    assert f"nearly the same {noun}: " in redescriptions_alt(found, THRESHOLD)
+    item, counted = found.found[0], found.counted
+    bar = agreement_figure(item, (5, 6, 7), counted, Exact(1300, 70, 50, 0.9, 0.0))
+    assert bar.layout.xaxis.title.text == f"{whom} at least one side holds"
+    assert bar.data[1].hovertext[1] == f"both: 1,300 {noun}"
+    assert agreement_alt(item, (5, 6, 7), counted).startswith(f"Noisy {whom} at least one side holds")
+    [drawn] = pair_figure(MODEL.pairs[0], counted).data
+    assert drawn.hovertemplate == f"%{{y}} and %{{x}}: %{{text}} {noun} (noisy)<extra></extra>"
+    assert drawn.colorbar.title.text == f"noisy<br>{noun}"
+    assert pair_alt(MODEL.pairs[0], counted).startswith(f"Noisy {noun} in each of ")
+
+
 def test_a_figure_without_any_is_empty():
     nothing = dataclasses.replace(FOUND, found=())
     figure = redescriptions_figure(nothing, 100)
@@ -325,23 +346,23 @@ def test_the_slider_runs_over_round_numbers_from_none_to_everybody(people, sugge
 def test_the_bar_has_three_parts_with_patterns_and_margins():
     item = FOUND.found[1]
     margins = agreement_margins(item, MODEL.pairs[item.pair], SCHEMA)
-    figure = agreement_figure(item, margins)
+    figure = agreement_figure(item, margins, PEOPLE)
     assert [list(part.x) for part in figure.data] == [[item.left_only], [item.support], [item.right_only]]
     assert len({part.marker.pattern.shape for part in figure.data}) == 3
     for part, name, margin in zip(figure.data, ("left only", "both", "right only"), margins, strict=True):
         assert part.name.startswith(f"{name}: ")
         assert part.name.endswith(f" ±{margin}")
-    told = agreement_alt(item, margins)
+    told = agreement_alt(item, margins, PEOPLE)
     assert f"both: {item.support:,.0f} ±{margins[1]}" in told
     assert "True" not in told
 
 
 def test_true_numbers_are_a_bar_of_their_own():
     item, exact = FOUND.found[1], Exact(1300, 70, 50, 0.9, 0.0)
-    figure = agreement_figure(item, (5, 6, 7), exact)
+    figure = agreement_figure(item, (5, 6, 7), PEOPLE, exact)
     assert [list(part.y) for part in figure.data] == [["noisy", "true"]] * 3
     assert [part.x[1] for part in figure.data] == [70, 1300, 50]
-    assert "both: 1,300" in agreement_alt(item, (5, 6, 7), exact)
+    assert "both: 1,300" in agreement_alt(item, (5, 6, 7), PEOPLE, exact)
 
 
 # Beside the truth
@@ -435,7 +456,7 @@ def test_an_outline_tells_leaves_that_nobody_can_reach():
 
 def test_the_map_shows_every_noisy_count():
     pair = MODEL.pairs[0]
-    figure = pair_figure(pair)
+    figure = pair_figure(pair, PEOPLE)
     [heat] = figure.data
     assert [list(row) for row in heat.z] == [list(row) for row in pair.noisy_counts]
     assert heat.text[3][1] == "−4"
@@ -445,7 +466,7 @@ def test_the_map_shows_every_noisy_count():
 
 def test_what_a_redescription_joins_is_framed_in_the_map():
     item = FOUND.found[1]
-    figure = pair_figure(MODEL.pairs[item.pair], item)
+    figure = pair_figure(MODEL.pairs[item.pair], PEOPLE, item)
     centres = {((s.y0 + s.y1) / 2, (s.x0 + s.x1) / 2) for s in figure.layout.shapes}
     assert centres == {(left, right) for left in item.left_leaves for right in item.right_leaves}
 
@@ -459,11 +480,11 @@ def test_numbers_are_written_into_small_maps_only():
         ]
         return tree_pair(*sides, [[1] * size] * size)
 
-    assert pair_figure(map_of(3)).data[0].texttemplate
-    assert not pair_figure(map_of(4)).data[0].texttemplate
+    assert pair_figure(map_of(3), PEOPLE).data[0].texttemplate
+    assert not pair_figure(map_of(4), PEOPLE).data[0].texttemplate
 
 
 def test_the_alternative_text_of_a_map_tells_the_largest():
-    told = pair_alt(MODEL.pairs[0])
+    told = pair_alt(MODEL.pairs[0], PEOPLE)
     assert "16 pairs" in told
     assert "L4 and R4: 2,605" in told

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from decimal import Decimal
 from functools import cache
+
+import pytest
 
 from dpcore.domain.schema import Schema
 from dpcore.models.readable import readable
@@ -42,10 +45,10 @@ SCHEMA = Schema.from_mapping(
 
 
 @cache
-def made():
+def made(schema=SCHEMA):
     learner = LEARNERS["summaries"]
-    plan = learner.plan(SCHEMA, "", Decimal(4), {"codes": ["drug"], "by": "sex"})
-    release = readable(rehearse(learner, SCHEMA, plan))
+    plan = learner.plan(schema, "", Decimal(4), {"codes": ["drug"], "by": "sex"})
+    release = readable(rehearse(learner, schema, plan))
     model = parse_model(release)
     return release, model, readings(model, release.domain)
 
@@ -60,6 +63,15 @@ def test_codes_are_drawn_from_the_coarsest_groups_down():
     assert labels[2] == "· N02A"
     assert "N02B" in codes_alt(found, "First drug")
     assert "N02B: " in summary_text(release, model)
+
+
+@pytest.mark.parametrize(("most", "noun"), [(1, "people"), (2, "records")])
+def test_a_first_look_says_what_it_counts(most, noun):
+    unit = {"column": "who", "max_rows_per_person": most}
+    schema = Schema.from_mapping(SCHEMA.model_dump(mode="json") | {"privacy_unit": unit})
+    release, model, _ = made(schema)
+    assert re.match(rf"About [\d,]+ {noun} \(", summary_text(release, model))
+    assert content(release).sentences[0].endswith(f" {noun} in all.")
 
 
 def test_a_picture_holds_the_largest_branches_with_those_they_are_part_of():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from dpcore.domain.counted import PEOPLE, RECORDS
 from dpcore.plots.quality import calibration_alt, calibration_figure, roc_alt, roc_figure
 from dpcore.released import thresholds
 from dpcore.released.evaluation import Evaluation, auc_of, evaluate
@@ -90,14 +91,18 @@ def test_releases_of_earlier_versions_have_none():
     assert Evaluation.model_validate_json(earlier.model_dump_json()) == earlier
 
 
-def test_groups_tell_what_was_said_and_what_was_seen():
+@pytest.mark.parametrize("counted", [PEOPLE, RECORDS])
+def test_groups_tell_what_was_said_and_what_was_seen(counted):
     groups = group_shares(check(), 1)
     assert [group.told for group in groups] == [0.1, 0.5, 0.5, 0.8]
     assert groups[0].seen.value == pytest.approx(0.1)
     assert groups[-1].seen.value == pytest.approx(60 / 70)
-    figure = calibration_figure(groups)
+    figure = calibration_figure(groups, counted)
     assert list(figure.data[1].y) == [group.seen.value for group in groups]
-    assert "told 10%, seen 10%" in calibration_alt(groups, "ill = yes")
+    assert figure.layout.yaxis.title.text == f"share among the {counted.several} set aside"
+    told = calibration_alt(groups, "ill = yes", counted)
+    assert "told 10%, seen 10%" in told
+    assert f"seen on {counted.several} set aside" in told
 
 
 def test_the_chosen_threshold_is_marked_on_the_curve():

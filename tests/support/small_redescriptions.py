@@ -43,6 +43,10 @@ SCHEMA = Schema.from_mapping(
         ],
     }
 )
+#: The same where a person may have several rows.
+SEVERAL = Schema.from_mapping(
+    SCHEMA.model_dump(mode="json") | {"privacy_unit": {"column": "who", "max_rows_per_person": 3}}
+)
 #: People of the hand-made tables.
 PEOPLE = 4000
 SCALE = 2.0

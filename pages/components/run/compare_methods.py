@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 import streamlit as st
 
-from dpcore.numerals import percent, score, tenths, whole
+from dpcore.domain.counted import counted
+from dpcore.numerals import percent, score, tenths
 from dpcore.workspace.requests import DatasetInfo
 from pages.components.families import registry, run_names
 from pages.components.families.redescriptions.inputs import SIDES
@@ -21,6 +22,7 @@ from pages.components.visitor import access, background
 from pages.components.visitor.background import Work
 
 if TYPE_CHECKING:
+    from dpcore.domain.schema import Schema
     from dpcore.plots.methods import EpsilonCurve
     from dpcore.service import Service
 
@@ -62,7 +64,7 @@ class Comparing(Work):
     )
 
     question: Question
-    relational: bool
+    schema: Schema
     scores: Sequence[Any] | None = None
     ceiling: float | None = None
     floor: float | None = None
@@ -75,7 +77,8 @@ class Comparing(Work):
     @property
     def people(self) -> str:
         """Whose records judge."""
-        return "all people" if self.measure == JACCARD else "people set aside"
+        several = counted(self.schema).several
+        return f"all {several}" if self.measure == JACCARD else f"{several} set aside"
 
     def make(self, service: Service) -> None:
         """Fit every method at every epsilon."""
@@ -106,8 +109,7 @@ def show(dataset: DatasetInfo, family: Family) -> None:
         asked = _ask(dataset, family)
         if asked is not None:
             _stop(st.session_state.get(key))
-            relational = bool(dataset.schema.children)
-            st.session_state[key] = Comparing(asked, relational)
+            st.session_state[key] = Comparing(asked, dataset.schema)
             st.session_state[key].start(access.service())
         work: Comparing | None = st.session_state.get(key)
         if work is not None and work.question.dataset_id == dataset.id:
@@ -243,7 +245,7 @@ def _meaning(work: Comparing) -> str:
     exact = "The accuracy is exact, because the records are public. The dashed line always says the commonest value."
     if work.ceiling is None:
         return exact
-    sees = " that sees the main table alone" if work.relational else ""
+    sees = " that sees the main table alone" if work.schema.children else ""
     return (
         f"{exact} The dotted line is an ordinary tree without privacy{sees}, of at most 64 groups: "
         f"{tenths(work.ceiling)}. It may do worse than a private one, because it takes accidents of "
@@ -254,7 +256,8 @@ def _meaning(work: Comparing) -> str:
 def _certainty(work: Comparing) -> str:
     """On how many people it was measured, and what so few cannot show."""
     people = work.scores[0].people if work.scores else 0
-    told = f"It was measured on {whole(people)} {work.people.removeprefix('all ')}"
+    aside = "" if work.measure == JACCARD else " set aside"
+    told = f"It was measured on {counted(work.schema).number(people)}{aside}"
     if people >= _MANY:
         return f"{told}."
     if work.measure != ACCURACY:

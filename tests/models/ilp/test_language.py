@@ -18,7 +18,7 @@ from dpcore.models.ilp.language.parameters import ILPParameters
 from dpcore.models.ilp.language.prolog import Prolog
 from dpcore.models.ilp.released.example import made_up_case
 from dpcore.models.ilp.released.model import CoveredGroup, ILPModel
-from dpcore.models.ilp.released.words import clause_words
+from dpcore.models.ilp.released.words import clause_words, one_row, rows_in_words
 from tests.support.small_relations import SCHEMA, TARGET, small_schema
 
 EVERYTHING = [
@@ -102,6 +102,18 @@ def test_chosen_atoms_keep_the_order_of_the_schema() -> None:
         chosen_atoms(small_schema(), TARGET, ["drug: kind = d"])
     with pytest.raises(RequestError, match="is not a condition"):
         chosen_atoms(small_schema(), TARGET, ["ill = yes"])
+
+
+def test_rows_are_called_by_what_they_are() -> None:
+    several = {"children": [], "privacy_unit": {"column": "id", "max_rows_per_person": 3}}
+    for schema, one, rows in (
+        (small_schema(), "patient", ("1 patient record", "1,234 patient records", "patient records")),
+        (small_schema(entity="person"), "person", ("1 person", "1,234 people", "people")),
+        (small_schema(entity="person", **several), "record", ("1 record", "1,234 records", "records")),
+        (small_schema(entity="stay", **several), "stay", ("1 stay record", "1,234 stay records", "stay records")),
+    ):
+        assert one_row(schema) == one
+        assert (rows_in_words(schema, 1), rows_in_words(schema, 1234), rows_in_words(schema)) == rows
 
 
 def test_a_clause_in_prolog() -> None:

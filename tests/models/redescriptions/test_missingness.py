@@ -5,12 +5,13 @@ from itertools import product
 import numpy as np
 import pytest
 
+from dpcore.domain.counted import PEOPLE
 from dpcore.domain.schema import Schema
 from dpcore.models.redescriptions.released.extraction import Constraints
 from dpcore.models.redescriptions.released.missingness import (
-    SENTENCES,
     SHORT,
     holding_missing,
+    in_full,
     jaccard_without,
     only_asks_for_missing,
 )
@@ -153,5 +154,7 @@ def test_every_form_tells_of_it():
     )
     said = model.extract(schema(), Constraints(max_p=1.0))
     assert set(said.to_frame()["missing values"]) == {SHORT["both"]}
-    assert SENTENCES["both"] in redescriptions_text(said)
-    assert all(SENTENCES["both"] in sentence(item) for item in said.found)
+    told = in_full("both", PEOPLE)
+    assert "missing for the same people, as" in told
+    assert told in redescriptions_text(said)
+    assert all(told in sentence(item, said.counted) for item in said.found)

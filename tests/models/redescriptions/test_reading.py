@@ -8,7 +8,10 @@ import math
 import numpy as np
 import pytest
 
+from dpcore.domain.counted import PEOPLE
 from dpcore.models.redescriptions.released.agreement import agreement_margins, exact_agreement
+from dpcore.models.redescriptions.released.missingness import in_full
+from dpcore.models.redescriptions.released.plain_text import redescriptions_text
 from dpcore.models.redescriptions.released.reading import (
     alike_words,
     alternatives,
@@ -21,6 +24,7 @@ from tests.support.small_redescriptions import (
     ILL,
     SCALE,
     SCHEMA,
+    SEVERAL,
     TREATED,
     literal,
     small_pairs,
@@ -44,17 +48,17 @@ def test_p_values_are_written_short(p, words):
 
 @pytest.mark.parametrize(("jaccard", "words"), [(0.95, "nearly"), (0.8, "nearly"), (0.79, "mostly"), (0.49, "partly")])
 def test_agreement_is_not_called_more_than_it_is(jaccard, words):
-    assert alike_words(jaccard) == f"{words} the same people as"
+    assert alike_words(jaccard, PEOPLE) == f"{words} the same people as"
 
 
 def test_a_sentence_tells_both_sides_and_every_number():
     item = FOUND[0]
-    told = sentence(item)
+    told = sentence(item, PEOPLE)
     either = item.support + item.left_only + item.right_only
     for part in (
         item.left[1:],
         item.right,
-        f"{either:,.0f}",
+        f"{either:,.0f} people for whom at least one of the two holds",
         f"{item.support:,.0f} (±{item.support_margin}",
         f"{item.jaccard:.2f} ({interval_words(item)} for the noise)",
         f"{item.chance:.2f}",
@@ -62,6 +66,23 @@ def test_a_sentence_tells_both_sides_and_every_number():
         "nearly the same people as those with ",
     ):
         assert part in told, part
+
+
+def test_where_a_person_may_have_several_rows_records_are_told_of():
+    several = MODEL.extract(SEVERAL)
+    assert several.found == FOUND
+    item = several.found[0]
+    either = item.support + item.left_only + item.right_only
+    told = f"{sentence(item, several.counted)}\n{redescriptions_text(several)}"
+    for part in (
+        "nearly the same records as those with ",
+        f"{either:,.0f} records for which at least one of the two holds",
+        f"of about {several.people:,.0f} records",
+        f"{item.support:,.0f} records (±{item.support_margin})",
+        "the share of records for which both sides hold",
+    ):
+        assert part in told, part
+    assert "people" not in told + in_full("may", several.counted)
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from dpcore.models.ilp.language.clause import Clause
 from dpcore.models.ilp.language.prolog import Prolog
 from dpcore.models.ilp.released.asked import asked_by
 from dpcore.models.ilp.released.tables import Frames, rows_of_case, rows_of_people, split_tables
-from dpcore.models.ilp.released.words import clause_words
+from dpcore.models.ilp.released.words import clause_words, one_row
 from dpcore.numerals import whole
 from dpcore.released.cases import possible_cells
 from dpcore.released.evaluation import Evaluation
@@ -184,12 +184,12 @@ class ILPModel(FrozenModel):
         return [self._sentence(place, schema, target) for place in range(len(self.groups))]
 
     def _sentence(self, place: int, schema: Schema, target: str) -> str:
-        group = self.groups[place]
+        group, one = self.groups[place], one_row(schema)
         if group.clause is None:
-            who = f"Every other {schema.entity}" if self.clauses else f"Every {schema.entity}"
+            who = f"Every other {one}" if self.clauses else f"Every {one}"
         else:
-            opening = ("An" if schema.entity[:1].lower() in "aeiou" else "A") if place == 0 else "Any other"
-            who = f"{opening} {schema.entity} {clause_words(group.clause, schema)}"
+            opening = ("An" if one[:1].lower() in "aeiou" else "A") if place == 0 else "Any other"
+            who = f"{opening} {one} {clause_words(group.clause, schema)}"
         doubt = "" if group.kept or group.clause is None else " This clause does not predict it."
         if are_nobody(group.noisy_counts):
             return f"{who}: too few people to tell, as the noisy counts add up to nobody.{doubt}"

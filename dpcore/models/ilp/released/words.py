@@ -5,11 +5,26 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import combinations
 
+from dpcore.domain.counted import counted
 from dpcore.domain.schema import Schema
 from dpcore.models.ilp.language.atoms import Atom
 from dpcore.models.ilp.language.clause import Clause, Variable
 from dpcore.models.ilp.language.forms import EXISTS
 from dpcore.models.ilp.language.within import RowAtom, Within
+from dpcore.numerals import whole
+
+
+def one_row(schema: Schema) -> str:
+    """Of what a clause speaks: a patient, a person; a record, where a person may have several."""
+    return counted(schema).one if schema.entity == "person" else schema.entity
+
+
+def rows_in_words(schema: Schema, number: int | None = None) -> str:
+    """How many rows: ``1,234 patient records``, ``1,234 people``; without a number, what they are."""
+    noun = counted(schema)
+    name = noun.one if number == 1 else noun.several
+    named = name if schema.entity == "person" else f"{schema.entity} {name}"
+    return named if number is None else f"{whole(number)} {named}"
 
 
 def clause_words(clause: Clause, schema: Schema) -> str:

@@ -9,6 +9,7 @@ from typing import Final
 from dpcore.data.packing import word_count
 from dpcore.domain.columns import View
 from dpcore.domain.conditions import Condition
+from dpcore.domain.counted import counted
 from dpcore.domain.schema import Schema
 from dpcore.errors import BudgetError, RequestError
 from dpcore.learning.learner import Asked
@@ -122,7 +123,7 @@ def plan_run(asked: Asked) -> RunPlan:
     calls = Calls.of(plan)
     _check_effort(asked.schema, chosen)
     _check_budget(plan, calls)
-    return replace(plan, noise=_noise(calls))
+    return replace(plan, noise=_noise(calls, counted(asked.schema).several))
 
 
 def _split(epsilon: Decimal, chosen: RedescriptionSettings) -> BudgetSplit:
@@ -296,8 +297,8 @@ def per_block(epsilon: Decimal, blocks: tuple[int, ...]) -> Decimal:
     return share
 
 
-def _noise(calls: Calls) -> tuple[CountNoise, ...]:
-    one = CountNoise("the people in one pair of groups", calls.pairs)
+def _noise(calls: Calls, people: str) -> tuple[CountNoise, ...]:
+    one = CountNoise(f"the {people} in one pair of groups", calls.pairs)
     if calls.leaves is None:
         return (one,)
-    return (one, CountNoise("the people in one group on the left", calls.leaves))
+    return (one, CountNoise(f"the {people} in one group on the left", calls.leaves))

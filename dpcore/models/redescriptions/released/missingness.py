@@ -15,6 +15,7 @@ import numpy as np
 
 from dpcore.arrays import Flags, Floats
 from dpcore.domain.columns import MISSING
+from dpcore.domain.counted import Noun
 from dpcore.models.redescriptions.released.regions import Box, Domain
 
 #: "both" or "one": so many sides only ask whether values are missing; "may": both sides hold for missing
@@ -22,16 +23,21 @@ from dpcore.models.redescriptions.released.regions import Box, Domain
 #: have no mark: how many are known is not in their noisy table.
 Missingness = Literal["", "both", "one", "may"]
 
-#: What is said of each in a table, and in full.
+#: What is said of each in a table.
 SHORT: Mapping[Missingness, str] = {"": "", "both": "all it says", "one": "all one side says", "may": "may explain it"}
-SENTENCES: Mapping[Missingness, str] = {
+_SENTENCES: Mapping[Missingness, str] = {
     "": "",
-    "both": "Both sides only ask whether values are missing: this tells which values are missing for the same people, "
-    "as those of questions or measurements that go together are, and nothing else.",
+    "both": "Both sides only ask whether values are missing: this tells which values are missing for the same "
+    "{several}, as those of questions or measurements that go together are, and nothing else.",
     "one": "One side only asks whether values are missing: this may come from who was asked or measured at all.",
-    "may": "Both sides also hold where values are missing, and do not go together enough among the people of whom "
-    "all values are surely known. If values are missing for the same people, that alone may explain it.",
+    "may": "Both sides also hold where values are missing, and do not go together enough among the {several} of {whom} "
+    "all values are surely known. If values are missing for the same {several}, that alone may explain it.",
 }
+
+
+def in_full(mark: Missingness, counted: Noun) -> str:
+    """What is said of each in a sentence; nothing of what has no mark."""
+    return _SENTENCES[mark].format(several=counted.several, whom=counted.whom)
 
 
 def only_asks_for_missing(boxes: Sequence[Box], domain: Domain) -> bool:

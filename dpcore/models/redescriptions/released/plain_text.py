@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dpcore.models.redescriptions.released.missingness import SENTENCES
+from dpcore.domain.counted import Noun
+from dpcore.models.redescriptions.released.missingness import in_full
 from dpcore.models.redescriptions.released.model import RedescriptionModel
 from dpcore.models.redescriptions.released.redescription_set import Redescription, RedescriptionSet
 from dpcore.numerals import hundredths, whole
@@ -24,23 +25,23 @@ def redescriptions_text(found: RedescriptionSet) -> str:
     count = len(found.found)
     if not count:
         return "No redescription satisfies the constraints. Trying others is free."
-    head = f"{count} redescription{'' if count == 1 else 's'} of about {whole(found.people)} people"
+    head = f"{count} redescription{'' if count == 1 else 's'} of about {found.counted.number(found.people)}"
     best = f"{head}; the best {SHOWN}:" if count > SHOWN else f"{head}:"
-    shown = [_text(number, item) for number, item in enumerate(found.found[:SHOWN], 1)]
+    shown = [_text(number, item, found.counted) for number, item in enumerate(found.found[:SHOWN], 1)]
     return "\n\n".join([best, *shown, _advice(found)])
 
 
-def _text(number: int, item: Redescription) -> str:
+def _text(number: int, item: Redescription, counted: Noun) -> str:
     low, high = item.interval
     alike = f"; {item.similar} similar" if item.similar else ""
     lead = f"{number:>3}. "
     lines = [
         f"Jaccard index {hundredths(item.jaccard)} ({hundredths(low)} to {hundredths(high)}; by chance "
-        f"{hundredths(item.chance)}), {whole(item.support)} people (±{whole(item.support_margin)}), "
+        f"{hundredths(item.chance)}), {counted.number(item.support)} (±{whole(item.support_margin)}), "
         f"{_p_value(item.p_value)}{alike}",
         f"left:  {item.left}",
         f"right: {item.right}",
-        *([SENTENCES[item.missing]] if item.missing else []),
+        *([in_full(item.missing, counted)] if item.missing else []),
     ]
     return lead + f"\n{' ' * len(lead)}".join(lines)
 
@@ -50,8 +51,9 @@ def _p_value(p_value: float) -> str:
 
 
 def _advice(found: RedescriptionSet) -> str:
+    _, several, whom = found.counted
     return (
-        "The Jaccard index is the share of people for whom both sides hold among those for whom "
-        f"at least one does. Below a support of about {whole(found.suggested_support)} people the "
+        f"The Jaccard index is the share of {several} for {whom} both sides hold among those for {whom} "
+        f"at least one does. Below a support of about {found.counted.number(found.suggested_support)} the "
         "noise blurs it."
     )

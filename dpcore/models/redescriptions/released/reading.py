@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from dpcore.domain.counted import Noun
 from dpcore.domain.schema import Schema
-from dpcore.models.redescriptions.released.missingness import SENTENCES
+from dpcore.models.redescriptions.released.missingness import in_full
 from dpcore.models.redescriptions.released.redescription_set import Redescription
 from dpcore.models.redescriptions.released.regions import Domain
 from dpcore.models.redescriptions.released.simplify import simplified
@@ -28,20 +29,20 @@ def interval_words(item: Redescription) -> str:
     return f"{hundredths(low)} to {hundredths(high)}"
 
 
-def alike_words(jaccard: float) -> str:
+def alike_words(jaccard: float, counted: Noun) -> str:
     """How far two groups are the same people."""
-    steps = ((0.8, "nearly the same people as"), (0.5, "mostly the same people as"))
-    return next((words for least, words in steps if jaccard >= least), "partly the same people as")
+    degree = next((word for least, word in ((0.8, "nearly"), (0.5, "mostly")) if jaccard >= least), "partly")
+    return f"{degree} the same {counted.several} as"
 
 
-def sentence(item: Redescription) -> str:
+def sentence(item: Redescription, counted: Noun) -> str:
     """What a redescription says, with its noisy numbers."""
     either = item.support + item.left_only + item.right_only
     p_value = p_words(item.p_value).replace(" ", "\u00a0")
-    missing = f" {SENTENCES[item.missing]}" if item.missing else ""
+    missing = f" {in_full(item.missing, counted)}" if item.missing else ""
     return (
-        f"{_capital(item.left)}: {alike_words(item.jaccard)} those with {item.right}. Of about "
-        f"{whole(either)} people for whom at least one of the two holds, both hold for about "
+        f"{_capital(item.left)}: {alike_words(item.jaccard, counted)} those with {item.right}. Of about "
+        f"{counted.number(either)} for {counted.whom} at least one of the two holds, both hold for about "
         f"{whole(item.support)} (±{whole(item.support_margin)}). Noisy Jaccard index: "
         f"{hundredths(item.jaccard)} ({interval_words(item)} for the noise); chance alone would give "
         f"{hundredths(item.chance)} ({p_value}).{missing}"

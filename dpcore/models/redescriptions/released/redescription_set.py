@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from dpcore.arrays import Flags, Ints
+from dpcore.domain.counted import Noun, counted
 from dpcore.domain.schema import Schema
 from dpcore.models.redescriptions.released.consistent import consistent_counts
 from dpcore.models.redescriptions.released.duplicates import groups_across, groups_in_pair
@@ -115,12 +116,15 @@ class RedescriptionSet:
         Noisy support from which the noise blurs the Jaccard index little, see
         :func:`dpcore.models.redescriptions.released.extraction.suggested_support`.
     people : float
-        Noisy number of people.
+        Noisy number of people, or of their records.
+    counted : Noun
+        Which of both all its numbers are of.
     """
 
     found: tuple[Redescription, ...]
     suggested_support: int
     people: float
+    counted: Noun
 
     def pruned(self, support: float) -> tuple[Redescription, ...]:
         """Those with at least this noisy support (Mihelčić and Miettinen 2023, section 4.6)."""
@@ -183,6 +187,7 @@ def read_pairs(pairs: Sequence[TreePair], schema: Schema, constraints: Constrain
         tuple(_merged([item for _, item in scored[:_MOST_OF_ALL]], pairs, domain)),
         max((suggested_support(table.variance, *table.leaves) for table in tables), default=1),
         float(np.mean([table.people for table in tables])) if tables else 0.0,
+        counted(schema),
     )
 
 

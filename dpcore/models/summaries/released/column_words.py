@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dpcore.domain.columns import RESERVED
+from dpcore.domain.counted import counted
 from dpcore.domain.schema import Schema
 from dpcore.models.summaries.released.reading import Amount, ColumnReading
-from dpcore.models.summaries.released.words import cell_words, figure_words, share_words, unit_of, who
+from dpcore.models.summaries.released.words import cell_words, figure_words, share_words, unit_of
 
 #: Categories that are told one by one.
 _TOLD = 5
@@ -50,11 +51,11 @@ def _largest(reading: ColumnReading, schema: Schema) -> str:
 
 def _without_value(reading: ColumnReading, schema: Schema) -> list[str]:
     """Who has no value, and who has one that the schema does not list."""
-    lines = []
+    lines, people = [], counted(schema).several
     if reading.missing is not None:
-        lines.append(_gone(reading.missing, f"of {who(schema)} have no value", "Missing values"))
+        lines.append(_gone(reading.missing, f"of {people} have no value", "Missing values"))
     if reading.other is not None and reading.other.low > 0:
-        lines.append(f"{share_words(reading.other)} of {who(schema)} have a value that the schema does not list.")
+        lines.append(f"{share_words(reading.other)} of {people} have a value that the schema does not list.")
     return lines
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dpcore.domain.counted import counted
 from dpcore.models.summaries.released.association import associations
 from dpcore.models.summaries.released.code_reading import branches
 from dpcore.models.summaries.released.model import SummaryModel
 from dpcore.models.summaries.released.reading import Amount, ColumnReading, readings, total_of
 from dpcore.models.summaries.released.table_one import Line, table_one
-from dpcore.models.summaries.released.words import count_words, figure_words, share_words, strength_words, who
+from dpcore.models.summaries.released.words import count_words, figure_words, share_words, strength_words
 from dpcore.numerals import whole
 from dpcore.released.release import Release
 
@@ -19,7 +20,8 @@ def summary_text(release: Release, model: SummaryModel) -> str:
     """Everything that a first look tells."""
     schema = release.domain
     total = total_of(model)
-    lines = [f"About {whole(total.value)} {who(schema)} ({whole(total.low)} to {whole(total.high)} for the noise).", ""]
+    noise = f"({whole(total.low)} to {whole(total.high)} for the noise)"
+    lines = [f"About {counted(schema).number(total.value)} {noise}.", ""]
     for reading in readings(model, schema):
         lines += column_lines(reading)
     if model.by is not None:

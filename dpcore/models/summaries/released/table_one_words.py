@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from dpcore.domain.counted import counted
 from dpcore.domain.schema import Schema
 from dpcore.models.summaries.released.crosstab import Crosstab, crosstab
 from dpcore.models.summaries.released.model import SummaryModel
@@ -17,7 +18,6 @@ from dpcore.models.summaries.released.words import (
     share_alone,
     strength_words,
     unit_of,
-    who,
 )
 from dpcore.numerals import whole
 
@@ -100,7 +100,7 @@ class _Writer:
         gap = None if line.difference is None else PrintedCell(*_apart(strength_words(line.difference)))
         if line.kind == "count":
             cells = tuple(PrintedCell(whole(own.value), range_of_counts(own)) for own in line.groups)
-            return [PrintedLine(_upper(who(self.schema)), False, cells, None)]
+            return [PrintedLine(_upper(counted(self.schema).several), False, cells, None)]
         if line.kind == "":
             return [PrintedLine(line.label, False, (), gap)]
         place = self.model.place(line.column) if not self._of_rows(line) else self._rows_place(line)

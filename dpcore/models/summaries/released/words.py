@@ -109,9 +109,3 @@ def _between(low: float, high: float, *, first: bool, by_ones: bool) -> str:
         return format_number(high) if low >= high else f"{format_number(low)} to {format_number(high)}"
     start = "" if first else "over "
     return f"{start}{format_number(low)} to {format_number(high)}"
-
-
-def who(schema: Schema) -> str:
-    """What is counted: people, unless one of them may have several rows or they are something else."""
-    alone = schema.privacy_unit.max_rows_per_person == 1
-    return "people" if alone and schema.entity == "person" else "records"

@@ -6,6 +6,7 @@ from typing import Any
 
 import streamlit as st
 
+from dpcore.domain.counted import counted
 from dpcore.released.release import Release
 from pages.components.families.ebm import view
 from pages.components.families.shared import certificate, downloads, evaluation, number_check, truth
@@ -103,6 +104,6 @@ def _shape(words: Any, true: Truth | None, key: str) -> None:
 
 def _check(words: Any, key: str) -> None:
     if words.model.classes:
-        evaluation.show(words.model, words.target, key)
+        evaluation.show(words.model, words.target, counted(words.schema), key)
     else:
         number_check.show(words.model, words.target, words.unit)

@@ -7,6 +7,7 @@ from typing import Any
 
 import streamlit as st
 
+from dpcore.domain.counted import counted
 from dpcore.numerals import percent
 from dpcore.released.release import Release
 from pages.components.families.shared import (
@@ -45,7 +46,7 @@ def show(release: Release, model: Any, key: str, *, public: bool) -> None:
             _groups(release, model, true)
     check, use, words, single, card, files = st.tabs(_TABS, key=f"{key}-tabs")
     with check:
-        evaluation.show(model, release.target, key, chances=bool(model.cuts))
+        evaluation.show(model, release.target, counted(release.domain), key, chances=bool(model.cuts))
     with use:
         columns_used(model, key)
     with words:

@@ -9,7 +9,6 @@ import streamlit as st
 from dpcore.numerals import whole
 from dpcore.privacy.budgets import format_epsilon
 from dpcore.workspace.requests import Quote
-from pages.components.families.ilp.words import records
 from pages.components.kit import markup, slot
 from pages.components.kit.texts import text
 
@@ -32,15 +31,15 @@ def show(quote: Quote) -> None:
     from dpcore.domain.protected import shared_things
     from dpcore.models.ilp.language.hypotheses import hypotheses
 
-    space, entity = hypotheses(quote.plan), quote.plan.schema.entity
+    space, schema = hypotheses(quote.plan), quote.plan.schema
     style = "amber" if space.people < max(space.needed, space.choice_margin or 0) else "plain"
     markup.notice(
         style,
-        f"{_size(space)} {_said(quote.plan.parameters.quantifiers, quote.plan.schema)}".strip(),
-        f"{_needed(space, format_epsilon(quote.plan.epsilon), entity)} {_enough(space, entity)}",
+        f"{_size(space)} {_said(quote.plan.parameters.quantifiers, schema)}".strip(),
+        f"{_needed(space, format_epsilon(quote.plan.epsilon), schema)} {_enough(space, schema)}",
     )
     with slot.kept():
-        if shared := shared_things(quote.plan.schema):
+        if shared := shared_things(schema):
             st.warning(markup.plain(shared))
     with st.expander("What these numbers rest on, and the bottom clause in Prolog"):
         st.markdown(text("ilp_bounds"))
@@ -64,23 +63,27 @@ def _said(quantifiers: Sequence[str] | None, schema: Schema) -> str:
     return f"About rows, they may also say {listed}."
 
 
-def _needed(space: Hypotheses, epsilon: str, entity: str) -> str:
+def _needed(space: Hypotheses, epsilon: str, schema: Schema) -> str:
     """The least number of records, whatever the method, and how many there may be."""
-    room = f"This run can learn from at most {records(entity, space.people)}."
+    from dpcore.models.ilp.released.words import rows_in_words
+
+    room = f"This run can learn from at most {rows_in_words(schema, space.people)}."
     if space.needed == 1:
         return room
     bound = (
         f"With this many conditions, no private method can be reliable with fewer than about "
-        f"{records(entity, space.needed)} (ε = {epsilon}). {room}"
+        f"{rows_in_words(schema, space.needed)} (ε = {epsilon}). {room}"
     )
     if space.people < space.needed:
         return f"{bound} That is too few: choose fewer conditions or a larger ε."
     return bound
 
 
-def _enough(space: Hypotheses, entity: str) -> str:
+def _enough(space: Hypotheses, schema: Schema) -> str:
     """How many are enough for report noisy max, or what counting every clause does."""
-    enough = records(entity, space.enough)
+    from dpcore.models.ilp.released.words import rows_in_words
+
+    enough = rows_in_words(schema, space.enough)
     if space.choice_margin is not None:
         hidden = " That hides every count." if space.choice_margin > space.people else ""
         return (

@@ -6,6 +6,7 @@ from typing import Any
 
 import streamlit as st
 
+from dpcore.domain.counted import counted
 from dpcore.numerals import whole
 from dpcore.released.release import Release
 from pages.components.families.ilp import case as ilp_case
@@ -50,7 +51,7 @@ def show(release: Release, model: Any, key: str, *, public: bool) -> None:
     with case:
         try_case.show(release, model, key)
     with check:
-        evaluation.show(model, release.target, key)
+        evaluation.show(model, release.target, counted(release.domain), key)
     with card:
         certificate.show(release)
     with files:

@@ -10,7 +10,6 @@ import streamlit as st
 
 from dpcore.numerals import whole
 from dpcore.released.release import Release
-from pages.components.families.ilp.words import records
 from pages.components.families.shared import cells
 from pages.components.families.shared.truth import Truth
 from pages.components.kit import markup
@@ -34,7 +33,7 @@ def show(release: Release, model: Any, truth: Truth | None = None) -> None:
         if truth:
             row.append(cells.true_cell(truth, place, model.positive, model.classes))
         rows.append(markup.row(row, style="" if told.prolog else "default"))
-    markup.table(_caption(release.domain.entity, model), header, rows)
+    markup.table(_caption(release.domain, model), header, rows)
     if any(count < 0 for group in model.groups for count in group.noisy_counts):
         st.caption(text("negative_counts"))
 
@@ -55,13 +54,15 @@ def side(release: Release, model: Any) -> None:
         for place, (told, group) in enumerate(zip(clause_texts(release), model.groups, strict=True))
     ]
     header = ["Clause", f"Noisy chance of {label}, and noisy counts"]
-    markup.table(_caption(release.domain.entity, model), header, rows)
+    markup.table(_caption(release.domain, model), header, rows)
 
 
-def _caption(entity: str, model: Any) -> str:
+def _caption(schema: Any, model: Any) -> str:
+    from dpcore.models.ilp.released.words import one_row, rows_in_words
+
     return (
-        f"Each {entity} belongs to the first clause that covers it. Bars run from 0% to 100%; the "
-        f"band is the 95% interval for the noise. Counts are of {records(entity)}; noise on each: "
+        f"Each {one_row(schema)} belongs to the first clause that covers it. Bars run from 0% to 100%; the "
+        f"band is the 95% interval for the noise. Counts are of {rows_in_words(schema)}; noise on each: "
         f"±{whole(model.count_margin)}, 95%."
     )
 

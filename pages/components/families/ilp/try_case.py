@@ -28,8 +28,10 @@ def show(release: Release, model: Any, key: str) -> None:
     """Fields for the main row, a table to edit for each other, and the answer."""
     st.markdown(text("ilp_try"))
     if not asked_by(model.clauses).columns:
-        entity = markup.plain(release.domain.entity)
-        st.info(f"No clause asks anything: every {entity} gets the same estimate.")
+        from dpcore.models.ilp.released.words import one_row
+
+        one = markup.plain(one_row(release.domain))
+        st.info(f"No clause asks anything: every {one} gets the same estimate.")
         return
     start = _start(release, model, key)
     tables = _edited(release, model, start, f"{key}-try-{start}")

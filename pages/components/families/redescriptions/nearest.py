@@ -8,7 +8,8 @@ from typing import Any
 
 import streamlit as st
 
-from dpcore.numerals import hundredths, whole
+from dpcore.domain.counted import Noun
+from dpcore.numerals import hundredths
 from dpcore.released.release import Release
 from pages.components.families.redescriptions.state import remembered
 from pages.components.kit import markup
@@ -49,12 +50,12 @@ def show(release: Release, model: Any, asked: Any) -> None:
     """Say which slider blocks, and show what comes nearest."""
     markup.empty("Nothing found", "No two conditions fulfil what is asked for above.")
     loosest = asked.model_copy(update={slider.field: slider.loosest for slider in SLIDERS} | {"disjuncts": 4})
-    found = remembered(release, model, loosest).found
-    if found:
-        blocking, item = nearest(found, asked)
+    read = remembered(release, model, loosest)
+    if read.found:
+        blocking, item = nearest(read.found, asked)
         named = " and ".join(f"'{slider.name}'" for slider in blocking) or "'Most groups joined by OR'"
         st.markdown(markup.plain(f"The slider that blocks: {named}. The nearest miss:"))
-        markup.sentences([_told(item, blocking, asked)])
+        markup.sentences([_told(item, read.counted, blocking, asked)])
     else:
         st.markdown("Not even with every slider at its loosest is there anything: it is not the sliders that block.")
     st.markdown(text("nothing_found"))
@@ -66,12 +67,12 @@ def nearest(found: Any, asked: Any) -> tuple[list[Slider], Any]:
     return min(blocked, key=lambda pair: (len(pair[0]), -pair[1].jaccard))
 
 
-def _told(item: Any, blocking: list[Slider], asked: Any) -> str:
+def _told(item: Any, counted: Noun, blocking: list[Slider], asked: Any) -> str:
     wanted = [slider.shown(float(getattr(asked, slider.field))) for slider in blocking]
     short = ", ".join(
         f"{slider.shown(slider.has(item))} where {limit} is asked for"
         for slider, limit in zip(blocking, wanted, strict=True)
     )
     reason = f": {short}" if short else ""
-    numbers = f"noisy Jaccard index {hundredths(item.jaccard)}, {whole(item.support)} people"
+    numbers = f"noisy Jaccard index {hundredths(item.jaccard)}, {counted.number(item.support)}"
     return f"{item.left} ⇔ {item.right}, {numbers}{reason}"

@@ -7,6 +7,7 @@ from typing import Any
 
 import streamlit as st
 
+from dpcore.domain.counted import Noun
 from dpcore.numerals import whole
 from pages.components.families.redescriptions.state import Reading
 from pages.components.families.shared import cells
@@ -18,7 +19,7 @@ def show(reading: Reading) -> None:
     """One pair of trees, that of the redescription which is read unless another is chosen."""
     from dpcore.plots.redescriptions_pair import pair_alt, pair_figure
 
-    model, chosen, key = reading.model, reading.chosen, reading.key
+    model, chosen, counted, key = reading.model, reading.chosen, reading.found.counted, reading.key
     own = 0 if chosen is None else chosen.pair
     place = st.selectbox(
         "Pair of trees",
@@ -32,10 +33,10 @@ def show(reading: Reading) -> None:
     for column, tree, leaves in zip(st.columns(2), (pair.left, pair.right), _leaves(framed), strict=True):
         with column:
             _outline(tree, reading.release.domain, leaves)
-    figure.show(pair_figure(pair, framed), key=f"{key}-map", alt=pair_alt(pair))
+    figure.show(pair_figure(pair, counted, framed), key=f"{key}-map", alt=pair_alt(pair, counted))
     st.caption(text("pair_map"))
     with st.expander("The same as a table"):
-        _counts(pair, model.count_margin)
+        _counts(pair, counted, model.count_margin)
 
 
 def _name(model: Any, number: int) -> str:
@@ -66,14 +67,14 @@ def _outline(tree: Any, schema: Any, leaves: tuple[int, ...]) -> None:
     st.html(f'<div class="fg-outline"><b>{title}</b><div role="list" aria-label="{title}">{"".join(lines)}</div></div>')
 
 
-def _counts(pair: Any, margin: int) -> None:
+def _counts(pair: Any, counted: Noun, margin: int) -> None:
     from dpcore.plots.redescriptions_pair import leaf_name
 
     header = ["Group", *(leaf_name(pair.right, leaf) for leaf in range(pair.right.leaf_count))]
     rows = [
         markup.row([leaf_name(pair.left, leaf), *map(_count, counts)]) for leaf, counts in enumerate(pair.noisy_counts)
     ]
-    markup.table(f"Noisy people in each pair of groups, each ±{whole(margin)}, 95%", header, rows)
+    markup.table(f"Noisy {counted.several} in each pair of groups, each ±{whole(margin)}, 95%", header, rows)
     if any(count < 0 for counts in pair.noisy_counts for count in counts):
         st.caption(text("negative_counts"))
 

@@ -79,7 +79,7 @@ def _in_words(reading: Reading) -> None:
     best = reading.kept[:_BEST]
     if len(best) < len(reading.kept):
         st.markdown(f"The best {len(best)} of {whole(len(reading.kept))} that are kept:")
-    markup.sentences(sentence(item) for item in best)
+    markup.sentences(sentence(item, reading.found.counted) for item in best)
     st.markdown(text("reading_pairs"))
     st.markdown(text("noise"))
 
@@ -99,7 +99,7 @@ def side(release: Release, model: Any, key: str) -> None:
 
     found = remembered(release, model, Constraints())
     kept = found.pruned(found.suggested_support)
-    st.markdown(view.counted(found, len(kept)))
+    st.markdown(view.how_many(found, len(kept)))
     if found.found:
         view.picture(found, found.suggested_support, key)
         table.best(kept[:_BEST])

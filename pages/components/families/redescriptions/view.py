@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from html import escape
 from typing import Any
 
 import streamlit as st
 
+from dpcore.domain.counted import Noun
 from dpcore.numerals import hundredths, whole
 from pages.components.families.redescriptions.state import (
     GAIN,
@@ -66,7 +68,7 @@ def points(reading: Reading) -> None:
     from dpcore.plots.redescriptions_moved import moved_alt, moved_figure, threshold_styles
 
     key, found = reading.key, reading.found
-    st.markdown(counted(found, len(reading.kept)))
+    st.markdown(how_many(found, len(reading.kept)))
     with st.container(horizontal=True):
         aside = st.toggle("Show what is set aside", value=True, key=f"{key}-aside")
         st.toggle("Show all intervals", key=f"{key}-intervals")
@@ -77,7 +79,7 @@ def points(reading: Reading) -> None:
         selection_mode="points",
         on_select=_clicked(reading),
     )
-    css = threshold_styles(found, _points_key(key), _slider_key(key), _people, aside=aside)
+    css = threshold_styles(found, _points_key(key), _slider_key(key), partial(_step, found.counted), aside=aside)
     st.html(f"<style>{css}</style>")
     st.caption(text("points"))
 
@@ -96,8 +98,8 @@ def _slider_key(key: str) -> str:
     return f"{key}-support"
 
 
-def _people(step: int) -> str:
-    return f"{whole(step)} people" if step else "keep all"
+def _step(counted: Noun, step: int) -> str:
+    return counted.number(step) if step else "keep all"
 
 
 def threshold(found: Any, key: str) -> float:
@@ -109,12 +111,12 @@ def threshold(found: Any, key: str) -> float:
         "Set aside what has a noisy support below (free to move)",
         support_steps(found),
         suggested,
-        format_func=_people,
+        format_func=partial(_step, found.counted),
         key=slider,
         help=text("pruning"),
     )
     with st.container(horizontal=True, vertical_alignment="center"):
-        words = f"Suggested from the noise alone: {whole(suggested)} people."
+        words = f"Suggested from the noise alone: {found.counted.number(suggested)}."
         st.caption(words if chosen != suggested else f"{words} This is where it stands.")
         if chosen != suggested:
             st.button("Back to the suggested", key=f"{key}-suggested", on_click=_move, args=(slider, suggested))
@@ -125,14 +127,14 @@ def _move(slider: str, value: int) -> None:
     st.session_state[slider] = value
 
 
-def counted(found: Any, kept: int) -> str:
+def how_many(found: Any, kept: int) -> str:
     """How many there are, in bold figures."""
     total = len(found.found)
     if not total:
         return "**Nothing found** under the usual constraints."
     noun = "redescription" if total == 1 else "redescriptions"
-    aside = f", **{whole(total - kept)} set aside** for holding for few people" if kept < total else ""
-    return f"**{whole(total)} {noun}** of about {whole(found.people)} people: **{whole(kept)} kept**{aside}."
+    aside = f", **{whole(total - kept)} set aside** for holding for few {found.counted.several}" if kept < total else ""
+    return f"**{whole(total)} {noun}** of about {found.counted.number(found.people)}: **{whole(kept)} kept**{aside}."
 
 
 def all_aside(reading: Reading) -> str:
@@ -140,7 +142,7 @@ def all_aside(reading: Reading) -> str:
     return (
         f"All {whole(len(reading.found.found))} are set aside: none has a noisy support of "
         f"{whole(reading.threshold)} or more. Move the threshold down to read them, with care: the "
-        "fewer people, the more of it may be noise."
+        f"fewer {reading.found.counted.several}, the more of it may be noise."
     )
 
 
@@ -203,7 +205,7 @@ def _choose(reading: Reading, chosen: Any) -> None:
     if identity(chosen) not in offered:
         offered.append(identity(chosen))
     items, places, box = reading.found.found, reading.places, f"{reading.key}-one"
-    labels = told_apart({who: _label(items[places[who]]) for who in offered})
+    labels = told_apart({who: _label(items[places[who]], reading.found.counted) for who in offered})
     st.session_state[box] = identity(chosen)
     st.selectbox(
         "Read this one (or click a point, or a row of the table)",
@@ -222,34 +224,34 @@ def _selected(reading: Reading, box: str) -> None:
         forget_row(reading.key)
 
 
-def _label(item: Any) -> str:
+def _label(item: Any, counted: Noun) -> str:
     from dpcore.plots.style import shorten
 
-    numbers = f"{hundredths(item.jaccard)} · {whole(item.support)} people"
+    numbers = f"{hundredths(item.jaccard)} · {counted.number(item.support)}"
     return f"{numbers} · {shorten(item.left)} ⇔ {shorten(item.right)}"
 
 
 def _in_full(reading: Reading, item: Any) -> None:
     from dpcore.models.redescriptions.released.agreement import agreement_margins
-    from dpcore.models.redescriptions.released.missingness import SENTENCES
+    from dpcore.models.redescriptions.released.missingness import in_full
     from dpcore.models.redescriptions.released.reading import alike_words, alternatives
     from dpcore.plots.redescriptions_agreement import agreement_alt, agreement_figure
 
-    pair, schema = reading.model.pairs[item.pair], reading.release.domain
+    pair, schema, counted = reading.model.pairs[item.pair], reading.release.domain, reading.found.counted
     parts, queries = alternatives(item, pair, schema), (item.left_query, item.right_query)
     left, right = map(_side, ("Left", "Right"), parts, queries)
-    st.html(f'<div class="fg-sides">{left}<div class="fg-alike">{alike_words(item.jaccard)}</div>{right}</div>')
+    alike = alike_words(item.jaccard, counted)
+    st.html(f'<div class="fg-sides">{left}<div class="fg-alike">{alike}</div>{right}</div>')
     if item.support < reading.threshold:
-        words = "it holds for so few people that much of it may be noise."
+        words = f"it holds for so few {counted.several} that much of it may be noise."
         markup.notice("amber", "Set aside by your threshold:", words)
     if item.missing:
-        markup.notice("amber", "Missing values:", SENTENCES[item.missing])
+        markup.notice("amber", "Missing values:", in_full(item.missing, counted))
     exact = reading.exact_of(item)
-    markup.facts(_facts(item, exact))
+    markup.facts(_facts(item, counted, exact))
     margins = agreement_margins(item, pair, schema)
-    figure.show(
-        agreement_figure(item, margins, exact), key=f"{reading.key}-agreement", alt=agreement_alt(item, margins, exact)
-    )
+    shown = item, margins, counted, exact
+    figure.show(agreement_figure(*shown), key=f"{reading.key}-agreement", alt=agreement_alt(*shown))
     st.caption(text("agreement"))
 
 
@@ -265,20 +267,20 @@ def _side(name: str, parts: Sequence[str], query: str) -> str:
     return f'<div class="fg-side"><small>{name}</small>{words}<code>{escape(pretty(query))}</code></div>'
 
 
-def _facts(item: Any, exact: Any | None) -> dict[str, str]:
+def _facts(item: Any, counted: Noun, exact: Any | None) -> dict[str, str]:
     from dpcore.models.redescriptions.released.reading import interval_words, p_words
 
     facts = {
         "Noisy Jaccard index": f"{hundredths(item.jaccard)} ({interval_words(item)})",
         "Chance alone would give": hundredths(item.chance),
         "p-value": p_words(item.p_value).removeprefix("p ").removeprefix("= "),
-        "Noisy support": f"{whole(item.support)} ±{whole(item.support_margin)} people",
+        "Noisy support": f"{whole(item.support)} ±{whole(item.support_margin)} {counted.several}",
         "Similar ones merged": whole(item.similar) if item.similar else "none",
     }
     if exact is not None:
         facts["◇ True Jaccard index"] = hundredths(exact.jaccard)
         facts["◇ True p-value"] = p_words(exact.p_value).removeprefix("p ").removeprefix("= ")
-        facts["◇ True support"] = f"{whole(exact.support)} people"
+        facts["◇ True support"] = counted.number(exact.support)
     return facts
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import streamlit as st
 
+from dpcore.domain.counted import counted
 from dpcore.released.release import Release
 from pages.components.families.rule_list import table
 from pages.components.families.shared import (
@@ -37,7 +38,7 @@ def show(release: Release, model: Any, key: str, *, public: bool) -> None:
     with chart:
         _chart(release, key)
     with check:
-        evaluation.show(model, release.target, key)
+        evaluation.show(model, release.target, counted(release.domain), key)
     with case:
         _predict(release, model, shown, key)
     with card:

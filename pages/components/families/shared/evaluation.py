@@ -7,6 +7,7 @@ from typing import Any
 
 import streamlit as st
 
+from dpcore.domain.counted import Noun
 from dpcore.numerals import hundredths, percent, whole
 from dpcore.released.verdict import baseline
 from pages.components.families.shared import cells, thresholds
@@ -16,7 +17,7 @@ from pages.components.kit.texts import text
 DROWNED = "The noise is larger than the counts: no figure can be given. Use a larger ε."
 
 
-def show(model: Any, target: str, key: str, *, chances: bool = True) -> None:
+def show(model: Any, target: str, counted: Noun, key: str, *, chances: bool = True) -> None:
     """Noisy accuracy and AUC, what a threshold does, how far chances hold, and the confusion table.
 
     ``chances``: whether the estimates of the model are chances, and not shares of votes.
@@ -35,7 +36,7 @@ def show(model: Any, target: str, key: str, *, chances: bool = True) -> None:
             _figure("Noisy AUC", evaluation.auc, hundredths)
             st.caption(markup.plain(_auc_words(target, model.classes)))
     if evaluation.group_counts and evaluation.accuracy is not None:
-        thresholds.show(model, target, key, chances=chances)
+        thresholds.show(model, target, counted, key, chances=chances)
     _confusion(evaluation, model.classes, target)
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import streamlit as st
 
+from dpcore.domain.counted import Noun
 from dpcore.numerals import percent, percents
 from pages.components.families.shared import cells
 from pages.components.kit import figure, markup
@@ -13,7 +14,7 @@ from pages.components.kit.texts import text
 
 
 @st.fragment
-def show(model: Any, target: str, key: str, *, chances: bool) -> None:
+def show(model: Any, target: str, counted: Noun, key: str, *, chances: bool) -> None:
     """A threshold to move, its noisy figures, the ROC curve, and chances as told and as seen."""
     from dpcore.plots.quality import roc_alt, roc_figure
     from dpcore.released.thresholds import operating_points
@@ -26,23 +27,23 @@ def show(model: Any, target: str, key: str, *, chances: bool) -> None:
         st.info("Everyone gets the same estimate, so there is no line to draw.")
         return
     st.markdown(text("thresholds"))
-    chosen, threshold = _choose(points, label, key, chances=chances)
+    chosen, threshold = _choose(points, label, counted, key, chances=chances)
     left, right = st.columns(2)
     with left:
-        _table(chosen, threshold, label)
+        _table(chosen, threshold, label, counted)
     with right:
         figure.show(roc_figure(points, chosen), key=f"{key}-roc", alt=roc_alt(points, label))
     if chances:
-        _calibration(model, shown, label, key)
+        _calibration(model, shown, label, counted, key)
 
 
-def _choose(points: Any, label: str, key: str, *, chances: bool) -> tuple[Any, str]:
+def _choose(points: Any, label: str, counted: Noun, key: str, *, chances: bool) -> tuple[Any, str]:
     """One of the points, and its threshold in words; the one nearest to an even trade is chosen first."""
     rising = points[::-1]
     unit = "chance" if chances else "share of the votes"
     labels = percents([point.threshold for point in rising])  # The browser knows a place by its label.
     place = st.select_slider(
-        markup.plain(f"Flag people whose {unit} of {label} is at least"),
+        markup.plain(f"Flag {counted.several} whose {unit} of {label} is at least"),
         range(len(rising)),
         value=max(range(len(rising)), key=lambda n: _gain(rising[n])),
         format_func=labels.__getitem__,
@@ -59,22 +60,23 @@ def _gain(point: Any) -> float:
     return -1.0 if None in both else sum(item.value for item in both) - 1
 
 
-def _table(point: Any, threshold: str, label: str) -> None:
+def _table(point: Any, threshold: str, label: str, counted: Noun) -> None:
     from dpcore.released.thresholds import FLAGGED, NEGATIVE_VALUE, POSITIVE_VALUE, SENSITIVITY, SPECIFICITY
 
+    people = counted.several
     meaning = {
-        FLAGGED: "share of all people",
+        FLAGGED: f"share of all {people}",
         SENSITIVITY: f"flagged among those with {label}",
         SPECIFICITY: "not flagged among the others",
         POSITIVE_VALUE: f"those with {label} among the flagged",
-        NEGATIVE_VALUE: "those without it among the people not flagged",
+        NEGATIVE_VALUE: f"those without it among the {people} not flagged",
     }
     rows = {f"{name.capitalize()}: {what}": _told(point.figures[name]) for name, what in meaning.items()}
     needed = point.number_needed_to_examine
-    rows["Number needed to examine: flagged people for each one found"] = (
+    rows[f"Number needed to examine: flagged {people} for each one found"] = (
         "too few to tell" if needed is None else f"{needed[0]:.1f} ({needed[1]:.1f} to {needed[2]:.1f})"
     )
-    caption = f"From {threshold} on, among the people set aside"
+    caption = f"From {threshold} on, among the {people} set aside"
     together = {measure: figure.replace(" to ", "\u00a0to\u00a0") for measure, figure in rows.items()}
     markup.pairs_table(caption, ("Measure", "Noisy (noise alone)"), together)
 
@@ -86,7 +88,7 @@ def _told(item: Any) -> str:
     return f"{percent(item.value)} ({percent(low)} to {percent(high)})"
 
 
-def _calibration(model: Any, shown: int, label: str, key: str) -> None:
+def _calibration(model: Any, shown: int, label: str, counted: Noun, key: str) -> None:
     from dpcore.plots.quality import calibration_alt, calibration_figure
     from dpcore.released.thresholds import group_shares
 
@@ -95,4 +97,5 @@ def _calibration(model: Any, shown: int, label: str, key: str) -> None:
         return
     with st.expander("Do the chances hold?"):
         st.markdown(text("calibration"))
-        figure.show(calibration_figure(groups), key=f"{key}-calibration", alt=calibration_alt(groups, label))
+        drawn, alt = calibration_figure(groups, counted), calibration_alt(groups, label, counted)
+        figure.show(drawn, key=f"{key}-calibration", alt=alt)

@@ -15,12 +15,12 @@ from pages.components.kit.texts import text
 
 def show(look: Look) -> None:
     """The branches of one column of codes that stand out of the noise."""
+    from dpcore.domain.counted import counted
     from dpcore.models.summaries.released.code_reading import branches
-    from dpcore.models.summaries.released.words import who
     from dpcore.plots.summaries_codes import MOST_BARS, codes_alt, codes_figure
 
     place = _choose(look)
-    label, people = look.readings[look.model.trees[place].axis].label, who(look.schema)
+    label, people = look.readings[look.model.trees[place].axis].label, counted(look.schema).several
     found = branches(look.model, look.schema, place)
     st.markdown(text("look_codes"))
     if not found:

@@ -62,9 +62,10 @@ def sentences(look: Look, place: int) -> list[str]:
 
 
 def _tables(look: Look, place: int) -> None:
-    from dpcore.models.summaries.released.words import cell_words, who
+    from dpcore.domain.counted import counted
+    from dpcore.models.summaries.released.words import cell_words
 
-    reading, people = look.readings[place], who(look.schema).capitalize()
+    reading, people = look.readings[place], counted(look.schema).several
     names = cell_words(reading.axis, look.schema)
     columns: dict[str, list[Any]] = {
         "cell": list(names),
@@ -81,11 +82,11 @@ def _tables(look: Look, place: int) -> None:
         key=f"{look.key}-table",
         column_config={
             "cell": st.column_config.TextColumn("Value"),
-            "count": st.column_config.NumberColumn(f"{people} (noisy)", format="localized"),
+            "count": st.column_config.NumberColumn(f"{people.capitalize()} (noisy)", format="localized"),
             "count_range": st.column_config.TextColumn("Interval for the noise"),
             "share": st.column_config.NumberColumn("Share (noisy)", format="%.1f%%"),
             "share_range": st.column_config.TextColumn("Interval of the share"),
-            "true": st.column_config.NumberColumn(f"◇ True {who(look.schema)}", format="localized"),
+            "true": st.column_config.NumberColumn(f"◇ True {people}", format="localized"),
         },
         alt=f"Table of {reading.label}: noisy counts and shares of every value, with intervals.",
     )

@@ -125,10 +125,10 @@ def _table(look: Look, conditions: Sequence[Condition], by: str, amounts: Sequen
 
 
 def _words(look: Look, conditions: Sequence[Condition]) -> str:
-    from dpcore.models.summaries.released.words import who
+    from dpcore.domain.counted import counted
     from dpcore.plots.style import pretty
 
-    people = who(look.schema)
+    people = counted(look.schema).several
     if not conditions:
         return f"All {people}"
     told = " and ".join(pretty(condition.text(look.schema)) for condition in conditions)

@@ -32,6 +32,8 @@ def show(look: Look) -> None:
 
 
 def _files(look: Look) -> None:
+    from dpcore.domain.counted import counted
+
     usual = min(max(1, round(look.model.estimates.total)), MOST)
     rows = st.number_input(
         "Records",
@@ -40,7 +42,8 @@ def _files(look: Look) -> None:
         value=usual,
         step=1,
         key=f"{look.key}-records",
-        help=f"At first about as many as there are people, {whole(MOST)} at most; `release synthesize` draws more.",
+        help=f"At first about as many as there are {counted(look.schema).several}, {whole(MOST)} at most; "
+        "`release synthesize` draws more.",
     )
     tables = [look.schema.entity, *(axis.table for axis in look.model.axes if axis.rows)]
     for table in tables:

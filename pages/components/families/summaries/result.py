@@ -51,12 +51,13 @@ def _body(look: Look) -> None:
 
 def _headline(look: Look) -> dict[str, str]:
     """How many people and columns there are, and what was compared."""
+    from dpcore.domain.counted import counted
     from dpcore.models.summaries.released.reading import total_of
-    from dpcore.models.summaries.released.words import count_words, who
+    from dpcore.models.summaries.released.words import count_words
 
     by = look.model.by
     return {
-        f"{who(look.schema).capitalize()} (noisy)": count_words(total_of(look.model)),
+        f"{counted(look.schema).several.capitalize()} (noisy)": count_words(total_of(look.model)),
         "Columns": whole(len(look.model.axes)),
         **({} if by is None else {"Groups": look.readings[by].label}),
         **({"Pairs": whole(len(look.model.pairs))} if look.model.pairs else {}),

@@ -7,6 +7,7 @@ from typing import Any
 
 import streamlit as st
 
+from dpcore.domain.counted import counted
 from dpcore.released.release import Release
 from pages.components.families.shared import (
     cells,
@@ -35,7 +36,7 @@ def show(release: Release, model: Any, key: str, *, public: bool) -> None:
         view.in_words(model, release.target)
         st.markdown(text("noise"))
     with check:
-        evaluation.show(model, release.target, key)
+        evaluation.show(model, release.target, counted(release.domain), key)
     with budget:
         view.budget_table(model)
     with card:
