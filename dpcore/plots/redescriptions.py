@@ -50,7 +50,7 @@ def redescriptions_figure(
     rest = [place for place, item in enumerate(items) if item.support < threshold]
     shown = kept + (rest if aside else [])
     figure = go.Figure()
-    if aside:
+    if aside and rest:
         figure.add_trace(points_trace(items, rest, f"set aside ({whole(len(rest))})", kept=False))
     figure.add_trace(points_trace(items, kept, f"kept ({whole(len(kept))})", kept=True))
     marked = [step for step in (threshold, found.suggested_support) if step > 0]

@@ -43,7 +43,9 @@ def moved_figure(found: RedescriptionSet, *, aside: bool = True) -> go.Figure:
     figure = go.Figure()
     figure.add_traces([_rings(found, part) for part in parts])
     if aside:
-        _add(figure, [points_trace(found.found, part, "set aside", kept=False) for part in parts])
+        # Last in the legend, from where a style sheet takes it without a gap.
+        put_down = [points_trace(found.found, part, "set aside", kept=False).update(legendrank=1001) for part in parts]
+        _add(figure, put_down)
     _add(figure, [points_trace(found.found, part, "kept", kept=True, intervals=True) for part in parts])
     spread = spread_of(found)
     bottom = frame_points(figure, found.found, spread, found.counted)
@@ -51,8 +53,10 @@ def moved_figure(found: RedescriptionSet, *, aside: bool = True) -> go.Figure:
         name = f"suggested: {whole(found.suggested_support)}"
         figure.add_trace(upright(name, found.suggested_support, "dot", SOFT, bottom))
     whole_plot = {"type": "rect", "x0": spread[0], "x1": spread[1], "y0": bottom - 1, "y1": 3}
-    # Only its left edge is seen: the others lie outside of what is drawn.
-    figure.add_shape(**whole_plot, line={"width": 2, "color": INK}, name="kept from here on", showlegend=True)
+    # Only its left edge is seen: the others lie outside of what is drawn, as does the line that stands for it in the
+    # legend.
+    figure.add_shape(**whole_plot, line={"width": 2, "color": INK}, name="threshold")
+    figure.add_trace(upright("kept from here on", 10 * spread[1], "solid", INK, bottom))
     if not aside:
         figure.add_shape(**whole_plot, line={"width": 0}, fillcolor=_UNSEEN, name="cover")
     return figure
@@ -123,6 +127,8 @@ def threshold_styles(
             f"{moved} {_traces(kept, kept + below)}",
             f"{moved} {_traces(count + below, 2 * count) if aside else _traces(0, below)}",
         ]
+        if aside and not below:
+            hidden.append(f"{moved} .legend .traces:last-child")  # Nothing is set aside.
         rules.append(f"{', '.join(hidden)} {{ visibility: hidden; }}")
         along = 100 * (math.log10(max(step, 10**low)) - low) / (high - low)
         seen = "" if along else " visibility: hidden;"  # Further left, nobody would see the line.
@@ -199,11 +205,11 @@ def _ring(found: RedescriptionSet, item: Redescription | None) -> str:
 
 
 def _interval(found: RedescriptionSet, item: Redescription | None) -> str:
-    """Selector of the interval of one of them, or of none; what is kept comes last but for the suggested threshold."""
+    """Selector of the interval of one of them, or of none; what is kept comes last but for both thresholds."""
     if item is None:
         return ":not(*)"
     part, number = _numbers(found, item)
-    from_end = len(_parts(found)) - part + (2 if found.suggested_support > 0 else 1)
+    from_end = len(_parts(found)) - part + (3 if found.suggested_support > 0 else 2)
     return f".trace:nth-last-child({from_end}) .errorbar:nth-child({number})"
 
 

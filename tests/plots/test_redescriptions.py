@@ -164,7 +164,7 @@ def test_the_pointer_meets_one_point_of_each_and_only_what_is_marked_has_a_ring(
         for one in rings:
             assert "Click to read it." in one.hovertemplate
             assert one.unselected.marker.opacity < one.marker.opacity < 0.01 < one.selected.marker.opacity
-        for points in others[:-1]:
+        for points in (one for one in others if one.mode == "markers"):
             assert points.selected.marker.opacity == points.unselected.marker.opacity == points.marker.opacity
 
 
@@ -193,6 +193,21 @@ def test_every_step_of_the_slider_hides_just_those_below_it(found, aside):
         assert seen["kept"] == enough
         assert seen["set aside"] == ([support for support in supports if support < step] if aside else [])
         assert seen["ring"] == (supports if aside else enough)
+
+
+def test_the_legend_shows_lines_as_lines_and_what_is_set_aside_only_where_something_is():
+    figure = moved_figure(FOUND)
+    [line] = parts(figure, "kept from here on")
+    assert (line.mode, line.line.dash) == ("lines", "solid")
+    assert min(line.x) > 10 ** figure.layout.xaxis.range[1], "the line that is seen is the shape, which can be moved"
+    assert not any(shape.showlegend for shape in figure.layout.shapes)
+    assert parts(figure, "set aside")[0].legendrank > 1000, "last, so that no gap is left"
+    css = threshold_styles(FOUND, "a-points", "a-support", str)
+    for step in support_steps(FOUND):
+        gone = f'aria-valuetext="{step}"]) ~ .st-key-a-points .legend .traces:last-child' in css
+        assert gone == all(item.support >= step for item in FOUND.found)
+    assert ".legend" not in threshold_styles(FOUND, "a-points", "a-support", str, aside=False)
+    assert not any(name.startswith("set aside") for name in names(redescriptions_figure(FOUND, 0)))
 
 
 def test_what_is_not_shown_is_covered_from_the_pointer():
