@@ -20,6 +20,7 @@ LOCK ?=
 
 VENV := .venv
 PY := $(VENV)/bin/python
+# Modules are compiled when first imported: most of what is installed never is.
 PIP := $(PY) -m pip --quiet --disable-pip-version-check --no-input
 LINTED := app.py pages dpcore tests benchmarks
 
@@ -61,17 +62,17 @@ $(VENV)/.stamp-venv:
 
 $(VENV)/.stamp-run: $(VENV)/.stamp-venv requirements.txt
 	@echo "Installing what the application needs (a few minutes the first time) ..."
-	@$(PIP) install --require-hashes -r requirements.txt
+	@$(PIP) install --no-compile --require-hashes -r requirements.txt
 	@touch $@
 
 $(VENV)/.stamp-dev: $(VENV)/.stamp-run requirements-dev.txt
 	@echo "Installing what the tests and linters need ..."
-	@$(PIP) install --require-hashes -r requirements-dev.txt
+	@$(PIP) install --no-compile --require-hashes -r requirements-dev.txt
 	@touch $@
 
 $(VENV)/.stamp-docs: $(VENV)/.stamp-run requirements-docs.txt
 	@echo "Installing what the documentation needs ..."
-	@$(PIP) install --require-hashes -r requirements-docs.txt
+	@$(PIP) install --no-compile --require-hashes -r requirements-docs.txt
 	@touch $@
 
 setup: $(VENV)/.stamp-run ## Create .venv and install the pinned requirements; nothing else
