@@ -19,8 +19,6 @@ from pages.components.kit.texts import text
 
 #: Rows of a table on a page; the CSV file has them all.
 _MOST_ROWS = 200
-#: Pixels beyond which branches side by side do not fit beside the menu.
-_WIDEST = 830
 _FIT, _BRANCHES, _OUTLINE = "To fit", "Branches", "Outline"
 _SIDEWAYS = "Wider than the page: scroll it sideways, or press → with this line in focus."
 
@@ -84,7 +82,7 @@ def _styles(key: str, styles: Sequence[str], widths: Sequence[int]) -> str:
 def _choices(tree: Any, key: str) -> tuple[bool, tuple[str, ...], int | None]:
     """Whether to unfold, in which ways the tree is drawn, and how many levels."""
     from dpcore.plots.tree import branches_width
-    from dpcore.plots.tree_layout import NARROW
+    from dpcore.plots.tree_layout import NARROW, WIDE
 
     folded = any(node.collapsed for node in tree.nodes)
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -103,7 +101,7 @@ def _choices(tree: Any, key: str) -> tuple[bool, tuple[str, ...], int | None]:
     if style != _FIT:
         return unfold, (style,), levels
     width = branches_width(tree, unfold=unfold, levels=levels)
-    ways = (_OUTLINE,) if width > _WIDEST else (_BRANCHES, _OUTLINE) if width > NARROW else (_BRANCHES,)
+    ways = (_OUTLINE,) if width > WIDE else (_BRANCHES, _OUTLINE) if width > NARROW else (_BRANCHES,)
     return unfold, ways, levels
 
 
