@@ -163,8 +163,7 @@ def groups_table(release: Release, tree: Any, shown: int, truth: Truth | None = 
     ]
     caption = (
         "Each record belongs to exactly one group, numbered as in the diagram. Bars run from 0% "
-        "to 100%; the band is the 95% interval for the noise. Counts are of records (rows). Where noise is as large as "
-        "the counts, the chance leans on which questions were drawn too, so it need not be their share."
+        f"to 100%; the band is the 95% interval for the noise. Counts are of records (rows). {cells.LEANS}"
     )
     markup.table(caption, header, rows)
     _rest(len(numbers), "groups")
@@ -178,7 +177,7 @@ def _group(tree: Any, position: int, number: int, shown: int, truth: Truth | Non
     chance = cells.estimate(node, shown, node.count_margin, truth, position)
     if narrow:
         return [f"{name}<br>{label}", chance]
-    counts = cells.counts(node.noisy_counts, tree.classes, shown, f" ±{whole(node.count_margin)}")
+    counts = cells.counts_of(node, tree.classes, shown, node.count_margin)
     row = [f'<div class="fg-group">{name}</div>', label, chance, counts]
     return [*row, cells.true_cell(truth, position, shown, tree.classes)] if truth else row
 
