@@ -128,6 +128,9 @@ def test_streamlit_and_the_style_sheet_have_the_same_colours(ground):
         "primaryColor": "teal",
         "secondaryBackgroundColor": "ice",
         "borderColor": "ice-deep",
+        "blueColor": "teal",
+        "blueBackgroundColor": "ice",
+        "blueTextColor": "ink",
     }
     assert {key: theme[key] for key in same} == {key: NAMED[n][ground] for key, n in same.items()}
     assert contrast(theme["linkColor"], theme["backgroundColor"]) >= TEXT
