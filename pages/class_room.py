@@ -1,4 +1,4 @@
-"""A class room: everybody asks with a toy budget of their own; one board shows all answers."""
+"""A classroom: everybody asks with a toy budget of their own; one board shows all answers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pages.components.lessons import class_door, class_place, class_student, cla
 
 
 def page() -> None:
-    st.title("Class room", anchor=False)
+    st.title("Classroom", anchor=False)
     markup.lead("One question, many noisy answers: each student asks for themselves, and one board shows them all.")
     markup.notice("public", "Free.", text("class_room_free"))
     place = class_place.here()

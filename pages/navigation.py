@@ -40,7 +40,7 @@ def frame() -> None:
 
 
 def _without_a_role(page: Any) -> None:
-    """Lessons and class rooms, which touch no data set, for somebody who may see none."""
+    """Lessons and classrooms, which touch no data set, for somebody who may see none."""
     markup.notice("plain", "You have no role here.", text("no_role"))
     page.run()
     with st.sidebar:

@@ -13,6 +13,7 @@ from dpcore.models.ebm.released.model import Term
 from dpcore.models.ebm.released.words import EBMWords
 from dpcore.numerals import minus, whole
 from dpcore.plots.ebm_details import details, score_limits, score_ticks, title
+from dpcore.plots.palette import faded
 from dpcore.plots.style import INK, SOFT, clear_layout, colour, safe, shorten
 
 #: Most bars; the table holds the rest.
@@ -82,7 +83,7 @@ def _axes(
         autorange="reversed",
         automargin=True,
         fixedrange=True,
-        ticksuffix="  ",
+        ticklabelstandoff=10,
         tickvals=list(range(len(bins))),
         ticktext=labels,
     )
@@ -105,14 +106,14 @@ def _scores(
             error_x={
                 "type": "data",
                 "array": [Z95 * term.errors[c][output] for c in bins],
-                "thickness": 2,
+                "thickness": 2.5,
                 "width": 5,
                 "color": INK,
             },
             marker={
-                "color": colour(output),
+                "color": faded(colour(output), 0.3),  # So that the whisker stands out from its bar.
                 "line": {"color": INK, "width": 0.7},
-                "pattern": {"shape": _PATTERNS[output % len(_PATTERNS)]},
+                "pattern": {"shape": _PATTERNS[output % len(_PATTERNS)], "fgcolor": colour(output), "solidity": 0.2},
             },
             hovertext=[told[code] for code in bins],
             hovertemplate="%{hovertext}<extra></extra>",

@@ -1,4 +1,4 @@
-"""Picture of a class room: everybody's answer to one question, around the truth."""
+"""Picture of a classroom: everybody's answer to one question, around the truth."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ from dpcore.plots.style import (
     shorten,
 )
 from dpcore.plots.tree_layout import HEADER, PANEL, STRIPE, Box, Point, TreeLayout, group_numbers
-from dpcore.released.noisy_counts import TOO_FEW, are_nobody, told_share
+from dpcore.released.noisy_counts import TOO_FEW, are_nobody, told_apart, told_share
 
 _GROUND, _DIM = "#ffffff", "#f1f5f7"
 _BAND, _EDGE = "#8fc3d2", "#0f6e84"
@@ -43,6 +43,7 @@ def tree_figure(
     path: Sequence[int] = (),
     shown: int | None = None,
     truth: Sequence[Sequence[int]] | None = None,
+    sheet: int | None = None,
 ) -> go.Figure:
     """The tree from left to right, with noisy class bars and an interval per group.
 
@@ -60,12 +61,14 @@ def tree_figure(
         Class whose chance stands at the right; ``None``: the second of two, else the predicted.
     truth : sequence of sequence of int or None
         True counts per node and class; for public records only.
+    sheet : int or None
+        Pixels between the margins of the paper that it is for; ``None`` for a page.
 
     Returns
     -------
     plotly figure whose axes are pixels; ``layout.meta`` holds the least readable width.
     """
-    layout = TreeLayout(tree, unfold, levels, outline)
+    layout = TreeLayout(tree, unfold, levels, outline, sheet)
     if shown is None and len(tree.classes) == 2:
         shown = 1
     figure = go.Figure()
@@ -88,9 +91,11 @@ def tree_figure(
     return figure
 
 
-def branches_width(tree: TreeModel, *, unfold: bool = False, levels: int | None = None) -> int:
+def branches_width(
+    tree: TreeModel, *, unfold: bool = False, levels: int | None = None, sheet: int | None = None
+) -> int:
     """Pixels that the diagram needs if it is not an outline."""
-    return TreeLayout(tree, unfold, levels).width
+    return TreeLayout(tree, unfold, levels, sheet=sheet).width
 
 
 def tree_alt(tree: TreeModel, target: str) -> str:
@@ -326,6 +331,7 @@ class _Drawing:
         told += [self._class_line(position, code) for code in sorted(ranked[:_MANY])]
         if len(ranked) > _MANY:
             told.append(f"and {len(ranked) - _MANY} more values")
+        told += textwrap.wrap(told_apart(node, self._code(position)), 60)
         if node.noisy_total is not None:
             told.append(f"noisy count of all: {_signed(node.noisy_total)}")
         told.append(

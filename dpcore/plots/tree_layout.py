@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
@@ -10,14 +9,19 @@ from typing import Final
 
 from dpcore.models.trees.released.model import TreeModel
 from dpcore.plots.style import pretty
+from dpcore.plots.wrapping import fits, wide, wrapped
 
 Point = tuple[float, float]
 
-_CHARACTER: Final = 6.9
 _LINE: Final = 17
-_FEWEST, _MOST, _MOST_OUTLINED = 11, 26, 30
+#: Least and most pixels of a line in a box, if more are not to be had for nothing; steps between them.
+_LEAST, _MOST, _STEP = 76, 180, 6
 _MOST_LINES, _MOST_LINES_OUTLINED = 2, 6
-#: An outline that its boxes can keep to it is no wider: this fits beside the menu of a window of 800 pixels.
+#: Letters on paper are so much wider than those of pages.
+_ON_PAPER: Final = 1.1
+#: Boxes grow for the sake of their texts while branches are no wider than this, which fits beside the menu.
+WIDE: Final = 830
+#: The same for an outline, in a window of 800 pixels.
 NARROW: Final = 540
 _BETWEEN: Final = 12
 #: Rows of a diagram that can still be taken in.
@@ -106,12 +110,15 @@ class TreeLayout:
     outline : bool
         One row per node, indented by its depth: narrow and long. Otherwise one row per node
         without shown children, and a column per level.
+    sheet : int or None
+        Pixels between the margins of the paper that it is for; ``None`` for a page.
     """
 
     tree: TreeModel
     unfold: bool = False
     deepest: int | None = None
     outline: bool = False
+    sheet: int | None = None
 
     @cached_property
     def rows(self) -> tuple[int, ...]:
@@ -137,21 +144,32 @@ class TreeLayout:
         return next((p for p in path if self.tree.nodes[p].collapsed), position)
 
     @cached_property
-    def characters(self) -> int:
-        """Fewest characters per line with which every condition fits into its box."""
+    def _line(self) -> float:
+        """Pixels of a line in a box: no less than its condition needs, and all that the longest one can use."""
         texts = [pretty(self.tree.nodes[p].text) for p in self.shown]
-        if self.outline:  # One line each, if that is not too wide.
-            room = NARROW - self._beside - self._deepest * INDENT - STRIPE - _PADDING
-            return max(min(max(map(len, texts)), _MOST_OUTLINED, int(room / _CHARACTER)), _FEWEST)
-        for characters in range(_FEWEST, _MOST):
-            if all(_fits(text, characters) for text in texts):
-                return characters
-        return _MOST
+        least: float = _LEAST
+        if not self.outline:
+            tried = range(_LEAST, _MOST, _STEP)
+            least = next((own for own in tried if all(fits(t, own / self._letter, _MOST_LINES) for t in texts)), _MOST)
+        return max(least, min(max(map(wide, texts)) * self._letter, self._room))
+
+    @property
+    def _room(self) -> float:
+        """Pixels that a line may have without making the diagram too wide."""
+        if self.outline:
+            return NARROW - self._beside - self._deepest * INDENT - STRIPE - _PADDING
+        free = (self.sheet or WIDE) - self._beside - self.root_width
+        return free / max(self._deepest, 1) - GAP - STRIPE - _PADDING
+
+    @property
+    def _letter(self) -> float:
+        """How wide letters are beside those of pages."""
+        return 1.0 if self.sheet is None else _ON_PAPER
 
     @cached_property
     def box_width(self) -> float:
         """Width of a box."""
-        return STRIPE + _PADDING + _CHARACTER * self.characters
+        return STRIPE + _PADDING + self._line
 
     @cached_property
     def step(self) -> float:
@@ -161,7 +179,7 @@ class TreeLayout:
     @cached_property
     def root_width(self) -> float:
         """Width of the root's box: its text is short."""
-        return self.box_width if self.outline else STRIPE + _PADDING + _CHARACTER * _FEWEST
+        return self.box_width if self.outline else STRIPE + _PADDING + _LEAST
 
     def _left(self, depth: int) -> float:
         """Left edge of the boxes of a level."""
@@ -235,20 +253,8 @@ class TreeLayout:
 
     def _lines(self, position: int) -> tuple[str, ...]:
         most = _MOST_LINES_OUTLINED if self.outline else _MOST_LINES
-        return _wrap(pretty(self.tree.nodes[position].text), self.characters, most)
+        return wrapped(pretty(self.tree.nodes[position].text), self._line / self._letter, most)
 
 
 def _height(lines: int) -> float:
     return 5 + _LINE * max(lines, 1) + 3 + _BAR + 5
-
-
-def _wrap(text: str, characters: int, most: int = _MOST_LINES) -> tuple[str, ...]:
-    words = (word if len(word) <= characters else word.replace("_", "_ ") for word in text.split())
-    lines = textwrap.wrap(" ".join(words), characters, max_lines=most, placeholder=" …")
-    return tuple(line.replace("_ ", "_") for line in lines)
-
-
-def _fits(text: str, characters: int) -> bool:
-    longest = max(len(word) for word in text.split())
-    wrapped = _wrap(text, characters)
-    return longest <= characters and " ".join(wrapped) == " ".join(text.split())

@@ -22,6 +22,8 @@ TOO_FEW = "too few to tell"
 WIDE = 0.5
 #: What the interval of a share is for, in sentences.
 NOISE_ALONE = "noise alone: "
+#: A chance that is further from the share of its counts than this seems to contradict them.
+_APART = 0.05
 #: Sums of more terms are not tabulated either, unless the scale is so small that whole numbers
 #: are coarse: a sum of 16 may then be almost surely 0, and one of 200 not.
 _MOST_TERMS = 16
@@ -152,6 +154,17 @@ def told_chance(numbers: Numbers, code: int) -> str:
     if high - low > WIDE:
         return f"too noisy to tell: anything from {percent(low)} to {percent(high)} fits"
     return f"about {told_share(numbers, code, NOISE_ALONE)}"
+
+
+def told_apart(numbers: Numbers, code: int) -> str:
+    """Why a chance is not the share of its noisy counts; empty where it is, or nearly."""
+    if are_nobody(numbers.noisy_counts):
+        return ""
+    known = [max(count, 0) for count in numbers.noisy_counts]
+    share = known[code] / sum(known)
+    if abs(share - numbers.estimates[code]) <= _APART:
+        return ""
+    return f"The counts alone say {percent(share)}. Noise is large here, so the chance leans on more than them."
 
 
 def nearest(counts: Floats, total: float) -> Floats:

@@ -142,7 +142,7 @@ def _rule_list(release: Release, model: RuleListModel, _short: bool) -> Content:
     groups = []
     for place, rule in enumerate(model.rules):
         word = "IF" if place == 0 else "ELSE IF"
-        who = f"{word} {pretty(rule.text)}" if rule.conditions else "ELSE everyone else"
+        who = f"{word} {pretty(rule.text)}" if rule.conditions else "Everyone else"
         groups.append(Group.of(f"{place + 1}. {who}", rule, model.count_margin))
     caption = "Rules, from the top: the first that fits decides"
     return Content(
@@ -154,8 +154,8 @@ def _rule_list(release: Release, model: RuleListModel, _short: bool) -> Content:
 
 def _tree(release: Release, model: TreeModel, short: bool) -> Content:
     levels = _levels(model) if short else readable_levels(model)
-    wide = branches_width(model, levels=levels) > WIDTH
-    figure = tree_figure(model, release.target, levels=levels, outline=wide)
+    wide = branches_width(model, levels=levels, sheet=WIDTH) > WIDTH
+    figure = tree_figure(model, release.target, levels=levels, outline=wide, sheet=WIDTH)
     caption = "Groups at the end of the tree, numbered as in the diagram"
     return Content(
         [pretty(sentence) for sentence in model.reading(release.target)],
@@ -168,8 +168,8 @@ def _levels(model: TreeModel) -> int:
     """Most levels of splits whose diagram is short; at least 1."""
     levels = readable_levels(model)
     while levels > 1:
-        outline = branches_width(model, levels=levels) > WIDTH
-        if TreeLayout(model, deepest=levels, outline=outline).height <= _SHORT_HEIGHT:
+        outline = branches_width(model, levels=levels, sheet=WIDTH) > WIDTH
+        if TreeLayout(model, deepest=levels, outline=outline, sheet=WIDTH).height <= _SHORT_HEIGHT:
             break
         levels -= 1
     return levels

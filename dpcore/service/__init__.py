@@ -17,4 +17,4 @@ __all__ = ["DEMO_BUDGET", "Service"]
 
 
 class Service(Datasets, Budgets, Rehearsals, Imports, PublicTruth, Tokens, ClassRoomsOfUser):
-    """Data sets, budgets, runs, releases and class rooms of one installation, as one user sees them."""
+    """Data sets, budgets, runs, releases and classrooms of one installation, as one user sees them."""

@@ -1,4 +1,4 @@
-"""Class rooms: public numbers and toy budgets. No data set can be reached from one.
+"""Classrooms: public numbers and toy budgets. No data set can be reached from one.
 
 So whoever has logged in may join one, with a role here or without; to open one takes a teacher.
 """
@@ -16,7 +16,7 @@ class ClassRoomsOfUser(ServiceBase):
     """Part of :class:`dpcore.service.Service`. Errors are those of :class:`dpcore.workspace.class_rooms.ClassRooms`."""
 
     def open_room(self, cap: Decimal) -> tuple[Room, str]:
-        """Open a class room, as a teacher; returns it with the key by which it is steered."""
+        """Open a classroom, as a teacher; returns it with the key by which it is steered."""
         self._require("teacher")
         return self._rooms.open(cap, self._user.name)
 

@@ -1,4 +1,4 @@
-"""Class rooms: everybody asks the same public numbers with a toy budget of their own.
+"""Classrooms: everybody asks the same public numbers with a toy budget of their own.
 
 Nothing here knows of data sets or of the ledger. A room is found by its code; whoever holds its
 teacher's key steers it, and whoever holds the key of a seat answers from it. Keys are kept as
@@ -47,15 +47,15 @@ _NOT_YOURS = "Only the teacher who has opened this room can do this."
 _NO_PLACE = f"All {SEATS} places of this room are taken. Your teacher can free those from which nobody has asked."
 _SHUT = "Your teacher lets nobody else into this room."
 _TOO_MANY_ROOMS = (
-    f"There are {ROOMS} class rooms already, all in use. Close one that is over, or try again in some minutes."
+    f"There are {ROOMS} classrooms already, all in use. Close one that is over, or try again in some minutes."
 )
-_TOO_MANY_ANSWERS = f"You have asked {ANSWERS} questions: that is the most in a class room."
+_TOO_MANY_ANSWERS = f"You have asked {ANSWERS} questions: that is the most in a classroom."
 _R, _S, _A = class_rooms.c, class_seats.c, class_answers.c
 
 
 @dataclass(frozen=True)
 class Room:
-    """A class room.
+    """A classroom.
 
     Attributes
     ----------
@@ -127,7 +127,7 @@ class Board:
 
 
 class ClassRooms:
-    """All class rooms of one database."""
+    """All classrooms of one database."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine

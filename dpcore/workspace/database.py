@@ -279,7 +279,7 @@ imported_releases = sa.Table(
     sa.Column("time", UtcTime, nullable=False),
 )
 
-# Class rooms, swept after a day: public numbers and toy budgets, apart from data sets and ledger.
+# Classrooms, swept after a day: public numbers and toy budgets, apart from data sets and ledger.
 class_rooms = sa.Table(
     "class_rooms",
     metadata,

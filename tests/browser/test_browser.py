@@ -254,7 +254,7 @@ def test_from_data_set_to_result(page: Page, ward: Server) -> None:
     spend_button(page).click()
     finished(page)
     expect(page.get_by_text("Rehearsal on synthetic data.")).to_have_count(0)
-    expect(page.get_by_role("table").first).to_contain_text("ELSE")
+    expect(page.get_by_role("table").first).to_contain_text("Everyone else")
     expect(page.get_by_role("tab", name="Chart")).to_have_count(1)
     page.get_by_role("tab", name="Chart").click()
     expect(page.locator(".js-plotly-plot").first).to_be_visible()
@@ -417,7 +417,7 @@ def test_reload_and_second_tab_during_a_run(page: Page, ward: Server) -> None:
     finished(second)
     finished(page)
     go(page, "Releases")
-    expect(page.get_by_role("table").first).to_contain_text("ELSE")
+    expect(page.get_by_role("table").first).to_contain_text("Everyone else")
     assert spent(ward) == ONE_SPEND
 
 

@@ -1,4 +1,4 @@
-"""The lessons and a class room in a real browser: guess, press and slide, watch the pictures."""
+"""The lessons and a classroom in a real browser: guess, press and slide, watch the pictures."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ def test_a_walk_through_the_lessons_and_a_class_room(
     expect(page.get_by_text("Nothing here touches a real budget")).to_be_visible()
     for walk in lessons:
         walk(page)
-    go(page, "Class room")
+    go(page, "Classroom")
     page.get_by_role("button", name="Open a room").click()
     shown = page.get_by_role("region", name="Code of the room")
     expect(shown).to_contain_text(re.compile("[A-Z0-9]{6}"))

@@ -1,4 +1,4 @@
-"""The page of class rooms: join, open, ask, look at the board; two visitors in one room."""
+"""The page of classrooms: join, open, ask, look at the board; two visitors in one room."""
 
 from __future__ import annotations
 

@@ -27,6 +27,9 @@ def test_results_stand_in_a_table_with_what_tells_them_apart() -> None:
     assert table[library.AUC].notna().tolist() == [False, True]
     assert table[library.ERROR].notna().tolist() == [True, False]
     assert "By" not in table
+    assert "Data set" not in table, "all are of one"
+    other = [releases[0], releases[1].model_copy(update={"dataset_name": "another"})]
+    assert library.frame(other, {}, {})["Data set"].tolist() == [releases[0].dataset_name, "another"]
     [shown] = [item for item in open_page("releases").dataframe if "Kind" in item.value]
     assert shown.value["Kind"].tolist() == table["Kind"].tolist()
     digits = max(len(format_epsilon(release.certificate.epsilon).partition(".")[2]) for release in releases)

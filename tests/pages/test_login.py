@@ -109,7 +109,7 @@ def test_somebody_without_a_role_finds_lessons_and_class_rooms_and_nothing_else(
         if not entry.free:
             with pytest.raises(ValueError, match="Could not find"):
                 app.switch_page(entry.path)
-    assert titles(checked(app.switch_page("class_room.py").run())) == ["Class room"]
+    assert titles(checked(app.switch_page("class_room.py").run())) == ["Classroom"]
     assert [one.key for one in app.button if one.key in {"class-join", "class-open"}] == ["class-join"]
 
 

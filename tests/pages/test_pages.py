@@ -300,7 +300,7 @@ def test_the_rehearsal_is_free_and_marked():
     button(app, "Rehearse").click().run()
     text = words(checked(app))
     assert "Rehearsal on synthetic data" in text
-    assert "ELSE" in text
+    assert "Everyone else" in text
     assert access.service().balance(dataset_id).left == Decimal(3)
     assert not access.service().releases(dataset_id)
 
@@ -308,7 +308,7 @@ def test_the_rehearsal_is_free_and_marked():
 def test_a_finished_run_named_in_the_address_shows_its_result():
     run_id = fit(add_ward())
     text = words(_rule_list(run_id))
-    for part in ("Finished.", "ELSE", "noisy", "Certificate", "always saying"):
+    for part in ("Finished.", "Everyone else", "noisy", "Certificate", "always saying"):
         assert part in text, part
 
 

@@ -45,7 +45,9 @@ def test_rules_that_the_noise_hides_are_folded_together(monkeypatch) -> None:
     assert inside.count("ELSE IF") == 2
     assert "too few people to tell" in inside
     assert after.count("ELSE IF") == 1
-    assert "everyone else" in after, "the last line is never folded"
+    assert "Everyone else" in after, "the last line is never folded"
     assert "<span>1,500</span> ±28" in table
+    assert "counts alone say 25%" in after, "the chance of the last line is 75%"
+    assert "counts alone say 79%" not in table
     assert table.count("<b>75%</b>") == 2, "only what the noise does not hide stands out"
     assert table.count('<div class="fg-estimate">75% ') == table.count("too noisy to tell</div>") == 2

@@ -321,7 +321,7 @@ def test_releases_opens_each_family_in_its_own_form_and_compares_them():
         "Tree for died",
         "Rule list for died",
     ]
-    for place, part in enumerate(("Columns, what tells most first", "Spent here", "ELSE")):
+    for place, part in enumerate(("Columns, what tells most first", "Spent here", "Everyone else")):
         opened = app.selectbox(key="release")
         opened.set_value(access.service().releases()[place].id).run()
         assert part in words(checked(app)), part

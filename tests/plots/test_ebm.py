@@ -180,6 +180,7 @@ def test_categories_are_bars_with_whiskers_and_counts_beside_them():
     assert list(counts.x) == list(item.noisy_counts)
     assert [text.strip() for text in trace(figure, "counts").text[-2:]] == ["−4", "−7"]
     assert counts.marker.pattern.shape[-2:] == ("/", "/")
+    assert figure.layout.yaxis.ticklabelstandoff > 0, "a whisker cut off at the edge does not reach a name"
     assert figure.layout.yaxis.ticktext == ("&lt;b&gt;A&lt;/b&gt;", "B &amp; C", "D", "other", "missing")
 
 

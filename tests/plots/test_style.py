@@ -12,8 +12,11 @@ from pathlib import Path
 import plotly.graph_objects as go
 import pytest
 
+from dpcore.models.ebm.released.words import EBMWords
+from dpcore.plots.ebm import shape_figure
 from dpcore.plots.palette import DARK, in_the_dark
 from dpcore.plots.style import COLOURS, INK, SOFT, clear_layout
+from tests.support.small_ebm import SCHEMA, TARGETS, small_ebm
 
 ROOT = Path(__file__).resolve().parents[2]
 STYLE = (ROOT / "assets" / "style.css").read_text()
@@ -93,6 +96,21 @@ def test_what_stands_in_figures_is_readable(ground):
         assert contrast(on(ground, INK), on(ground, fill)) >= TEXT, fill
 
 
+@pytest.mark.parametrize("ground", GROUNDS)
+def test_whiskers_stand_out_from_the_bars_of_shapes(ground):
+    told = EBMWords(small_ebm("multiclass"), SCHEMA, TARGETS["multiclass"])
+    figure = shape_figure(told, told.model.terms[2], [0, 1, 2])
+    shown = figure if ground == "light" else in_the_dark(figure)
+    bars = [trace for trace in shown.data if trace.error_x.color]
+    assert len(bars) == 3
+    for bar in bars:
+        *fill, opacity = (float(part) for part in bar.marker.color[5:-1].split(","))
+        for back in FIGURE_GROUNDS:
+            behind = (int(on(ground, back)[i : i + 2], 16) for i in (1, 3, 5))
+            seen = (round(opacity * own + (1 - opacity) * under) for own, under in zip(fill, behind, strict=True))
+            assert contrast(bar.error_x.color, "#" + "".join(f"{part:02x}" for part in seen)) >= TEXT
+
+
 def test_every_colour_of_the_style_sheet_has_a_name_and_two_values():
     rules = STYLE[STYLE.index("}", STYLE.index(":root {")) :]
     assert re.findall(r"#[0-9a-f]{3,8}\b(?=[^{}]*;)", rules) == []
@@ -110,6 +128,9 @@ def test_streamlit_and_the_style_sheet_have_the_same_colours(ground):
         "primaryColor": "teal",
         "secondaryBackgroundColor": "ice",
         "borderColor": "ice-deep",
+        "blueColor": "teal",
+        "blueBackgroundColor": "ice",
+        "blueTextColor": "ink",
     }
     assert {key: theme[key] for key in same} == {key: NAMED[n][ground] for key, n in same.items()}
     assert contrast(theme["linkColor"], theme["backgroundColor"]) >= TEXT

@@ -19,7 +19,7 @@ from dpcore.plots.tree_layout import (
     readable_levels,
     rows_in_order,
 )
-from dpcore.released.noisy_counts import TOO_FEW
+from dpcore.released.noisy_counts import TOO_FEW, told_apart
 from tests.support.small_trees import full_tree
 
 
@@ -188,6 +188,19 @@ def test_a_group_of_nobody_has_a_row_but_no_chance():
     told = zip(details.customdata, details.hovertext, strict=True)
     assert all((TOO_FEW in text) == (place == nobody) for place, text in told)
     assert "highest" not in tree_alt(tree, "died"), "one group is left, which is not the highest of any"
+
+
+def test_a_group_whose_chance_its_counts_seem_to_contradict_says_why():
+    tree = full_tree(1)
+    one, other = tree.finals
+    nodes = list(tree.nodes)
+    nodes[one] = nodes[one].model_copy(update={"noisy_counts": (28, 12), "estimates": (0.996, 0.004)})
+    nodes[other] = nodes[other].model_copy(update={"noisy_counts": (30, 70), "estimates": (0.31, 0.69)})
+    tree = tree.model_copy(update={"nodes": tuple(nodes)})
+    details = trace(tree_figure(tree, "died"), "details")
+    told = dict(zip(details.customdata, details.hovertext, strict=True))
+    assert told_apart(nodes[one], 1) in told[one].replace("<br>", " ")
+    assert "counts alone" not in told[other]
 
 
 def test_votes_are_counted_and_told():

@@ -1,4 +1,4 @@
-"""Class rooms on every database that the tests know: places, toy budgets, limits, and their end."""
+"""Classrooms on every database that the tests know: places, toy budgets, limits, and their end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The board of a class room: everybody's answers to one question. It draws itself again by itself."""
+"""The board of a classroom: everybody's answers to one question. It draws itself again by itself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The door of the class rooms: join one by its code, or open one as a teacher."""
+"""The door of the classrooms: join one by its code, or open one as a teacher."""
 
 from __future__ import annotations
 

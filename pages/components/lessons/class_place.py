@@ -1,4 +1,4 @@
-"""Which class room the visitor is in, as student or teacher: kept in the session and in the address.
+"""Which classroom the visitor is in, as student or teacher: kept in the session and in the address.
 
 The address brings people back after a reload; the session after a look at another page.
 """

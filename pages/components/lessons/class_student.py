@@ -1,4 +1,4 @@
-"""A student's place in a class room: a question, a toy budget, and below it the board."""
+"""A student's place in a classroom: a question, a toy budget, and below it the board."""
 
 from __future__ import annotations
 

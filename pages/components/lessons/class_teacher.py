@@ -1,4 +1,4 @@
-"""The teacher's part of a class room: the code, what the class may see and do, and the board."""
+"""The teacher's part of a classroom: the code, what the class may see and do, and the board."""
 
 from __future__ import annotations
 

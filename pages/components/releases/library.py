@@ -33,7 +33,7 @@ def show(releases: Sequence[Release], notes: Mapping[str, ReleaseNote], by: Mapp
             AUC: st.column_config.NumberColumn(format="%.2f", help="Noisy, on people set aside"),
             ERROR: st.column_config.NumberColumn(format="%.3g", help="Noisy, on people set aside"),
             "ε": st.column_config.NumberColumn(format=f"%.{_decimals(releases)}f"),
-            "Made (UTC)": st.column_config.DatetimeColumn(format="YYYY-MM-DD HH:mm"),
+            "Made (UTC)": st.column_config.DatetimeColumn(format="YYYY-MM-DD"),
         },
         on_select=lambda: chosen(releases),
         selection_mode="multi-row",
@@ -59,10 +59,10 @@ def chosen(releases: Sequence[Release]) -> None:
 
 
 def frame(releases: Sequence[Release], notes: Mapping[str, ReleaseNote], by: Mapping[str, str]) -> pd.DataFrame:
-    """One row for each result; columns that none fills are left out."""
+    """One row for each result; columns that none fills are left out, and a data set that all are of."""
     table = pd.DataFrame([_row(release, notes.get(release.id), by.get(release.id, "")) for release in releases])
     empty = [name for name in ("Name", AUC, ERROR, "By") if table[name].isna().all() or (table[name] == "").all()]
-    return table.drop(columns=empty)
+    return table.drop(columns=[*empty, *(["Data set"] if table["Data set"].nunique() == 1 else [])])
 
 
 def _decimals(releases: Sequence[Release]) -> int:
@@ -75,13 +75,13 @@ def _row(release: Release, note: ReleaseNote | None, by: str) -> dict[str, Any]:
     return {
         "Name": note.name if note is not None else "",
         "Kind": family.title,
+        "Data set": release.dataset_name,
         "Predicts": called(release.domain, release.target),
         AUC: figure(release, "auc"),
         ERROR: figure(release, "rmse"),
         "ε": float(format_epsilon(card.epsilon)),  # Rounded up, as everywhere.
         "Made (UTC)": card.created.replace(tzinfo=None),
         "By": by,
-        "Data set": release.dataset_name,
     }
 
 

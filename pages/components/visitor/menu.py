@@ -34,7 +34,7 @@ MENU = (
     Entry(GUIDE, "Which method?", ":material/explore:", _MODELLERS, _EXPLORE),
     Entry("first_look.py", "First look", ":material/bar_chart:", _MODELLERS, _EXPLORE),
     Entry("learn.py", "Learn", ":material/school:", ROLES, _EXPLORE, free=True),
-    Entry("class_room.py", "Class room", ":material/groups:", ROLES, _EXPLORE, free=True),
+    Entry("class_room.py", "Classroom", ":material/groups:", ROLES, _EXPLORE, free=True),
     Entry("rule_list.py", "Rule list", ":material/rule:", _MODELLERS, _MODELS),
     Entry("tree.py", "Tree", ":material/account_tree:", _MODELLERS, _MODELS),
     Entry("forest.py", "Forest", ":material/forest:", _MODELLERS, _MODELS),

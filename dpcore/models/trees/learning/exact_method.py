@@ -53,7 +53,7 @@ def plan_exact(asked: Asked) -> RunPlan:
     weights = {_step(level): (1 - for_leaves) / len(blocks) for level in range(len(blocks))}
     split = BudgetSplit.by_weights(asked.epsilon, {**weights, LEAVES: for_leaves})
     leaf = row_epsilon(split[LEAVES], schema.privacy_unit.max_rows_per_person)
-    noise = (CountNoise("a count of a group (a folded group adds up that of its parts)", leaf),)
+    noise = (CountNoise("a count of a group (more where parts are folded into it)", leaf),)
     plan = asked.plan(split, parameters=chosen, sampler="exact lookahead", estimates_step=LEAVES, noise=noise)
     # One literal more than splits: the choice not to split.
     return _in_its_form(asked, plan, splits + 1)

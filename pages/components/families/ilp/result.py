@@ -20,8 +20,7 @@ _TABS = (
     "In words",
     "Prolog",
     "Chart",
-    "A made-up case",
-    "Try a case",
+    "Cases",
     "Hold-out check",
     "Certificate",
     "Download",
@@ -36,7 +35,7 @@ def show(release: Release, model: Any, key: str, *, public: bool) -> None:
     table.show(release, model, true)
     if not any(group.kept for group in model.groups):
         st.info(text("ilp_none_kept"))
-    words, code, chart, made_up, case, check, card, files = st.tabs(_TABS, key=f"{key}-tabs")
+    words, code, chart, cases, check, card, files = st.tabs(_TABS, key=f"{key}-tabs")
     with words:
         said = [*model.reading(release.domain, release.target), model.weighing(release.target)]
         markup.sentences(map(pretty, filter(None, said)))
@@ -46,9 +45,10 @@ def show(release: Release, model: Any, key: str, *, public: bool) -> None:
         _prolog(release)
     with chart:
         _chart(release, key)
-    with made_up:
+    with cases:
+        st.subheader("A made-up case", anchor=False)
         ilp_case.show(release, model, key)
-    with case:
+        st.subheader("Try a case", anchor=False)
         try_case.show(release, model, key)
     with check:
         evaluation.show(model, release.target, counted(release.domain), key)

@@ -31,8 +31,7 @@ def show(release: Release, model: Any, shown: int, truth: Truth | None = None) -
     caption = (
         f"Read from the top: the first rule that fits decides. Bars run from 0% to 100%; the band "
         f"is the 95% interval for the noise. Counts are of records (rows); noise on each: "
-        f"±{whole(model.count_margin)}, 95%. Where noise is as large as the counts, the chance leans on what the "
-        "draw of the list lets expect, too, so it need not be their share."
+        f"±{whole(model.count_margin)}, 95%. {cells.LEANS}"
     )
     markup.table(caption, header, rows)
     if any(count < 0 for rule in model.rules for count in rule.noisy_counts):
@@ -59,7 +58,7 @@ def _row(model: Any, schema: Schema, position: int, shown: int, truth: Truth | N
     row = [
         _condition(rule, schema, position),
         cells.estimate(rule, shown, model.count_margin, truth, position),
-        cells.counts(rule.noisy_counts, model.classes, shown, f" ±{whole(model.count_margin)}"),
+        cells.counts_of(rule, model.classes, shown, model.count_margin),
     ]
     if truth:
         row.append(cells.true_cell(truth, position, shown, model.classes))
@@ -70,7 +69,7 @@ def _condition(rule: Any, schema: Schema, position: int) -> str:
     from dpcore.plots.style import pretty
 
     if not rule.conditions:
-        return '<span class="fg-if">ELSE</span>everyone else'
+        return "Everyone else"
     word = "IF" if position == 0 else "ELSE IF"
     parts = [escape(pretty(item.text(schema))) for item in rule.conditions]
     return f'<span class="fg-if">{word}</span>' + ' <span class="fg-and">and</span> '.join(parts)

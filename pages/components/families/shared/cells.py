@@ -9,13 +9,18 @@ from typing import Any
 import streamlit as st
 
 from dpcore.numerals import percent, whole
-from dpcore.released.noisy_counts import are_nobody
+from dpcore.released.noisy_counts import are_nobody, told_apart
 from pages.components.families.shared.truth import Truth
 
 #: With more classes than this, only the chosen one's counts are open.
 MANY_CLASSES = 4
 #: Of a chance that the noise hides.
 HIDDEN = "too noisy to tell"
+#: What a chance rests on, said of the tables that tell where it is not the share of its counts.
+LEANS = (
+    "Where noise is as large as the counts, the chance leans on more than them: which rules or questions were drawn "
+    "tells something, too."
+)
 
 
 def choose_class(model: Any, target: str, key: str) -> int:
@@ -67,6 +72,13 @@ def count(number: int, margin: str = "") -> str:
     """One noisy count; marked if it is negative."""
     style = ' class="neg"' if number < 0 else ""
     return f"<span{style}>{whole(number)}</span>{margin}"
+
+
+def counts_of(node: Any, classes: Sequence[str], shown: int, margin: int) -> str:
+    """Counts of a rule or node, and why its chance may not be their share."""
+    why = told_apart(node, shown)
+    own = counts(node.noisy_counts, classes, shown, f" ±{whole(margin)}")
+    return own + (f'<small class="fg-said">{why}</small>' if why else "")
 
 
 def counts(numbers: Sequence[int], classes: Sequence[str], shown: int, margin: str) -> str:

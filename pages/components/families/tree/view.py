@@ -19,8 +19,6 @@ from pages.components.kit.texts import text
 
 #: Rows of a table on a page; the CSV file has them all.
 _MOST_ROWS = 200
-#: Pixels beyond which branches side by side do not fit beside the menu.
-_WIDEST = 830
 _FIT, _BRANCHES, _OUTLINE = "To fit", "Branches", "Outline"
 _SIDEWAYS = "Wider than the page: scroll it sideways, or press → with this line in focus."
 
@@ -84,7 +82,7 @@ def _styles(key: str, styles: Sequence[str], widths: Sequence[int]) -> str:
 def _choices(tree: Any, key: str) -> tuple[bool, tuple[str, ...], int | None]:
     """Whether to unfold, in which ways the tree is drawn, and how many levels."""
     from dpcore.plots.tree import branches_width
-    from dpcore.plots.tree_layout import NARROW
+    from dpcore.plots.tree_layout import NARROW, WIDE
 
     folded = any(node.collapsed for node in tree.nodes)
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -103,7 +101,7 @@ def _choices(tree: Any, key: str) -> tuple[bool, tuple[str, ...], int | None]:
     if style != _FIT:
         return unfold, (style,), levels
     width = branches_width(tree, unfold=unfold, levels=levels)
-    ways = (_OUTLINE,) if width > _WIDEST else (_BRANCHES, _OUTLINE) if width > NARROW else (_BRANCHES,)
+    ways = (_OUTLINE,) if width > WIDE else (_BRANCHES, _OUTLINE) if width > NARROW else (_BRANCHES,)
     return unfold, ways, levels
 
 
@@ -165,8 +163,7 @@ def groups_table(release: Release, tree: Any, shown: int, truth: Truth | None = 
     ]
     caption = (
         "Each record belongs to exactly one group, numbered as in the diagram. Bars run from 0% "
-        "to 100%; the band is the 95% interval for the noise. Counts are of records (rows). Where noise is as large as "
-        "the counts, the chance leans on which questions were drawn too, so it need not be their share."
+        f"to 100%; the band is the 95% interval for the noise. Counts are of records (rows). {cells.LEANS}"
     )
     markup.table(caption, header, rows)
     _rest(len(numbers), "groups")
@@ -180,7 +177,7 @@ def _group(tree: Any, position: int, number: int, shown: int, truth: Truth | Non
     chance = cells.estimate(node, shown, node.count_margin, truth, position)
     if narrow:
         return [f"{name}<br>{label}", chance]
-    counts = cells.counts(node.noisy_counts, tree.classes, shown, f" ±{whole(node.count_margin)}")
+    counts = cells.counts_of(node, tree.classes, shown, node.count_margin)
     row = [f'<div class="fg-group">{name}</div>', label, chance, counts]
     return [*row, cells.true_cell(truth, position, shown, tree.classes)] if truth else row
 
