@@ -6,10 +6,11 @@ Everything here is arithmetic on public numbers; no record is ever seen by this 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_DOWN, ROUND_FLOOR, Decimal, InvalidOperation
 from fractions import Fraction
+from itertools import accumulate, pairwise
 from statistics import NormalDist
 from typing import Final, Literal
 
@@ -28,6 +29,8 @@ _DELTA_LIMIT = Decimal("0.00001")
 FINE_SCALE = 2**20
 #: Largest share of an epsilon that may pay for the difference between the two.
 _SLACK_SHARE = 0.1
+#: Decimals of an epsilon, where people read it.
+_PLACES: Final = 4
 #: Digits after a comma that may part thousands.
 _OF_A_THOUSAND: Final = 3
 
@@ -98,7 +101,7 @@ def _digits(value: object) -> str:
     return text
 
 
-def format_epsilon(epsilon: Decimal, *, places: int = 4, up: bool = True) -> str:
+def format_epsilon(epsilon: Decimal, *, places: int = _PLACES, up: bool = True) -> str:
     """Show an epsilon with at most ``places`` decimals: costs rounded up, what is left down."""
     if not epsilon.is_finite():
         return "∞"
@@ -107,6 +110,27 @@ def format_epsilon(epsilon: Decimal, *, places: int = 4, up: bool = True) -> str
     text = f"{shown:f}"
     decimals = len(text.partition(".")[2])
     return text if decimals >= 2 else f"{shown:.2f}"
+
+
+def alike(amounts: Iterable[str]) -> list[str]:
+    """Amounts that are read one below the other, all with as many decimals as the one that has most."""
+    shown = list(amounts)
+    decimals = [len(amount.partition(".")[2]) for amount in shown]
+    most = max(decimals, default=0)
+    return [amount + "0" * (most - own) if own else amount for amount, own in zip(shown, decimals, strict=True)]
+
+
+def format_parts(parts: Iterable[Decimal]) -> list[str]:
+    """Show the parts of an epsilon so that they add up to it as :func:`format_epsilon` shows it.
+
+    Each is the difference of two sums, rounded up, so that no sum from the first part on is shown too small.
+    """
+    whole = list(parts)
+    if not all(part.is_finite() for part in whole):
+        return [format_epsilon(part) for part in whole]
+    step = Decimal(1).scaleb(-_PLACES)
+    sums = [amount.quantize(step, rounding=ROUND_CEILING) for amount in accumulate(whole, initial=Decimal(0))]
+    return alike(format_epsilon(after - before) for before, after in pairwise(sums))
 
 
 def plain_epsilon(epsilon: Decimal) -> str:

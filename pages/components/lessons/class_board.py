@@ -9,7 +9,7 @@ import streamlit as st
 
 from dpcore.errors import FrostglassError
 from dpcore.numerals import minus, whole
-from dpcore.privacy.budgets import exact_amount, format_epsilon
+from dpcore.privacy.budgets import alike, exact_amount, format_epsilon
 from dpcore.workspace.class_rooms import Board, Room
 from pages.components.kit import figure, markup, refresh
 from pages.components.visitor import access, login
@@ -106,16 +106,17 @@ def _table(board: Board, question: int) -> None:
     from dpcore.lessons import COUNTS
 
     chosen = [answer for answer in board.answers if answer.asked == COUNTS[question]]
+    shown = chosen[-_ROWS:][::-1]
     rows = [
         markup.row(
             [
                 markup.roomy(called(answer.student, answer.name)),
-                format_epsilon(answer.epsilon),
+                epsilon,
                 whole(answer.noisy),
                 *([whole(answer.noisy - answer.asked.people)] if board.room.revealed else []),
             ]
         )
-        for answer in reversed(chosen[-_ROWS:])
+        for answer, epsilon in zip(shown, alike(format_epsilon(answer.epsilon) for answer in shown), strict=True)
     ]
     header = ["Student", "ε", "Noisy answer", *(["Noise"] if board.room.revealed else [])]
     markup.table("Latest first", header, rows)

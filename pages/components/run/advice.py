@@ -12,7 +12,7 @@ from dpcore.domain.labels import called
 from dpcore.domain.schema import Schema
 from dpcore.numerals import whole
 from dpcore.privacy.budgets import format_epsilon
-from dpcore.report.spending import fitting
+from dpcore.report.spending import adds_sentence, fitting
 from dpcore.workspace.requests import Quote
 from pages.components.kit import amounts
 from pages.components.kit.epsilon import STOPS
@@ -204,8 +204,7 @@ def _costs(quote: Quote) -> str:
     takes = f"It takes {quote.forecast.text}."
     if not quote.affordable:
         return f"You have {left} left. {takes}"
-    less = ", less than its own ε, as small runs cost less together" if quote.adds < quote.cost else ""
-    return f"It adds {amounts.cost(quote.adds)} to what is spent{less}; {left} is left. {fitting(quote)} {takes}"
+    return f"{adds_sentence(quote)} You have {left} left. {fitting(quote)} {takes}"
 
 
 def _not_enough(wish: Wish, schema: Schema, quote: Quote, chosen: Decimal, enough: Decimal | None) -> str:
