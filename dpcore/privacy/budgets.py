@@ -17,6 +17,7 @@ from typing import Final, Literal
 import numpy as np
 
 from dpcore.errors import BudgetError
+from dpcore.numerals import small
 
 #: The smallest step of an epsilon. Budgets are whole multiples of it.
 EPSILON_STEP = Decimal("0.000000001")
@@ -145,7 +146,7 @@ def exact_amount(amount: Decimal) -> str:
 
 def at_delta(delta: Decimal) -> str:
     """The delta that belongs to an epsilon, to its last digit; nothing if it is 0."""
-    return f" at δ = {exact_amount(delta)}" if delta else ""
+    return f" at δ = {small(delta)}" if delta else ""
 
 
 @dataclass(frozen=True)
@@ -429,7 +430,7 @@ def odds_sentence(epsilon: Decimal, delta: Decimal, seen: str = "in this result"
     else:
         bound = "that may exceed a million, which promises next to nothing"
     if delta and factor < 1_000_000:
-        chance = exact_amount(min(3 * delta, Decimal(1)))
+        chance = small(min(3 * delta, Decimal(1)))
         rest = f" (twice e^ε), except with a chance of at most {chance} (3 δ)"
     return (
         f"Whatever someone sees {seen}, it changes their odds that a given person is "
@@ -441,6 +442,6 @@ def delta_sentence(delta: Decimal) -> str:
     """Say what a delta means, in the definition's own terms."""
     return (
         "For any set of results, the probability with a person's records is at most e^ε times "
-        f"the probability without them, plus δ = {exact_amount(delta)}, and the same the other way "
+        f"the probability without them, plus δ = {small(delta)}, and the same the other way "
         "round. δ is not the chance that the factor e^ε is exceeded, which may be larger."
     )

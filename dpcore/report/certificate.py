@@ -7,8 +7,8 @@ from decimal import Decimal
 
 from dpcore.domain.origins import words_of
 from dpcore.domain.protected import shared_things
-from dpcore.numerals import whole
-from dpcore.privacy.budgets import delta_sentence, exact_amount, format_epsilon, format_parts, plain_epsilon
+from dpcore.numerals import small, whole
+from dpcore.privacy.budgets import delta_sentence, format_epsilon, format_parts, plain_epsilon
 from dpcore.released.release import Certificate, Release
 from dpcore.report.names import sampler_name, step_name
 from dpcore.report.spending import rho_sentence
@@ -55,7 +55,7 @@ def certificate_lines(release: Release, *, exact: bool = False) -> dict[str, str
 def _promise(card: Certificate, amount: Callable[[Decimal], str]) -> dict[str, str]:
     """What is promised; or that nothing is, and why."""
     budget = f"ε = {amount(card.epsilon)}"
-    budget += f", δ = {exact_amount(card.delta)}" if card.delta else ""
+    budget += f", δ = {small(card.delta)}" if card.delta else ""
     if not card.private:
         return {"Promise": f"none. Not private: {' '.join(card.problems)}", "Noise as for": budget}
     if card.delta:

@@ -13,7 +13,8 @@ from typer.testing import CliRunner
 
 from dpcore.commands import app
 from dpcore.domain.schema import Schema
-from dpcore.privacy.budgets import exact_amount, format_epsilon
+from dpcore.numerals import small
+from dpcore.privacy.budgets import format_epsilon
 from dpcore.privacy.filters import PrivacyFilter
 from dpcore.privacy.losses import run_loss, total_loss
 from dpcore.report.totals import exact_epsilon
@@ -143,4 +144,4 @@ def assert_report(page: Page, spent: Decimal, *, first: bool) -> None:
         page.keyboard.press("Escape")
     costs = page.get_by_role("table", name="What it cost in privacy, exactly")
     expect(costs).to_contain_text(exact_epsilon(spent))
-    expect(costs).to_contain_text(exact_amount(DELTA))
+    expect(costs).to_contain_text(small(DELTA))

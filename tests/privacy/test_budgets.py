@@ -440,7 +440,7 @@ def test_the_bound_of_three_delta_is_nearly_attained():
 
 def test_delta_in_words():
     told = budgets.delta_sentence(Decimal("1E-5"))
-    assert "at most e^ε times the probability without them, plus δ = 0.00001" in told
+    assert "at most e^ε times the probability without them, plus δ = 10⁻⁵" in told
     assert "not the chance" in told
 
 

@@ -9,7 +9,8 @@ from typing import Any
 import streamlit as st
 
 from dpcore.errors import BudgetError
-from dpcore.privacy.budgets import alike, delta_sentence, exact_amount, format_epsilon
+from dpcore.numerals import small
+from dpcore.privacy.budgets import alike, delta_sentence, format_epsilon
 from pages.components.kit import figure, markup, slot
 from pages.components.kit.texts import text
 from pages.components.lessons import guess
@@ -97,7 +98,7 @@ def toy_meter(name: str, budget: Any) -> None:
     )
     total = budget.cap.epsilon
     share = min(100.0, float(100 * budget.spent / total))
-    cap = f"{name[0].upper()}{name[1:]}: ε {format_epsilon(total)} in total, at δ = {exact_amount(budget.cap.delta)}"
+    cap = f"{name[0].upper()}{name[1:]}: ε {format_epsilon(total)} in total, at δ = {small(budget.cap.delta)}"
     st.html(
         f'<section class="fg-meter" aria-label="Toy budget of {name}"><h3>Toy budget</h3>'
         f'<div class="name">{cap}, without any effect on real budgets</div>'

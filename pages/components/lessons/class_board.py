@@ -8,8 +8,8 @@ from html import escape
 import streamlit as st
 
 from dpcore.errors import FrostglassError
-from dpcore.numerals import minus, whole
-from dpcore.privacy.budgets import alike, exact_amount, format_epsilon
+from dpcore.numerals import minus, small, whole
+from dpcore.privacy.budgets import alike, format_epsilon
 from dpcore.workspace.class_rooms import Board, Room
 from pages.components.kit import figure, markup, refresh
 from pages.components.visitor import access, login
@@ -93,7 +93,7 @@ def _cost(board: Board) -> None:
         sum((answer.epsilon for answer in board.answers if answer.student == student), Decimal(0))
         for student, _ in board.students
     )
-    composed = "" if counted == added else f", or ε {format_epsilon(counted)} at δ = {exact_amount(DELTA)} if composed"
+    composed = "" if counted == added else f", or ε {format_epsilon(counted)} at δ = {small(DELTA)} if composed"
     markup.notice(
         "amber",
         "All answers together.",

@@ -6,13 +6,12 @@ from typing import Any
 
 import streamlit as st
 
-from dpcore.numerals import whole
+from dpcore.numerals import small, whole
 from dpcore.privacy.budgets import format_epsilon
 from dpcore.released.imported import Imported
 from dpcore.released.release import Release
 from pages.components.families import registry
 from pages.components.kit import markup
-from pages.components.kit.texts import small
 from pages.components.visitor import access
 
 #: Ground of the verdict by its grade.
