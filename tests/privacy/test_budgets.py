@@ -394,8 +394,8 @@ def test_odds_are_rounded_up(epsilon, factor):
 @pytest.mark.parametrize(
     ("epsilon", "delta", "end"),
     [
-        ("1", "0.00001", "of at most 5.44 (twice e^ε), except with a chance of at most 0.00003"),
-        ("5", "1E-8", "of at most 297 (twice e^ε), except with a chance of at most 0.00000003"),
+        ("1", "0.00001", "of at most 5.44 (twice e^ε), except with a chance of at most 3 · 10⁻⁵"),
+        ("5", "1E-8", "of at most 297 (twice e^ε), except with a chance of at most 3 · 10⁻⁸"),
         ("1", "0.5", "of at most 5.44 (twice e^ε), except with a chance of at most 1 (3 δ)."),
         ("20", "0.1", "that may exceed a million, which promises next to nothing."),
     ],
