@@ -39,8 +39,8 @@ def adds_reason(quote: Quote) -> str:
     if format_epsilon(quote.adds) == own:
         return ""
     return (
-        f"That is {'more' if quote.adds > quote.cost else 'less'} than its own ε = {own}: runs are not added up but "
-        "counted together, and what one adds depends on those before it."
+        f"This run adds {'more' if quote.adds > quote.cost else 'less'} than the ε = {own} asked for, as runs are not "
+        "added up but counted together: of many small ones the first add most, and later ones less and less."
     )
 
 
