@@ -7,12 +7,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from decimal import Decimal
 
 #: Shares this close to 0 or 1 are 0 or 1 but for floating point.
 _EXACT = 1e-9
 #: The least share that is written as a number; below it, and as close to 1, words say so.
 _LEAST = 0.0005
 _DIGITS = 3
+#: The least delta that is written without a power of ten.
+_LEAST_DELTA = Decimal("0.001")
+_RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def minus(text: str) -> str:
@@ -88,3 +92,17 @@ def measured(value: float) -> str:
         return whole(rounded)
     text = f"{rounded:,.{decimals}f}"
     return minus(text.rstrip("0").rstrip("."))
+
+
+def tiny(digits: str, power: int) -> str:
+    """A number below 1 as digits times a power of ten: ``1.2 · 10⁻⁹``."""
+    return f"{digits} · 10⁻{str(power).translate(_RAISED)}"
+
+
+def small(delta: Decimal) -> str:
+    """A delta to its last digit: ``0.01``, ``5 · 10⁻⁸``, ``10⁻⁶``."""
+    if not 0 < delta < _LEAST_DELTA:
+        return f"{delta.normalize():f}" if delta else "0"
+    power = -delta.adjusted()
+    digits = f"{delta.scaleb(power).normalize():f}"
+    return tiny(digits, power).removeprefix("1 · ")

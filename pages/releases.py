@@ -56,7 +56,7 @@ def _browse(releases: Sequence[Release], notes: Mapping[str, ReleaseNote], reade
     with slot.kept():
         if len(releases) > 1:
             library.show(releases, notes, by)
-    names = {r.id: release_names.label(r, notes.get(r.id), by.get(r.id, "")) for r in releases}
+    names = release_names.labels(releases, notes, by)
     reading, comparing = st.tabs(["Read one", "Compare"], key="releases-view")
     with reading:
         chosen = st.selectbox("Result", list(names), format_func=names.__getitem__, key=release_names.OPEN)

@@ -51,7 +51,7 @@ def _choose(dataset: DatasetInfo, releases: Sequence[Release]) -> list[Release]:
     st.subheader("Results to include", anchor=False)
     notes = access.service().release_notes(dataset.id)
     by = sharing.others(sharing.read(dataset.id))
-    names = {r.id: release_names.label(r, notes.get(r.id), by.get(r.id, "")) for r in reversed(releases)}
+    names = release_names.labels(releases[::-1], notes, by)
     part = draft.RESULTS
     wanted = st.multiselect(
         "Results",

@@ -2,12 +2,13 @@
 
 import ast
 import re
+from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from dpcore.numerals import hundredths, measured, minus, percent, percents, score, tenths, whole, within
+from dpcore.numerals import hundredths, measured, minus, percent, percents, score, small, tenths, whole, within
 
 ROOT = Path(__file__).parents[1]
 #: Where text for readers is made.
@@ -41,7 +42,6 @@ ALLOWED = {
     "dpcore/plots/summaries.py": "widths of bins, as exact as they are",
     "dpcore/plots/ticks.py": _AXIS,
     "dpcore/released/workload.py": "sizes of memory",
-    "dpcore/report/table_one.py": "delta, a power of ten",
     "pages/components/custodian/uploads.py": "sizes of files",
     "pages/components/families/redescriptions/nearest.py": _P_VALUE,
     "pages/components/families/shared/cells.py": _STYLE,
@@ -96,6 +96,23 @@ def test_errors_keep_three_digits_without_powers_of_ten():
     values = (0, 12_345.6, 1234.5, 45.67, 0.5, 0.012349, 0.00001234, -2.5, 9.999, float("inf"))
     told = ["0", "12,300", "1,230", "45.7", "0.5", "0.0123", "0.0000123", "−2.5", "10", "inf"]
     assert [measured(value) for value in values] == told
+
+
+@pytest.mark.parametrize(
+    ("delta", "shown"),
+    [
+        ("0", "0"),
+        ("0.010", "0.01"),
+        ("0.001", "0.001"),
+        ("0.0001", "10⁻⁴"),
+        ("1E-15", "10⁻¹⁵"),
+        ("0.00000005", "5 · 10⁻⁸"),
+        ("0.00001230", "1.23 · 10⁻⁵"),
+        ("0.000010000000001", "1.0000000001 · 10⁻⁵"),
+    ],
+)
+def test_a_small_delta_is_a_power_of_ten_to_its_last_digit(delta, shown):
+    assert small(Decimal(delta)) == shown
 
 
 def test_a_score_is_written_as_its_measure_asks():

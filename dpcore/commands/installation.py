@@ -81,8 +81,7 @@ def calibrate() -> None:
         f"a word of bit vectors:    {machine.word * 1e9:.2f} ns\n"
         f"a place of the table:     {machine.place * 1e9:.2f} ns\n"
         f"a number of noise:        {machine.draw * 1e6:.1f} us\n"
-        f"a question to the table:  {machine.call * 1e6:.0f} us\n"
-        f"memory before any run:    {machine.resident / 1e6:.0f} MB"
+        f"a question to the table:  {machine.call * 1e6:.0f} us"
     )
 
 

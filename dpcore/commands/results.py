@@ -22,12 +22,14 @@ def list_releases(
     dataset: Annotated[str | None, typer.Option(metavar="DATASET", help="Only those of this data set.")] = None,
 ) -> None:
     """List releases, newest first."""
-    from dpcore.privacy.budgets import format_epsilon
+    from dpcore.privacy.budgets import alike, format_epsilon
     from dpcore.released.plain_text import text_table
 
     with open_service() as service:
         chosen = service.dataset(dataset).id if dataset else None
         names = {key: note.name for key, note in service.release_notes(chosen).items()}
+        found = service.releases(chosen)
+        costs = alike(format_epsilon(release.certificate.epsilon) for release in found)
         rows = [
             [
                 release.id,
@@ -35,10 +37,10 @@ def list_releases(
                 release.kind,
                 release.dataset_name,
                 release.target or "-",
-                format_epsilon(release.certificate.epsilon),
+                cost,
                 f"{release.certificate.created:%Y-%m-%d %H:%M}",
             ]
-            for release in service.releases(chosen)
+            for release, cost in zip(found, costs, strict=True)
         ]
     typer.echo(text_table(["id", "name", "model", "data set", "target", "epsilon", "time (UTC)"], rows))
 

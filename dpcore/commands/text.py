@@ -9,8 +9,8 @@ from dpcore.commands.text_ledger import left_text
 from dpcore.domain.origins import words_of
 from dpcore.models.readable import readable
 from dpcore.models.released import family_of, parse_model
-from dpcore.numerals import score, whole
-from dpcore.privacy.budgets import delta_sentence, exact_amount, format_epsilon
+from dpcore.numerals import score, small, whole
+from dpcore.privacy.budgets import delta_sentence, format_epsilon, format_parts
 from dpcore.released.evaluation import Evaluation, Figure
 from dpcore.released.plain_text import text_table
 from dpcore.released.plan import guaranteed_odds
@@ -65,8 +65,9 @@ def _figure(name: str, figure: Figure) -> str:
 
 def certificate_text(certificate: Certificate) -> str:
     """What a release promises, line by line."""
-    split = ", ".join(f"{step} {format_epsilon(part)}" for step, part in certificate.budget_split.items())
-    delta = f", delta = {exact_amount(certificate.delta)}" if certificate.delta else ""
+    parts = certificate.budget_split
+    split = ", ".join(f"{step} {part}" for step, part in zip(parts, format_parts(parts.values()), strict=True))
+    delta = f", delta = {small(certificate.delta)}" if certificate.delta else ""
     protects = "protects" if certificate.private else "would protect"
     lines = [
         *_not_private(certificate.problems),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 
-from dpcore.privacy.budgets import at_delta, exact_amount, format_epsilon
+from dpcore.privacy.budgets import alike, at_delta, exact_amount, format_epsilon
 from dpcore.released.plain_text import text_table
 from dpcore.report.spending import plain_sum
 from dpcore.workspace.requests import Account, Balance, BudgetRequest, LedgerEntry, Standing
@@ -66,17 +66,21 @@ def ledger_text(entries: Sequence[LedgerEntry], names: Mapping[str, str] | None 
 
 def accounts_text(accounts: Sequence[Account]) -> str:
     """One line per analyst: costs rounded up, what is left rounded down."""
+    balances = [account.balance for account in accounts]
+    columns = (
+        alike(format_epsilon(balance.spent) for balance in balances),
+        alike(format_epsilon(balance.reserved) for balance in balances),
+        alike(left_text(balance.left) for balance in balances),
+    )
     rows = [
         [
             one_line(account.analyst),
             _limit(account.standing),
-            format_epsilon(account.balance.spent),
-            format_epsilon(account.balance.reserved),
-            format_epsilon(account.balance.left, up=False),
+            *budget,
             str(account.runs),
             "-" if (why := account.standing.frozen) is None else f"frozen: {one_line(why)}",
         ]
-        for account in accounts
+        for account, *budget in zip(accounts, *columns, strict=True)
     ]
     return text_table(["analyst", "limit", "spent", "reserved", "left", "runs", "state"], rows)
 

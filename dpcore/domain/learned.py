@@ -9,6 +9,7 @@ from typing import Literal
 from pydantic import Field
 
 from dpcore.domain.names import Name, SchemaPart
+from dpcore.numerals import small
 
 #: Bins of equal mass, unless another number is asked for.
 USUAL_BINS = 10
@@ -77,7 +78,7 @@ class LearningCertificate(SchemaPart):
         """All of it, in sentences."""
         named = ", ".join(f"'{name}'" for name in self.columns)
         lost = ", ".join(f"'{name}'" for name in self.left_out)
-        beside = f", delta = {_exact(self.delta)}" if self.delta else ""
+        beside = f", delta = {small(self.delta)}" if self.delta else ""
         return (
             f"Learned privately on {self.time:%Y-%m-%d} by Frostglass {self.engine_version}: facts of {named}. Asked "
             f"for: epsilon {_exact(self.asked)}. Alone it is differentially private with "

@@ -11,11 +11,10 @@ import plotly.graph_objects as go
 from dpcore.lessons.definition import SetChances
 from dpcore.lessons.delta import DeltaExample
 from dpcore.lessons.noise import noise_chance
-from dpcore.numerals import tenths
+from dpcore.numerals import tenths, tiny
 from dpcore.plots.lessons import lesson_layout
 from dpcore.plots.style import INK, SOFT, colour
 
-_RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 _IN, _OUT = 0.95, 0.25
 #: Points at which a density is drawn.
 _POINTS = 241
@@ -127,4 +126,4 @@ def small_chance(chance: float) -> str:
     if chance >= 0.00001:
         return f"{100 * chance:.2g}%"
     digits, _, power = f"{chance:.1e}".partition("e-")
-    return f"{digits} · 10⁻{str(int(power)).translate(_RAISED)}" if power else "0"
+    return tiny(digits, int(power)) if power else "0"

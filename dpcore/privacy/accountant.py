@@ -10,6 +10,7 @@ from decimal import Decimal
 from typing import Any, Final, NamedTuple, Protocol
 
 from dpcore.errors import BudgetError
+from dpcore.numerals import small
 from dpcore.privacy.budgets import exact_amount, format_epsilon, parse_delta, parse_epsilon
 from dpcore.privacy.filters import ADDED_SHARE, PrivacyFilter
 from dpcore.privacy.losses import Loss, total_loss
@@ -121,7 +122,7 @@ class BudgetAccountant:
         return (
             f"This fit would bring what is spent from epsilon {format_epsilon(self.spent)} to "
             f"{format_epsilon(after)} at delta "
-            f"{exact_amount(self.delta_cap)}, above the cap of {format_epsilon(self.cap)}. For a "
+            f"{small(self.delta_cap)}, above the cap of {format_epsilon(self.cap)}. For a "
             f"pure fit epsilon {format_epsilon(self.left, up=False)} is left."
         )
 

@@ -6,16 +6,18 @@ Everything here is arithmetic on public numbers; no record is ever seen by this 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_DOWN, ROUND_FLOOR, Decimal, InvalidOperation
 from fractions import Fraction
+from itertools import accumulate, pairwise
 from statistics import NormalDist
 from typing import Final, Literal
 
 import numpy as np
 
 from dpcore.errors import BudgetError
+from dpcore.numerals import small
 
 #: The smallest step of an epsilon. Budgets are whole multiples of it.
 EPSILON_STEP = Decimal("0.000000001")
@@ -28,6 +30,8 @@ _DELTA_LIMIT = Decimal("0.00001")
 FINE_SCALE = 2**20
 #: Largest share of an epsilon that may pay for the difference between the two.
 _SLACK_SHARE = 0.1
+#: Decimals of an epsilon, where people read it.
+_PLACES: Final = 4
 #: Digits after a comma that may part thousands.
 _OF_A_THOUSAND: Final = 3
 
@@ -98,7 +102,7 @@ def _digits(value: object) -> str:
     return text
 
 
-def format_epsilon(epsilon: Decimal, *, places: int = 4, up: bool = True) -> str:
+def format_epsilon(epsilon: Decimal, *, places: int = _PLACES, up: bool = True) -> str:
     """Show an epsilon with at most ``places`` decimals: costs rounded up, what is left down."""
     if not epsilon.is_finite():
         return "∞"
@@ -107,6 +111,27 @@ def format_epsilon(epsilon: Decimal, *, places: int = 4, up: bool = True) -> str
     text = f"{shown:f}"
     decimals = len(text.partition(".")[2])
     return text if decimals >= 2 else f"{shown:.2f}"
+
+
+def alike(amounts: Iterable[str]) -> list[str]:
+    """Amounts that are read one below the other, all with as many decimals as the one that has most."""
+    shown = list(amounts)
+    decimals = [len(amount.partition(".")[2]) for amount in shown]
+    most = max(decimals, default=0)
+    return [amount + "0" * (most - own) if own else amount for amount, own in zip(shown, decimals, strict=True)]
+
+
+def format_parts(parts: Iterable[Decimal]) -> list[str]:
+    """Show the parts of an epsilon so that they add up to it as :func:`format_epsilon` shows it.
+
+    Each is the difference of two sums, rounded up, so that no sum from the first part on is shown too small.
+    """
+    whole = list(parts)
+    if not all(part.is_finite() for part in whole):
+        return [format_epsilon(part) for part in whole]
+    step = Decimal(1).scaleb(-_PLACES)
+    sums = [amount.quantize(step, rounding=ROUND_CEILING) for amount in accumulate(whole, initial=Decimal(0))]
+    return alike(format_epsilon(after - before) for before, after in pairwise(sums))
 
 
 def plain_epsilon(epsilon: Decimal) -> str:
@@ -121,7 +146,7 @@ def exact_amount(amount: Decimal) -> str:
 
 def at_delta(delta: Decimal) -> str:
     """The delta that belongs to an epsilon, to its last digit; nothing if it is 0."""
-    return f" at δ = {exact_amount(delta)}" if delta else ""
+    return f" at δ = {small(delta)}" if delta else ""
 
 
 @dataclass(frozen=True)
@@ -405,7 +430,7 @@ def odds_sentence(epsilon: Decimal, delta: Decimal, seen: str = "in this result"
     else:
         bound = "that may exceed a million, which promises next to nothing"
     if delta and factor < 1_000_000:
-        chance = exact_amount(min(3 * delta, Decimal(1)))
+        chance = small(min(3 * delta, Decimal(1)))
         rest = f" (twice e^ε), except with a chance of at most {chance} (3 δ)"
     return (
         f"Whatever someone sees {seen}, it changes their odds that a given person is "
@@ -417,6 +442,6 @@ def delta_sentence(delta: Decimal) -> str:
     """Say what a delta means, in the definition's own terms."""
     return (
         "For any set of results, the probability with a person's records is at most e^ε times "
-        f"the probability without them, plus δ = {exact_amount(delta)}, and the same the other way "
+        f"the probability without them, plus δ = {small(delta)}, and the same the other way "
         "round. δ is not the chance that the factor e^ε is exceeded, which may be larger."
     )

@@ -42,6 +42,8 @@ class ReleasedFamily:
         Whether it predicts a column. One that does not takes the empty target.
     views : bool
         Whether it relates two views of the same people: ``left`` and ``right`` of its parameters.
+    counted : str
+        What ``count_margin`` of its models is the noise on.
     numbers : bool
         Whether a numeric target is predicted as a number rather than by its groups.
     relational : bool
@@ -62,6 +64,7 @@ class ReleasedFamily:
     methods: Mapping[str, str] = field(default_factory=dict)
     targeted: bool = True
     views: bool = False
+    counted: str = "a count"
     numbers: bool = False
     relational: bool = False
     thorough: bool = False

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from dpcore.domain.schema import Schema
 from dpcore.errors import BudgetError, RequestError
+from dpcore.numerals import small
 from dpcore.privacy.budgets import (
     BudgetSplit,
     Definition,
     at_delta,
-    exact_amount,
     float_below,
     format_epsilon,
     gaussian_tail,
@@ -257,7 +257,7 @@ def protected_unit(schema: Schema) -> str:
 
 def guarantee_sentence(plan: RunPlan) -> str:
     """Say what kind of guarantee a run gives, and on what it rests."""
-    delta = f" and δ = {exact_amount(plan.delta)}" if plan.delta else ""
+    delta = f" and δ = {small(plan.delta)}" if plan.delta else ""
     promise = (
         f"Differential privacy with ε = {format_epsilon(plan.epsilon, places=9)}{delta} for each "
         f"{protected_unit(plan.schema)}"

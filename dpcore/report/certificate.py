@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
 
 from dpcore.domain.origins import words_of
 from dpcore.domain.protected import shared_things
-from dpcore.numerals import whole
-from dpcore.privacy.budgets import delta_sentence, exact_amount, format_epsilon, plain_epsilon
+from dpcore.numerals import small, whole
+from dpcore.privacy.budgets import delta_sentence, format_epsilon, format_parts, plain_epsilon
 from dpcore.released.release import Certificate, Release
 from dpcore.report.names import sampler_name, step_name
 from dpcore.report.spending import rho_sentence
@@ -21,10 +21,12 @@ def certificate_lines(release: Release, *, exact: bool = False) -> dict[str, str
     Parameters
     ----------
     exact : bool
-        Every epsilon to its last digit, as in files; otherwise as the budget meter rounds it.
+        Every epsilon to its last digit, as in files; otherwise as the budget meter rounds it, parts so
+        that they add up to the whole.
     """
-    card, amount = release.certificate, plain_epsilon if exact else format_epsilon
-    parallel = _parts(card.parallel_split, amount)
+    card = release.certificate
+    amount, amounts = (plain_epsilon, _exact) if exact else (format_epsilon, format_parts)
+    parallel = _parts(card.parallel_split, amounts)
     return {
         **_promise(card, amount),
         "Kind of guarantee": card.guarantee,
@@ -33,7 +35,7 @@ def certificate_lines(release: Release, *, exact: bool = False) -> dict[str, str
         "Data sets compared": card.neighboring_relation,
         "Rows kept per person, at most": str(card.max_rows_per_person),
         "Public row limit": whole(card.max_rows),
-        "How ε was split": _parts(card.budget_split, amount),
+        "How ε was split": _parts(card.budget_split, amounts),
         **({"How the parts add up": card.composition} if card.composition else {}),
         **({"Beside other results": rho_sentence(card.rho)} if card.rho is not None and card.private else {}),
         **({"On other people, at no extra cost": parallel} if parallel else {}),
@@ -53,7 +55,7 @@ def certificate_lines(release: Release, *, exact: bool = False) -> dict[str, str
 def _promise(card: Certificate, amount: Callable[[Decimal], str]) -> dict[str, str]:
     """What is promised; or that nothing is, and why."""
     budget = f"ε = {amount(card.epsilon)}"
-    budget += f", δ = {exact_amount(card.delta)}" if card.delta else ""
+    budget += f", δ = {small(card.delta)}" if card.delta else ""
     if not card.private:
         return {"Promise": f"none. Not private: {' '.join(card.problems)}", "Noise as for": budget}
     if card.delta:
@@ -61,6 +63,10 @@ def _promise(card: Certificate, amount: Callable[[Decimal], str]) -> dict[str, s
     return {"Promise": f"{budget} (pure differential privacy, no δ)"}
 
 
-def _parts(split: Mapping[str, Decimal], amount: Callable[[Decimal], str]) -> str:
-    told = (f"{step_name(step)} ε {amount(part)}" for step, part in split.items() if part)
-    return "; ".join(told)
+def _exact(parts: Iterable[Decimal]) -> list[str]:
+    return [plain_epsilon(part) for part in parts]
+
+
+def _parts(split: Mapping[str, Decimal], amounts: Callable[[Iterable[Decimal]], list[str]]) -> str:
+    spent = {step: part for step, part in split.items() if part}
+    return "; ".join(f"{step_name(step)} ε {part}" for step, part in zip(spent, amounts(spent.values()), strict=True))

@@ -9,8 +9,8 @@ from functools import cached_property
 
 from dpcore.domain.origins import words_of
 from dpcore.errors import RequestError
-from dpcore.numerals import whole
-from dpcore.privacy.budgets import at_delta, exact_amount
+from dpcore.numerals import small, whole
+from dpcore.privacy.budgets import at_delta
 from dpcore.released.release import Release
 from dpcore.report.blocks import Block, Bullets, Document, Grid, Paragraph, Section
 from dpcore.report.domain import schema_tables
@@ -214,7 +214,7 @@ class Dossier:
             yield (
                 f"{place}. {self.name_of(release)}",
                 exact_epsilon(card.epsilon),
-                exact_amount(card.delta),
+                small(card.delta),
                 card.guarantee,
             )
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dpcore.privacy.budgets import at_delta, exact_amount, plain_epsilon
+from dpcore.numerals import small
+from dpcore.privacy.budgets import at_delta, plain_epsilon
 from dpcore.released.plan import guaranteed_odds
 from dpcore.released.release import Release
 from dpcore.report.blocks import Block, Bullets, Code, Drawing, Facts, Grid, Heading, Paragraph
@@ -32,7 +33,7 @@ def facts_of(release: Release) -> dict[str, str]:
     return {
         "Result": f"{kind} ({method})" if method else kind,
         "ε": plain_epsilon(card.epsilon),
-        "δ": exact_amount(card.delta),
+        "δ": small(card.delta),
         "Guarantee": card.guarantee,
         "Made": f"{card.created:%Y-%m-%d %H:%M} UTC",
         "Number": release.id,

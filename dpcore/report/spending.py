@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 from dpcore.numerals import whole
-from dpcore.privacy.budgets import at_delta, exact_amount, format_epsilon
+from dpcore.privacy.budgets import at_delta, exact_amount, format_epsilon, format_parts
 from dpcore.workspace.requests import Balance, Quote
 
 
@@ -21,10 +21,27 @@ def plain_sum_sentence(balance: Balance) -> str:
     return "" if added is None else f"Added up, what each run promises by itself comes to ε = {format_epsilon(added)}."
 
 
+def adds(quote: Quote) -> str:
+    """What a run adds to what is spent: the difference of what is shown before it and after it."""
+    before = quote.balance_before
+    return format_parts([before.spent + before.reserved, quote.adds])[-1]
+
+
 def adds_sentence(quote: Quote) -> str:
-    """What a run adds to what is spent, beside what was asked for."""
+    """The same as a sentence, with the reason if it is not what was asked for."""
     at = at_delta(quote.balance_before.delta)
-    return f"It adds ε = {format_epsilon(quote.adds)} to what is spent{at}."
+    return f"It adds ε = {adds(quote)} to what is spent{at}. {adds_reason(quote)}".strip()
+
+
+def adds_reason(quote: Quote) -> str:
+    """Why a run adds more or less than what was asked for; empty if it does neither."""
+    own = format_epsilon(quote.cost)
+    if format_epsilon(quote.adds) == own:
+        return ""
+    return (
+        f"This run adds {'more' if quote.adds > quote.cost else 'less'} than the ε = {own} asked for, as runs are not "
+        "added up but counted together: of many small ones the first add most, and later ones less and less."
+    )
 
 
 def fitting(quote: Quote) -> str:

@@ -6,6 +6,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from dpcore.models.summaries.released.table_one_words import PrintedCell, PrintedLine, PrintedTable
+from dpcore.numerals import small
 from dpcore.privacy.budgets import format_epsilon
 from dpcore.released.release import Release
 
@@ -57,7 +58,7 @@ def table_one_document(release: Release, table: PrintedTable) -> str:
 
 def _note(release: Release) -> str:
     card = release.certificate
-    spent = f"epsilon = {format_epsilon(card.epsilon)}" + (f", delta = {card.delta:.2g}" if card.delta else "")
+    spent = f"epsilon = {format_epsilon(card.epsilon)}" + (f", delta = {small(card.delta)}" if card.delta else "")
     promise = f"Differentially private ({spent})." if card.private else "Not private."
     return (
         f"{promise} Noise was added to every count; below each figure: where it may lie for this noise, with 95 % "

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from dpcore.privacy.budgets import delta_sentence, exact_amount, format_epsilon, plain_epsilon
+from dpcore.numerals import small
+from dpcore.privacy.budgets import delta_sentence, format_epsilon, plain_epsilon
 from dpcore.released.plan import Guarantee, guaranteed_odds
 from dpcore.released.release import Release
 from dpcore.report.spending import plain_sum_sentence
@@ -25,7 +26,7 @@ class Total:
     what : str
         What it is the cost of.
     epsilon, delta : str
-        Exact decimals.
+        To the last digit.
     odds : str
         What they mean.
     """
@@ -83,4 +84,4 @@ def _total(what: str, epsilon: Decimal, delta: Decimal, guarantee: Guarantee, se
     odds = guaranteed_odds(epsilon, delta, guarantee, seen)
     if delta and guarantee != "none":
         odds += f" {delta_sentence(delta)}"
-    return Total(what, exact_epsilon(epsilon), exact_amount(delta), f"{odds} {more}".strip())
+    return Total(what, exact_epsilon(epsilon), small(delta), f"{odds} {more}".strip())

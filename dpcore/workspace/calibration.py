@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Final
 
 import numpy as np
-import psutil
 
 from dpcore.arrays import Array, Ints, Ints32
 from dpcore.compiled import kernel
@@ -51,7 +50,6 @@ def measured() -> Machine:
         place=_fastest(lambda: _scatter(codes, values, sums)) / _PLACES,
         draw=_fastest(lambda: noise.release(counts, secure)) / _DRAWS,
         call=_fastest(lambda: [noise.release(counts[:1], secure) for _ in range(_CALLS)]) / _CALLS,
-        resident=float(psutil.Process().memory_info().rss),
     )
 
 

@@ -19,6 +19,8 @@ from dpcore.frozen import FrozenModel
 from dpcore.released.workload import Forecast, Work, Workload
 
 _FILE: Final = "machine.json"
+#: Bytes of a process that is ready to run models: much the same on every machine.
+_READY: Final = 3e8
 
 
 def this_machine() -> str:
@@ -35,8 +37,6 @@ class Machine(FrozenModel):
         What was measured, see :func:`this_machine`.
     word, place, draw, call : float
         Seconds of one unit of :class:`dpcore.released.workload.Work`.
-    resident : float
-        Bytes of a process that is ready to run models.
     """
 
     name: str = Field(default_factory=this_machine)
@@ -44,7 +44,6 @@ class Machine(FrozenModel):
     place: float = Field(default=1.5e-9, gt=0)
     draw: float = Field(default=7e-6, gt=0)
     call: float = Field(default=1e-4, gt=0)
-    resident: float = Field(default=3e8, ge=0)
 
     def seconds(self, work: Work, cores: int = 1) -> float:
         """Seconds for some work on so many cores, as far as they can share it."""
@@ -55,7 +54,7 @@ class Machine(FrozenModel):
         """What a run takes here, on all cores."""
         cores = os.cpu_count() or 1
         steps = {name: self.seconds(work, cores) for name, work in workload.steps.items()}
-        return Forecast(steps, self.resident + workload.bytes)
+        return Forecast(steps, _READY + workload.bytes)
 
 
 def machine_of(home: Path) -> Machine:

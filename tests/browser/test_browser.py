@@ -343,12 +343,12 @@ def test_a_forest_tells_of_a_case(page: Page, ward: Server) -> None:
 
 def test_shapes_from_the_form_to_one_case(page: Page, ward: Server) -> None:
     open_tree(page, ward, "Shape functions")
-    expect(page.locator(".fg-meter")).to_contain_text("Counted at δ = 0.00001.")
+    expect(page.locator(".fg-meter")).to_contain_text("Counted at δ = 10⁻⁵.")
     assert spent(ward) == (0, 0, 0)
     open_review(page)
     dialog = page.get_by_role("dialog")
     expect(dialog).to_contain_text("Explainable boosting machine: All bins at once")
-    expect(dialog).to_contain_text("plus δ = 0.0000005")
+    expect(dialog).to_contain_text("plus δ = 5 · 10⁻⁷")
     spend_button(page).click()
     finished(page)
     expect(page.get_by_label(re.compile("Mean size of what each adds"))).to_have_count(1)

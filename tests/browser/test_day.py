@@ -13,6 +13,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from dpcore.domain.schema import Schema
+from dpcore.privacy.budgets import alike
 from dpcore.workspace.users import User
 from tests.browser.test_browser import SCHEMA_TEXT, Server, choose, finished, go, invented, serve, settled, type_epsilon
 from tests.browser.test_report import written_dossier
@@ -103,9 +104,9 @@ def spend(page: Page) -> None:
 
 def meter_says(page: Page, spent: str, left: str) -> None:
     """The meter, while no run is being set up and none is waiting. It is drawn after the page."""
-    amounts = {"Spent so far": spent, "Reserved": "0.00", "Left": left}
+    amounts = zip(("Spent so far", "Reserved", "Left"), alike([spent, "0.00", left]), strict=True)
     lines = page.locator(".fg-meter .fg-legend li")
-    expect(lines).to_have_text([f"{label}ε {amount}" for label, amount in amounts.items()])
+    expect(lines).to_have_text([f"{label}ε {amount}" for label, amount in amounts])
 
 
 def test_a_day(server: Server, visit: Callable[[str], Page], tmp_path: Path) -> None:

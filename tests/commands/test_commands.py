@@ -148,10 +148,10 @@ def test_shapes_are_fitted_printed_and_written(home: Path, options: tuple[str, .
     path, target = home / "result.json", ("--target", "diagnosis")
     quoted = run(*EBM, *target, *options, "--quote")
     assert "would cost epsilon = 0.50;" in quoted
-    assert "to what is spent at δ = 0.00001." in quoted
+    assert "to what is spent at δ = 10⁻⁵." in quoted
     text = run(*EBM, *target, *options, "-o", path)
     assert "Shape functions for 'diagnosis'" in text
-    assert "epsilon = 0.50, delta = 0.0000005" in text
+    assert "epsilon = 0.50, delta = 5 · 10⁻⁷" in text
     assert f"  ρ = {Release.from_json(path.read_text()).certificate.rho:f} (zero-concentrated" in text
     assert "Before any column counts, the chance of diagnosis = malignant is" in text
     assert ("On people held out of the fit: " in text) == ("--no-evaluate" not in options)
@@ -510,14 +510,14 @@ def test_schema_files_of_the_demonstrations_are_templates_to_copy() -> None:
 def test_a_budget_has_the_delta_that_was_given(files: tuple[Path, Path]) -> None:
     data, schema = files
     told = run("data", "add", data, "--schema", schema, "--budget", "2", "--delta", "1e-7")
-    assert "budget 2.00 at δ = 0.0000001, spent 0.00, left 2.00, largest run without a delta 2.00" in told
-    assert "total 2.00 at δ = 0.0000001" in run("ledger", "show", "breast_cancer")
+    assert "budget 2.00 at δ = 10⁻⁷, spent 0.00, left 2.00, largest run without a delta 2.00" in told
+    assert "total 2.00 at δ = 10⁻⁷" in run("ledger", "show", "breast_cancer")
 
 
 @pytest.mark.usefixtures("stored")
 def test_limits_are_changed_one_by_one() -> None:
-    assert "budget 3.00 at δ = 0.00001, " in run("ledger", "caps", "breast_cancer", "--budget", "3", "--note", "more")
-    assert "budget 3.00 at δ = 0.000001, " in run("ledger", "caps", "breast_cancer", "--delta", "1e-6")
+    assert "budget 3.00 at δ = 10⁻⁵, " in run("ledger", "caps", "breast_cancer", "--budget", "3", "--note", "more")
+    assert "budget 3.00 at δ = 10⁻⁶, " in run("ledger", "caps", "breast_cancer", "--delta", "1e-6")
     assert "at most 0.50 per run" in run("ledger", "caps", "breast_cancer", "--run-cap", "0.5", "--analyst-cap", "1")
     assert "budget 3.00, spent 0.00, left 3.00, at most" in run("ledger", "caps", "breast_cancer", "--delta", "0")
 
@@ -535,7 +535,7 @@ def test_limits_are_changed_one_by_one() -> None:
 @pytest.mark.usefixtures("stored")
 def test_a_limit_that_cannot_be_used_is_one_line(changes: tuple[str, ...], sentence: str) -> None:
     assert sentence in refuse("ledger", "caps", "breast_cancer", *changes)
-    assert "budget 2.00 at δ = 0.00001, spent 0.00" in run("ledger", "show", "breast_cancer")
+    assert "budget 2.00 at δ = 10⁻⁵, spent 0.00" in run("ledger", "show", "breast_cancer")
 
 
 @pytest.mark.usefixtures("stored")

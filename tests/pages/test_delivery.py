@@ -39,9 +39,9 @@ def test_what_is_drawn_anew_was_broken_off(following: list[str] | None) -> None:
     assert told(["picture"], ENDED, following) == BROKEN_OFF
 
 
-PARTED = "At ε = 0.50 and δ = 0.00001, ε 2.00 of ε ≤ ∞: ≈ 35% of e^ε"
+PARTED = "At ε = 0.50 and δ = 5 · 10⁻⁷, ε 2.00 of ε ≤ ∞: ≈ 35% of e^ε"
 #: An underscore stands for a space at which no browser breaks a line.
-KEPT = "At ε_=_0.50 and δ_=_0.00001, ε_2.00 of ε_≤_∞: ≈_35% of e^ε".replace("_", "\N{NO-BREAK SPACE}")
+KEPT = "At ε_=_0.50 and δ_=_5_·_10⁻⁷, ε_2.00 of ε_≤_∞: ≈_35% of e^ε".replace("_", "\N{NO-BREAK SPACE}")
 
 
 @pytest.mark.parametrize("kind", ["markdown", "html", "alert", "heading"])

@@ -7,11 +7,13 @@ from decimal import Decimal
 import pytest
 
 from dpcore.domain.schema import Schema
+from dpcore.models.released import parse_model
+from dpcore.models.summaries.released.reading import total_of
 from dpcore.workspace.requests import Quote, RunRequest
 from pages.components.run import advice
 from pages.components.run.advice import COUNT, DESCRIBE, PREDICT, RELATE, Wish
 from pages.components.visitor import access
-from tests.support.page_tools import SCHEMA, add_ward, button, checked, open_page, words
+from tests.support.page_tools import SCHEMA, add_ward, button, checked, open_page, submit, words
 from tests.support.small_trains import SCHEMA as TRAINS
 
 
@@ -69,6 +71,27 @@ def test_the_epsilon_is_the_smallest_that_shows_the_groups_wanted() -> None:
         if below:
             assert 20 * at(below[-1]).plan.count_margin() > Decimal(group) * SCHEMA.max_rows
     assert len(set(at.asked)) < len(advice.STOPS), "not every epsilon is tried"  # type: ignore[attr-defined]
+
+
+def test_rows_are_those_that_a_first_look_told_with_noise() -> None:
+    at = quoted(add_ward(budget="20"))
+    wish, most = Wish(DESCRIBE, "died", group=Decimal("0.1"), part=Decimal(1)), SCHEMA.max_rows
+    limit, fewer = advice.advise(wish, SCHEMA, at), advice.advise(wish, SCHEMA, at, most // 5)
+    assert fewer.epsilon > limit.epsilon
+    assert f"There are at most {most:,} rows, which is public." in limit.reasons
+    assert f"There are about {most // 5:,} rows, as a first look told." in fewer.reasons
+    for noisy in (-3, most + 9):
+        advice.advise(wish, SCHEMA, at, noisy)
+
+
+def test_the_page_takes_the_rows_of_the_newest_first_look() -> None:
+    dataset_id = add_ward(budget="20")
+    submit(dataset_id, "summaries", "1", "")
+    app = open_page("which_method")
+    app.radio(key="guide-aim").set_value(COUNT)
+    told = words(checked(app.run()))
+    rows = round(total_of(parse_model(access.service().releases(dataset_id)[0])).value)
+    assert f"There are about {rows:,} rows, as a first look told." in told
 
 
 def test_it_never_costs_more_than_is_allowed_and_says_what_that_hides() -> None:

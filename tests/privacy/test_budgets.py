@@ -113,6 +113,27 @@ def test_format_epsilon(epsilon, up, text):
     assert budgets.format_epsilon(Decimal(epsilon), up=up) == text
 
 
+@given(st.lists(EPSILONS, min_size=1, max_size=8))
+def test_parts_add_up_to_the_total_as_it_is_shown(parts):
+    shown = budgets.format_parts(parts)
+    step = Decimal("0.0001")
+    assert len({len(part.partition(".")[2]) for part in shown}) == 1, "all with as many decimals"
+    for number in range(1, len(parts) + 1):
+        total = budgets.format_epsilon(sum(parts[:number]))
+        assert sum(map(Decimal, shown[:number])) == Decimal(total)
+    assert all(abs(Decimal(told) - part) < step for told, part in zip(shown, parts, strict=True))
+
+
+def test_parts_of_an_amount_without_a_bound_are_shown_one_by_one():
+    assert budgets.format_parts([Decimal("Infinity"), Decimal("0.5")]) == ["∞", "0.50"]
+
+
+def test_amounts_of_a_list_have_as_many_decimals_as_the_longest():
+    assert budgets.alike(["ε 0.50", "ε 3.4005", "nothing", "∞"]) == ["ε 0.5000", "ε 3.4005", "nothing", "∞"]
+    assert budgets.alike(["0.50", "1.25"]) == ["0.50", "1.25"]
+    assert budgets.alike([]) == []
+
+
 @given(
     EPSILONS,
     st.dictionaries(st.text(min_size=1), st.integers(0, 50), min_size=1, max_size=8),
@@ -373,8 +394,8 @@ def test_odds_are_rounded_up(epsilon, factor):
 @pytest.mark.parametrize(
     ("epsilon", "delta", "end"),
     [
-        ("1", "0.00001", "of at most 5.44 (twice e^ε), except with a chance of at most 0.00003"),
-        ("5", "1E-8", "of at most 297 (twice e^ε), except with a chance of at most 0.00000003"),
+        ("1", "0.00001", "of at most 5.44 (twice e^ε), except with a chance of at most 3 · 10⁻⁵"),
+        ("5", "1E-8", "of at most 297 (twice e^ε), except with a chance of at most 3 · 10⁻⁸"),
         ("1", "0.5", "of at most 5.44 (twice e^ε), except with a chance of at most 1 (3 δ)."),
         ("20", "0.1", "that may exceed a million, which promises next to nothing."),
     ],
@@ -419,7 +440,7 @@ def test_the_bound_of_three_delta_is_nearly_attained():
 
 def test_delta_in_words():
     told = budgets.delta_sentence(Decimal("1E-5"))
-    assert "at most e^ε times the probability without them, plus δ = 0.00001" in told
+    assert "at most e^ε times the probability without them, plus δ = 10⁻⁵" in told
     assert "not the chance" in told
 
 

@@ -15,6 +15,7 @@ from dpcore.commands.text import certificate_text
 from dpcore.errors import NotFoundError, RequestError
 from dpcore.models.registry import LEARNERS
 from dpcore.models.released import parse_model
+from dpcore.numerals import small
 from dpcore.privacy.budgets import exact_amount
 from dpcore.released.release import make_release
 from dpcore.report.certificate import certificate_lines
@@ -249,12 +250,12 @@ def test_sums_are_the_ledgers_to_the_last_digit(service: Service, info: DatasetI
     [of_chosen, of_all] = table_rows(html, "Privacy budget, exact")
     balance = service.total_balance(info.id)
     assert Decimal(of_chosen[1].split()[0]) == sum(entry.epsilon for entry in own)
-    assert Decimal(of_chosen[2]) == sum(entry.delta for entry in own) > 0
-    assert of_all[1:] == [exact_epsilon(balance.spent), "0.00001"]
+    assert of_chosen[2] == small(sum(entry.delta for entry in own)) != "0"
+    assert of_all[1:] == [exact_epsilon(balance.spent), "10⁻⁵"]
     assert of_chosen[0] == "The 2 results in this dossier, added up"
     account = dict(table_rows(html, "Budget of the data set in ε, all analysts together"))
     assert account == {
-        "Budget": "9.00 at δ = 0.00001",
+        "Budget": "9.00 at δ = 10⁻⁵",
         "Spent": exact_epsilon(balance.spent),
         "Reserved": "0.00",
         "Added up, what each run promises by itself": exact_epsilon(sum(entry.epsilon for entry in charged)),

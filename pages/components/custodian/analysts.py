@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 
 import streamlit as st
 
-from dpcore.privacy.budgets import parse_limit
+from dpcore.privacy.budgets import alike, parse_limit
 from dpcore.workspace.requests import REASON_LIMIT, Account, DatasetInfo
 from dpcore.workspace.users import NAME_LENGTH
 from pages.components.custodian import budgets
@@ -32,7 +32,7 @@ def show() -> None:
     _everybody(dataset, accounts)
     if accounts:
         caption = f"Analysts of {dataset.name}; what is left obeys the total of the data set too"
-        markup.table(caption, _HEADER, map(_row, accounts.values()))
+        markup.table(caption, _HEADER, _rows(list(accounts.values())))
     else:
         markup.empty(
             "No analyst yet",
@@ -59,18 +59,18 @@ def _everybody(dataset: DatasetInfo, accounts: Mapping[str, Account]) -> None:
         st.caption(text("more_granted"))
 
 
-def _row(account: Account) -> str:
-    balance, frozen = account.balance, account.standing.frozen
-    numbers = (
-        amounts.standing(account.standing),
-        amounts.cost(balance.spent),
-        amounts.cost(balance.reserved),
-        amounts.left(balance.left),
-        str(account.runs),
+def _rows(accounts: Sequence[Account]) -> Iterator[str]:
+    balances = [account.balance for account in accounts]
+    columns = (
+        alike(amounts.cost(balance.spent) for balance in balances),
+        alike(amounts.cost(balance.reserved) for balance in balances),
+        alike(amounts.left(balance.left) for balance in balances),
     )
-    state = "may spend" if frozen is None else f"frozen: {frozen}"
-    cells = [markup.roomy(account.analyst), *map(markup.unbroken, numbers), markup.roomy(state)]
-    return markup.row(cells)
+    for account, *budget in zip(accounts, *columns, strict=True):
+        frozen = account.standing.frozen
+        numbers = (amounts.standing(account.standing), *budget, str(account.runs))
+        state = "may spend" if frozen is None else f"frozen: {frozen}"
+        yield markup.row([markup.roomy(account.analyst), *map(markup.unbroken, numbers), markup.roomy(state)])
 
 
 def _give(dataset: DatasetInfo, accounts: Mapping[str, Account]) -> None:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from decimal import ROUND_CEILING, Context, Decimal
 from functools import cache
 from pathlib import Path
 
 from dpcore.report.names import METHODS, STEPS, step_name
 
-__all__ = ["ASSETS", "METHODS", "STEPS", "small", "step_name", "text"]
+__all__ = ["ASSETS", "METHODS", "STEPS", "step_name", "text"]
 ASSETS = Path(__file__).resolve().parents[3] / "assets"
 
 
@@ -16,9 +15,3 @@ ASSETS = Path(__file__).resolve().parents[3] / "assets"
 def text(name: str) -> str:
     """The help text called ``name``."""
     return (ASSETS / "help" / f"{name}.md").read_text(encoding="utf-8").strip()
-
-
-def small(delta: Decimal) -> str:
-    """A delta, rounded up to two digits."""
-    shown = delta.normalize(Context(prec=2, rounding=ROUND_CEILING))
-    return f"{shown:f}" if shown >= Decimal("0.000000001") else f"{shown:e}"

@@ -1,11 +1,14 @@
-"""Signs stay on one line with their number: ``ε = 0.50`` never ends a line with ``ε`` or with ``=``."""
+"""Signs stay on one line with their number: ``ε = 0.50`` never ends a line with ``ε`` or with ``=``.
+
+So do digits and the power of ten behind them.
+"""
 
 from __future__ import annotations
 
 import re
 
-#: A sign, perhaps what compares it, and a number.
-_SIGN_AND_NUMBER = re.compile(r"([εδρ]) (?:([=≤≥]) )?(?=[\d∞])|[≈×] (?=\d)")
+#: A sign, perhaps what compares it, and a number; digits and the power of ten behind them.
+_SIGN_AND_NUMBER = re.compile(r"([εδρ]) (?:([=≤≥]) )?(?=[\d∞])|[≈×] (?=\d)|(?<=\d) · (?=10⁻)")
 _NO_BREAK = "\N{NO-BREAK SPACE}"
 
 

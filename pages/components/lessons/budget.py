@@ -9,7 +9,8 @@ from typing import Any
 import streamlit as st
 
 from dpcore.errors import BudgetError
-from dpcore.privacy.budgets import delta_sentence, exact_amount, format_epsilon
+from dpcore.numerals import small
+from dpcore.privacy.budgets import alike, delta_sentence, format_epsilon
 from pages.components.kit import figure, markup, slot
 from pages.components.kit.texts import text
 from pages.components.lessons import guess
@@ -88,10 +89,8 @@ def ask_often(questions: int, epsilon: Decimal, draw: int) -> tuple[Any, str]:
 
 def toy_meter(name: str, budget: Any) -> None:
     """A meter that looks like the one of a data set, and says that it is a toy."""
-    parts = {
-        "Spent": ("fg-spent", f"ε {format_epsilon(budget.spent)}"),
-        "Left for one question": ("fg-left", f"ε {format_epsilon(budget.left, up=False)}"),
-    }
+    spent, left = alike([f"ε {format_epsilon(budget.spent)}", f"ε {format_epsilon(budget.left, up=False)}"])
+    parts = {"Spent": ("fg-spent", spent), "Left for one question": ("fg-left", left)}
     words = "; ".join(f"{label} {shown}" for label, (_, shown) in parts.items())
     legend = "".join(
         f'<li><i class="{style}" aria-hidden="true"></i><span>{label}</span><b>{shown}</b></li>'
@@ -99,7 +98,7 @@ def toy_meter(name: str, budget: Any) -> None:
     )
     total = budget.cap.epsilon
     share = min(100.0, float(100 * budget.spent / total))
-    cap = f"{name[0].upper()}{name[1:]}: ε {format_epsilon(total)} in total, at δ = {exact_amount(budget.cap.delta)}"
+    cap = f"{name[0].upper()}{name[1:]}: ε {format_epsilon(total)} in total, at δ = {small(budget.cap.delta)}"
     st.html(
         f'<section class="fg-meter" aria-label="Toy budget of {name}"><h3>Toy budget</h3>'
         f'<div class="name">{cap}, without any effect on real budgets</div>'
@@ -111,11 +110,12 @@ def toy_meter(name: str, budget: Any) -> None:
 
 def _table(found: Any, counted: Any, questions: int) -> None:
     rows = []
-    for asked, costs in enumerate(zip(counted.added, counted.composed, strict=True), start=1):
+    added, composed = (alike(map(format_epsilon, column)) for column in (counted.added, counted.composed))
+    for asked, costs in enumerate(zip(added, composed, strict=True), start=1):
         if asked <= len(found.means):
             learned = [f"{found.means[asked - 1]:,.1f}", f"±{found.margins[asked - 1]:,.1f}"]
         else:
             learned = ["refused" if asked <= questions else "not asked", ""]
-        rows.append(markup.row([str(asked), *learned, *map(format_epsilon, costs)]))
+        rows.append(markup.row([str(asked), *learned, *costs]))
     header = ("Questions", "Average", "95% margin", "ε, added", "ε, composed")
     markup.table("After each question", header, rows)

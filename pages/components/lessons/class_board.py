@@ -8,8 +8,8 @@ from html import escape
 import streamlit as st
 
 from dpcore.errors import FrostglassError
-from dpcore.numerals import minus, whole
-from dpcore.privacy.budgets import exact_amount, format_epsilon
+from dpcore.numerals import minus, small, whole
+from dpcore.privacy.budgets import alike, format_epsilon
 from dpcore.workspace.class_rooms import Board, Room
 from pages.components.kit import figure, markup, refresh
 from pages.components.visitor import access, login
@@ -93,7 +93,7 @@ def _cost(board: Board) -> None:
         sum((answer.epsilon for answer in board.answers if answer.student == student), Decimal(0))
         for student, _ in board.students
     )
-    composed = "" if counted == added else f", or ε {format_epsilon(counted)} at δ = {exact_amount(DELTA)} if composed"
+    composed = "" if counted == added else f", or ε {format_epsilon(counted)} at δ = {small(DELTA)} if composed"
     markup.notice(
         "amber",
         "All answers together.",
@@ -106,16 +106,17 @@ def _table(board: Board, question: int) -> None:
     from dpcore.lessons import COUNTS
 
     chosen = [answer for answer in board.answers if answer.asked == COUNTS[question]]
+    shown = chosen[-_ROWS:][::-1]
     rows = [
         markup.row(
             [
                 markup.roomy(called(answer.student, answer.name)),
-                format_epsilon(answer.epsilon),
+                epsilon,
                 whole(answer.noisy),
                 *([whole(answer.noisy - answer.asked.people)] if board.room.revealed else []),
             ]
         )
-        for answer in reversed(chosen[-_ROWS:])
+        for answer, epsilon in zip(shown, alike(format_epsilon(answer.epsilon) for answer in shown), strict=True)
     ]
     header = ["Student", "ε", "Noisy answer", *(["Noise"] if board.room.revealed else [])]
     markup.table("Latest first", header, rows)

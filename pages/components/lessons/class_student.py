@@ -8,7 +8,7 @@ import streamlit as st
 
 from dpcore.errors import FrostglassError
 from dpcore.numerals import whole
-from dpcore.privacy.budgets import format_epsilon
+from dpcore.privacy.budgets import alike, format_epsilon
 from dpcore.workspace.class_rooms import Seat
 from pages.components.kit import markup, slot
 from pages.components.kit.texts import text
@@ -69,8 +69,9 @@ def _answers(seat: Seat, *, revealed: bool) -> None:
         return
     header = ["Your question", "Patients", "ε", "Noisy answer", *(["True count"] if revealed else [])]
     rows = []
-    for number, answer in enumerate(seat.budget.answers, start=1):
+    epsilons = alike(format_epsilon(answer.epsilon) for answer in seat.budget.answers)
+    for number, (answer, epsilon) in enumerate(zip(seat.budget.answers, epsilons, strict=True), start=1):
         noisy = f"{whole(answer.noisy)} ± {whole(answer.margin)}"
-        cells = [str(number), escape(answer.asked.question), format_epsilon(answer.epsilon), noisy]
+        cells = [str(number), escape(answer.asked.question), epsilon, noisy]
         rows.append(markup.row(cells + ([whole(answer.asked.people)] if revealed else [])))
     markup.table("Your noisy answers, each with its 95% margin", header, rows)

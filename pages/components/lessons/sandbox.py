@@ -10,7 +10,7 @@ import streamlit as st
 
 from dpcore.errors import BudgetError
 from dpcore.numerals import whole
-from dpcore.privacy.budgets import format_epsilon
+from dpcore.privacy.budgets import alike, format_epsilon
 from pages.components.kit import markup, slot
 from pages.components.kit.texts import text
 from pages.components.lessons import parts as lesson
@@ -86,8 +86,9 @@ def _answers(budget: Any) -> None:
     open_truth = st.toggle("Show the true counts (public data)", key=f"{_KEY}-truth")
     header = ["Question", "Patients", "ε", "Noisy answer", *(["True count"] if open_truth else [])]
     rows = []
-    for number, answer in enumerate(budget.answers, start=1):
+    epsilons = alike(format_epsilon(answer.epsilon) for answer in budget.answers)
+    for number, (answer, epsilon) in enumerate(zip(budget.answers, epsilons, strict=True), start=1):
         noisy = f"{whole(answer.noisy)} ± {whole(answer.margin)}"
-        cells = [str(number), escape(answer.asked.question), format_epsilon(answer.epsilon), noisy]
+        cells = [str(number), escape(answer.asked.question), epsilon, noisy]
         rows.append(markup.row(cells + ([whole(answer.asked.people)] if open_truth else [])))
     markup.table("Noisy answers, each with its 95% margin", header, rows)

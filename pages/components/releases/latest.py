@@ -6,7 +6,7 @@ import streamlit as st
 
 from dpcore.domain.labels import called
 from dpcore.numerals import hundredths
-from dpcore.privacy.budgets import format_epsilon
+from dpcore.privacy.budgets import alike, format_epsilon
 from dpcore.released.release import Release
 from pages.components.families.registry import Family
 from pages.components.families.shared.given import Given
@@ -23,7 +23,13 @@ def show(given: Given, family: Family) -> bool:
     if not found:
         return False
     by = sharing.others(sharing.read(given.dataset.id))
-    words = told_apart({release.id: _words(release, by.get(release.id, "")) for release in found.values()})
+    costs = alike(format_epsilon(release.certificate.epsilon) for release in found.values())
+    words = told_apart(
+        {
+            release.id: _words(release, cost, by.get(release.id, ""))
+            for release, cost in zip(found.values(), costs, strict=True)
+        }
+    )
     with st.container(border=True, key=f"card-latest-{family.name}"):
         st.markdown("**Latest results**")
         # One box above all else, so that nothing moves away under a click when a newer result comes.
@@ -41,12 +47,12 @@ def show(given: Given, family: Family) -> bool:
     return chosen is not None
 
 
-def _words(release: Release, by: str) -> str:
+def _words(release: Release, cost: str, by: str) -> str:
     card, auc = release.certificate, library.figure(release, "auc")
     parts = [
         called(release.domain, release.target),
         "" if auc is None else f"AUC {hundredths(auc)}",
-        f"ε {format_epsilon(card.epsilon)}",
+        f"ε {cost}",
         f"{card.created:%Y-%m-%d %H:%M} UTC",
         f"by {by}" if by else "",
     ]

@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from dpcore.domain.labels import called
-from dpcore.privacy.budgets import format_epsilon
+from dpcore.privacy.budgets import alike, format_epsilon
 from dpcore.released.release import Release
 from dpcore.workspace.requests import ReleaseNote
 from pages.components.families import registry
@@ -67,7 +67,8 @@ def frame(releases: Sequence[Release], notes: Mapping[str, ReleaseNote], by: Map
 
 def _decimals(releases: Sequence[Release]) -> int:
     """As many as the longest ε needs, so that all are written alike."""
-    return max(len(format_epsilon(release.certificate.epsilon).partition(".")[2]) for release in releases)
+    first, *_ = alike(format_epsilon(release.certificate.epsilon) for release in releases)
+    return len(first.partition(".")[2])
 
 
 def _row(release: Release, note: ReleaseNote | None, by: str) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from typing import Any
 import streamlit as st
 
 from dpcore.domain.labels import called
+from dpcore.privacy.budgets import format_epsilon
 from dpcore.released.release import Release
 from dpcore.workspace.requests import ReleaseNote
 from pages.components.families import registry as families
@@ -48,7 +49,8 @@ class Wanted:
     def fits(self, release: Release, note: ReleaseNote | None, by: str = "") -> bool:
         """Whether a release is wanted; ``by`` somebody else, if it is not the visitor's."""
         card = release.certificate
-        searched = f"{label(release, note, by)}\n{note.note if note else ''}\n{release.id}".casefold()
+        cost = format_epsilon(card.epsilon)
+        searched = f"{label(release, cost, note, by)}\n{note.note if note else ''}\n{release.id}".casefold()
         return (
             (not self.families or release.kind in self.families)
             and (not self.targets or called(release.domain, release.target) in self.targets)

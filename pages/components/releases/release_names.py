@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 import streamlit as st
 
 from dpcore.domain.labels import called
-from dpcore.privacy.budgets import format_epsilon
+from dpcore.privacy.budgets import alike, format_epsilon
 from dpcore.released.release import Release
 from dpcore.workspace.requests import NAME_LIMIT, NOTE_LIMIT, ReleaseNote
 from pages.components.families import registry
@@ -18,13 +20,22 @@ OPEN, SIDES, FURTHER = "release", ("compare-0", "compare-1"), "compare-more"
 _SAID = "release-note-said"
 
 
-def label(release: Release, note: ReleaseNote | None, by: str = "") -> str:
-    """One line that tells a release from all others, its own name first; ``by`` somebody else."""
+def labels(releases: Sequence[Release], notes: Mapping[str, ReleaseNote], by: Mapping[str, str]) -> dict[str, str]:
+    """A line for each that tells it from all others, its own name first; ``by`` whom, if by somebody else."""
+    costs = alike(format_epsilon(release.certificate.epsilon) for release in releases)
+    return {
+        release.id: label(release, cost, notes.get(release.id), by.get(release.id, ""))
+        for release, cost in zip(releases, costs, strict=True)
+    }
+
+
+def label(release: Release, cost: str, note: ReleaseNote | None, by: str) -> str:
+    """One such line, with what the release cost as it is written in the list."""
     card, family = release.certificate, registry.of_release(release)
     own = f"{note.name} · " if note is not None and note.name else ""
     made = f" · by {by}" if by else ""
     return (
-        f"{own}{family.heading(called(release.domain, release.target))}{made} · ε {format_epsilon(card.epsilon)} · "
+        f"{own}{family.heading(called(release.domain, release.target))}{made} · ε {cost} · "
         f"{card.created:%Y-%m-%d %H:%M} UTC · {release.dataset_name} · {release.id[:6]}"
     )
 

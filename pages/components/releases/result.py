@@ -6,13 +6,12 @@ from typing import Any
 
 import streamlit as st
 
-from dpcore.numerals import whole
+from dpcore.numerals import small, whole
 from dpcore.privacy.budgets import format_epsilon
 from dpcore.released.imported import Imported
 from dpcore.released.release import Release
 from pages.components.families import registry
 from pages.components.kit import markup
-from pages.components.kit.texts import small
 from pages.components.visitor import access
 
 #: Ground of the verdict by its grade.
@@ -30,14 +29,13 @@ def show(release: Release, *, key: str, rehearsal: bool = False) -> None:
     _banners(release, rehearsal=rehearsal, public=public)
     family = registry.of_release(release)
     most = "at most " if family.methods else ""
-    counted = "Noise on a count of a pair of groups" if family.released.views else "Noise on a count"
     markup.facts(
         {
             "Result": family.describe(release.parameters),
             **registry.predicted("Predicts", release.target),
             "Spent": "nothing" if rehearsal else _spent(release),
             "Guarantee": "none: rehearsal" if rehearsal else _guarantee(release),
-            counted: f"{most}±{whole(model.count_margin)}, 95%",
+            f"Noise on {family.released.counted}": f"{most}±{whole(model.count_margin)}, 95%",
         }
     )
     if family.targeted:

@@ -1,4 +1,7 @@
-"""Which method answers a question, and at which epsilon: from the schema, the row limit and the budget alone."""
+"""Which method answers a question, and at which epsilon: from public facts alone.
+
+These are the schema, the budget, and the number of rows: as a first look told it, with noise, else the row limit.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from dpcore.domain.labels import called
 from dpcore.domain.schema import Schema
 from dpcore.numerals import whole
 from dpcore.privacy.budgets import format_epsilon
-from dpcore.report.spending import fitting
+from dpcore.report.spending import adds_sentence, fitting
 from dpcore.workspace.requests import Quote
 from pages.components.kit import amounts
 from pages.components.kit.epsilon import STOPS
@@ -48,7 +51,7 @@ class Wish:
     by_hand : bool
         Whether a prediction must be followed by hand.
     group : Decimal
-        The smallest group that should stand out, as a share of the row limit.
+        The smallest group that should stand out, as a share of all rows.
     part : Decimal
         Share of what is left that the run may add to what is spent.
     """
@@ -113,14 +116,17 @@ def parameters_for(wish: Wish, schema: Schema) -> dict[str, Any]:
     return {}
 
 
-def advise(wish: Wish, schema: Schema, quoted: Callable[[Decimal], Quote]) -> Advice:
+def advise(wish: Wish, schema: Schema, quoted: Callable[[Decimal], Quote], counted: int | None = None) -> Advice:
     """Propose a method, and the smallest of the usual epsilons that shows the groups that are wanted.
 
     Parameters
     ----------
     quoted : callable
         Price of the run at an epsilon. It may raise ``FrostglassError``.
+    counted : int or None
+        Rows as a first look told them, with noise.
     """
+    rows = schema.max_rows if counted is None else max(1, min(counted, schema.max_rows))
     family = family_for(wish, schema)
     asked = {Decimal(stop): None for stop in STOPS}
     prices: dict[Decimal, Quote] = {}
@@ -131,7 +137,7 @@ def advise(wish: Wish, schema: Schema, quoted: Callable[[Decimal], Quote]) -> Ad
         return prices[epsilon]
 
     def shows(epsilon: Decimal) -> bool:
-        return _clear(wish) * price(epsilon).plan.count_margin() <= wish.group * schema.max_rows
+        return _clear(wish) * price(epsilon).plan.count_margin() <= wish.group * rows
 
     def allowed(epsilon: Decimal) -> bool:
         found = price(epsilon)
@@ -144,10 +150,11 @@ def advise(wish: Wish, schema: Schema, quoted: Callable[[Decimal], Quote]) -> Ad
     quote = price(chosen)
     cautions = []
     if enough > most:
-        cautions.append(_not_enough(wish, schema, quote, chosen, stops[enough] if enough < len(stops) else None))
+        cautions.append(_not_enough(wish, rows, quote, chosen, stops[enough] if enough < len(stops) else None))
     if family == "ilp":
         cautions += _too_few(quote)
-    reasons = (_WHY[family], *_about(wish, schema, family), _shown(wish, schema, quote), _costs(quote))
+    about = (*_about(wish, schema, family), _rows(rows, counted))
+    reasons = (_WHY[family], *about, _shown(wish, rows, quote), _costs(quote))
     target = wish.target if family not in ("summaries", "redescriptions") else ""
     return Advice(family, target, chosen, quote, reasons, tuple(cautions), others_for(wish, schema))
 
@@ -186,17 +193,20 @@ def _clear(wish: Wish) -> int:
     return _CHANCE if wish.aim in (DESCRIBE, PREDICT) else _CLEAR
 
 
-def _shown(wish: Wish, schema: Schema, quote: Quote) -> str:
+def _rows(rows: int, counted: int | None) -> str:
+    if counted is None:
+        return f"There are at most {whole(rows)} rows, which is public."
+    return f"There are about {whole(rows)} rows, as a first look told."
+
+
+def _shown(wish: Wish, rows: int, quote: Quote) -> str:
     margin = quote.plan.count_margin()
-    clear, most = _clear(wish) * margin, schema.max_rows
-    share = f", 1 in {whole(most // clear)} rows" if 0 < clear <= most else ""
+    clear = _clear(wish) * margin
+    share = f", 1 in {whole(rows // clear)} rows" if 0 < clear <= rows else ""
     seen = f"groups of {whole(clear)} and more stand out{share}"
     if _clear(wish) == _CHANCE:
         seen = f"the chance in a group of {whole(clear)}{share}, is known to within 5 points"
-    return (
-        f"There are at most {whole(most)} rows, which is public. At ε = {format_epsilon(quote.cost)} the noise on "
-        f"a count is ±{whole(margin)} (95%), so {seen}."
-    )
+    return f"At ε = {format_epsilon(quote.cost)} the noise on a count is ±{whole(margin)} (95%), so {seen}."
 
 
 def _costs(quote: Quote) -> str:
@@ -204,15 +214,14 @@ def _costs(quote: Quote) -> str:
     takes = f"It takes {quote.forecast.text}."
     if not quote.affordable:
         return f"You have {left} left. {takes}"
-    less = ", less than its own ε, as small runs cost less together" if quote.adds < quote.cost else ""
-    return f"It adds {amounts.cost(quote.adds)} to what is spent{less}; {left} is left. {fitting(quote)} {takes}"
+    return f"{adds_sentence(quote)} You have {left} left. {fitting(quote)} {takes}"
 
 
-def _not_enough(wish: Wish, schema: Schema, quote: Quote, chosen: Decimal, enough: Decimal | None) -> str:
+def _not_enough(wish: Wish, rows: int, quote: Quote, chosen: Decimal, enough: Decimal | None) -> str:
     if not quote.affordable:
         return "Not even a small run fits into what is left: ask for more budget."
     clear = _clear(wish) * quote.plan.count_margin()
-    if clear > schema.max_rows:
+    if clear > rows:
         told = f"ε = {format_epsilon(chosen)} is too little to see any group"
     else:
         told = f"At ε = {format_epsilon(chosen)}, the most that you allow, only groups of {whole(clear)} "

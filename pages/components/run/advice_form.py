@@ -109,7 +109,10 @@ def _propose(dataset: DatasetInfo, wish: Wish) -> None:
     if wish.aim in (DESCRIBE, PREDICT) and not wish.target:
         st.info("Choose the column that is the outcome.")
         return
-    found, problem = access.attempt(lambda: advice.advise(wish, dataset.schema, lambda e: _quote(dataset, wish, e)))
+    counted = _counted(dataset)
+    found, problem = access.attempt(
+        lambda: advice.advise(wish, dataset.schema, lambda e: _quote(dataset, wish, e), counted)
+    )
     if found is None:
         st.warning(f"{problem} Choose something else above.")
         return
@@ -117,6 +120,17 @@ def _propose(dataset: DatasetInfo, wish: Wish) -> None:
         _tell(dataset, wish, found)
     if not found.quote.affordable:
         ask.offer(dataset)
+
+
+def _counted(dataset: DatasetInfo) -> int | None:
+    """Rows as the newest first look that the visitor may read tells them."""
+    look = next((one for one in access.service().releases(dataset.id) if one.kind == "summaries"), None)
+    if look is None:
+        return None
+    from dpcore.models.released import parse_model
+    from dpcore.models.summaries.released.reading import total_of
+
+    return round(total_of(parse_model(look)).value)
 
 
 def _quote(dataset: DatasetInfo, wish: Wish, at: Decimal) -> Quote:

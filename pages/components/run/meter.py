@@ -9,8 +9,8 @@ from html import escape
 
 import streamlit as st
 
-from dpcore.privacy.budgets import at_delta
-from dpcore.report.spending import fitting, plain_sum_sentence
+from dpcore.privacy.budgets import alike, at_delta, format_parts
+from dpcore.report.spending import adds_reason, fitting, plain_sum_sentence
 from dpcore.workspace.requests import Balance, DatasetInfo, Quote
 from pages.components.kit import amounts, refresh, theme
 from pages.components.kit.texts import text
@@ -34,7 +34,7 @@ def show(dataset: DatasetInfo) -> None:
 
 
 def render(name: str, balance: Balance, whole: Balance, quote: Quote | None = None, *, sharing: str = "") -> str:
-    """The meter of a visitor as HTML: costs are rounded up, what is left is rounded down.
+    """The meter of a visitor as HTML: sums of costs are rounded up, what is left is rounded down.
 
     Parameters
     ----------
@@ -75,7 +75,9 @@ def _parts(balance: Balance, quote: Quote | None) -> list[tuple[str, str, Decima
     fits = quote is not None and quote.affordable
     after = quote.left_after if quote is not None and fits else balance.left
     label = "Left after it" if fits else "Left"
-    return [*((*cost, amounts.cost(cost[2])) for cost in costs), ("fg-left", label, after, amounts.left(after))]
+    parts = [*costs, ("fg-left", label, after)]
+    shown = alike([*(f"ε {amount}" for amount in format_parts(cost[2] for cost in costs)), amounts.left(after)])
+    return [(*part, amount) for part, amount in zip(parts, shown, strict=True)]
 
 
 def _bar(balance: Balance, quote: Quote | None, shown: list[tuple[str, str, Decimal, str]]) -> Iterator[str]:
@@ -103,6 +105,7 @@ def _notes(balance: Balance, whole: Balance, quote: Quote | None, *, own: bool) 
     return [
         f"Counted{at_delta(balance.delta)}." if balance.delta else "",
         _NONE_YET if amounts.none_yet(balance, whole) else "",
+        adds_reason(quote) if quote is not None else "",
         fitting(quote) if quote is not None and quote.affordable else "",
         plain_sum_sentence(balance),
         f"The data set has {amounts.left(whole.left)} left in all." if near else "",

@@ -10,7 +10,7 @@ import streamlit as st
 
 from dpcore.models.released import get_family
 from dpcore.numerals import measured, percent, score
-from dpcore.privacy.budgets import format_epsilon
+from dpcore.privacy.budgets import alike, format_epsilon
 from dpcore.workspace.requests import Quote, RunRequest
 from pages.components.kit import epsilon, figure, markup
 from pages.components.kit.texts import text
@@ -213,16 +213,17 @@ def _marks(outlook: Outlook, question: Question) -> OutlookMarks:
 
 def _table(outlook: Outlook, question: Question) -> None:
     measure = outlook.measure
+    epsilons = alike(format_epsilon(point.epsilon) for point in outlook.points)
     rows = (
         markup.row(
             [
-                format_epsilon(point.epsilon),
+                epsilon,
                 f"<b>{score(point.mean, measure)}</b>",
                 f"{score(point.low, measure)} to {score(point.high, measure)}",
                 "yes" if _fits(question, point.epsilon) else "no: more than is left",
             ]
         )
-        for point in outlook.points
+        for point, epsilon in zip(outlook.points, epsilons, strict=True)
     )
     header = ["ε", "Mean", "Lowest to highest", "Within your budget"]
     markup.table(f"{'Accuracy' if measure == 'accuracy' else 'RMSE'} on invented people", header, rows)

@@ -10,7 +10,7 @@ import streamlit as st
 from dpcore.errors import FrostglassError
 from dpcore.numerals import whole
 from dpcore.privacy.budgets import at_delta, delta_sentence, format_epsilon
-from dpcore.report.spending import fitting
+from dpcore.report.spending import adds, adds_reason, fitting
 from dpcore.workspace.requests import Quote, RunRequest
 from pages.components.families import registry, run_names
 from pages.components.kit import amounts, dialog, markup
@@ -108,6 +108,7 @@ def _dialog(review: Review) -> None:
 def _lines(review: Review, quote: Quote) -> dict[str, str]:
     before, family = quote.balance_before, registry.of_request(review.request)
     used, at = before.spent + before.reserved, at_delta(before.delta)
+    reason = adds_reason(quote)
     after = f"{amounts.cost(used + quote.adds)} spent, {amounts.left(quote.left_after)} left{at}"
     return {
         "Algorithm": family.describe(review.request.parameters),
@@ -115,7 +116,7 @@ def _lines(review: Review, quote: Quote) -> dict[str, str]:
         **registry.predicted("To predict", run_names.column(review.request.dataset_id, review.request.target)),
         **(family.asked(review.request.parameters) if family.asked else {}),
         "Asked for": amounts.cost(quote.cost),
-        "Adds to what is spent": f"{amounts.cost(quote.adds)}{at}",
+        "Adds to what is spent": f"ε {adds(quote)}{at}{reason and f'. {reason}'}",
         "Budget before": f"{amounts.cost(used)} spent, {amounts.left(before.left)} left{at}",
         "Budget after": after if quote.affordable else "not enough",
         "How many fit": fitting(quote),

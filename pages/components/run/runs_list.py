@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from html import escape
 
 import streamlit as st
 
-from dpcore.privacy.budgets import format_epsilon
+from dpcore.privacy.budgets import alike, format_epsilon
 from dpcore.workspace.requests import RunStatus
 from pages.components.families import run_names
 from pages.components.kit import markup
@@ -26,13 +27,14 @@ def show(dataset_id: str) -> None:
     with st.expander(f"Runs without a result ({len(ended)})"):
         people = login.login_needed() and login.may("custodian")
         header = ["Started", *(["Analyst"] if people else []), "Run", "Cost", "What happened"]
-        markup.table("Newest first", header, (_row(run, people) for run in ended))
+        markup.table("Newest first", header, _rows(ended, people))
 
 
-def _row(run: RunStatus, people: bool) -> str:
-    cost = f"ε {format_epsilon(run.request.epsilon)} {'spent' if run.charged else 'returned'}"
-    started = f"{run.created:%Y-%m-%d %H:%M} UTC"
-    run_name = run_names.heading(run.request)
-    words = f"{run.state}: {run.message}"
-    analyst = [escape(run.analyst)] if people else []
-    return markup.row([started, *analyst, escape(run_name), cost, escape(words)])
+def _rows(runs: Sequence[RunStatus], people: bool) -> Iterator[str]:
+    for run, epsilon in zip(runs, alike(format_epsilon(run.request.epsilon) for run in runs), strict=True):
+        cost = f"ε {epsilon} {'spent' if run.charged else 'returned'}"
+        started = f"{run.created:%Y-%m-%d %H:%M} UTC"
+        run_name = run_names.heading(run.request)
+        words = f"{run.state}: {run.message}"
+        analyst = [escape(run.analyst)] if people else []
+        yield markup.row([started, *analyst, escape(run_name), cost, escape(words)])

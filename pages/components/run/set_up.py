@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
@@ -10,7 +9,7 @@ import streamlit as st
 from dpcore.domain.columns import NumericColumn
 from dpcore.errors import RequestError
 from dpcore.numerals import percent, whole
-from dpcore.privacy.budgets import format_epsilon, parse_epsilon
+from dpcore.privacy.budgets import format_parts, parse_epsilon
 from dpcore.workspace.requests import DatasetInfo, Quote, RunRequest
 from pages.components.families.registry import Family
 from pages.components.families.shared import inputs
@@ -127,11 +126,10 @@ def _meaning(quote: Quote) -> str:
 def _split(quote: Quote) -> str:
     """What goes into each step: shares, if the steps add up in another measure than ε."""
     plan = quote.plan
-
-    def amount(part: Decimal) -> str:
-        return percent(float(part / plan.epsilon)) if plan.delta else f"ε {format_epsilon(part)}"
-
-    *some, last = [f"{amount(part)} for {step_name(step)}" for step, part in plan.split.parts.items() if part]
+    parts = {step: part for step, part in plan.split.parts.items() if part}
+    shares = [percent(float(part / plan.epsilon)) for part in parts.values()]
+    told = shares if plan.delta else [f"ε {part}" for part in format_parts(parts.values())]
+    *some, last = [f"{amount} for {step_name(step)}" for step, amount in zip(parts, told, strict=True)]
     return f"{', '.join(some)} and {last}" if some else last
 
 

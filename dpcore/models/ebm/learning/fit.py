@@ -235,7 +235,7 @@ class EBMFit:
 
     def _terms(self, block: _Block, replicates: Learned, step: Step) -> tuple[list[Term], list[Floats]]:
         """Centred terms, and what centring moved to the intercept: shapes (n_replicates, k)."""
-        terms, shifts = [], []
+        terms, shifts, number = [], [], len(self._cells) + self._parameters.pairs
         for place, feature in enumerate(block.features):
             shapes, doubt = replicates[place] * self._unit, step.unknown(place)
             weights = feature.counts / feature.counts.sum()
@@ -243,7 +243,7 @@ class EBMFit:
             shifts.append(shift)
             hidden = SMOOTHED["numbers" if self._numbers else "classes"]
             covariances = (doubt.sampling * self._unit**2, hidden * doubt.shrinkage * self._unit**2)
-            band = Band.of(shapes - shift[:, None, :], weights, *covariances, feature.ordered)
+            band = Band.of(shapes - shift[:, None, :], weights, *covariances, feature.ordered, number)
             counted = _counted(block, place)
             terms.append(
                 Term(

@@ -129,7 +129,7 @@ def _check_effort(schema: Schema, target: str, parameters: EBMSettings) -> None:
 
 
 def _count_noise(cost: Cost, schema: Schema, target: str) -> tuple[CountNoise, ...]:
-    """Of one cell, and of a numeric feature's bin if it were made of all cells."""
+    """Of one cell, and of a numeric feature's bin if it were made of all cells, as hardly one will be."""
     deviation = count_deviation(histogram_mechanism(cost, schema))
     most = most_cells(cost.parameters.max_bins)
     counted = (cells.merged(most)[0] for cells in feature_cells(schema, target))
@@ -137,7 +137,7 @@ def _count_noise(cost: Cost, schema: Schema, target: str) -> tuple[CountNoise, .
     one = CountNoise("a category's count", deviation=deviation)
     if widest == 1:
         return (one,)
-    return (one, CountNoise("a wide bin's count", deviation=deviation * math.sqrt(widest - 1)))
+    return (one, CountNoise("the count of a bin as wide as its column", deviation=deviation * math.sqrt(widest - 1)))
 
 
 def _composition(cost: Cost) -> str:

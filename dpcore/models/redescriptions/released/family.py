@@ -28,5 +28,6 @@ REDESCRIPTIONS: Final = ReleasedFamily(
     },
     targeted=False,
     views=True,
+    counted="a count of a pair of groups",
     rehearsed={"pool_size": 20_000, "steps": 10_000},
 )

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 import pandas as pd
 
 from dpcore.models.summaries.released.synthesis import WHAT_IT_IS
+from dpcore.numerals import small
 from dpcore.released.release import Release
 from dpcore.spreadsheets import frame_csv
 
@@ -15,7 +16,8 @@ from dpcore.spreadsheets import frame_csv
 def header_of(release: Release) -> tuple[str, ...]:
     """What a file says of itself."""
     card = release.certificate
-    source = f"Made of release {release.id} of '{release.dataset_name}', epsilon {card.epsilon}, delta {card.delta}."
+    spent = f"epsilon {card.epsilon}, delta {small(card.delta)}"
+    source = f"Made of release {release.id} of '{release.dataset_name}', {spent}."
     return (*WHAT_IT_IS, " ".join(source.split()))
 
 

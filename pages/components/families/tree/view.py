@@ -10,7 +10,7 @@ from typing import Any
 import streamlit as st
 
 from dpcore.numerals import whole
-from dpcore.privacy.budgets import format_epsilon
+from dpcore.privacy.budgets import alike, format_epsilon, format_parts
 from dpcore.released.release import Release
 from pages.components.families.shared import cells
 from pages.components.families.shared.truth import Truth
@@ -215,7 +215,10 @@ def budget_table(tree: Any) -> None:
     st.markdown(text("tree_budget"))
     header = ["Node", "Spent here", "Spent on the way here, in all", "Noise on a count"]
     order = _preorder(tree)
-    rows = (_node(tree, position) for position in order[:_MOST_ROWS])
+    shown = order[:_MOST_ROWS]
+    here = alike(_spent_here(tree, position) for position in shown)
+    ways = alike(f"ε {format_epsilon(tree.path_spent(position))}" for position in shown)
+    rows = (_node(tree, *node) for node in zip(shown, here, ways, strict=True))
     whole = f"No path through the tree spends more than ε {format_epsilon(tree.budget)}."
     markup.table(whole, header, rows)
     _rest(len(order), "nodes")
@@ -236,21 +239,19 @@ def _preorder(tree: Any) -> list[int]:
     return order
 
 
-def _node(tree: Any, position: int) -> str:
+def _spent_here(tree: Any, position: int) -> str:
+    """What a node cost, so that the nodes of a way add up to what is shown for it in all."""
+    here = tree.nodes[position].spent
+    return f"ε {format_parts([tree.path_spent(position) - here, here])[-1]}" if here else "nothing"
+
+
+def _node(tree: Any, position: int, here: str, way: str) -> str:
     from dpcore.plots.style import pretty
 
     node, depth = tree.nodes[position], tree.depth(position)
     end = " <small>(records stop here)</small>" if node.final else ""
     name = f'<span class="fg-depth" style="--depth:{depth}">{escape(pretty(node.text))}{end}</span>'
-    here = f"ε {format_epsilon(node.spent)}" if node.spent else "nothing"
-    return markup.row(
-        [
-            name,
-            here,
-            f"ε {format_epsilon(tree.path_spent(position))}",
-            f"±{whole(node.count_margin)}, 95%",
-        ]
-    )
+    return markup.row([name, here, way, f"±{whole(node.count_margin)}, 95%"])
 
 
 def path_in_words(tree: Any, ends: Sequence[int], values: dict[str, Any]) -> None:
