@@ -316,6 +316,7 @@ def test_references_name_what_is_measured() -> None:
     assert {bar.data for bar in BARS} <= set(redescriptions_data.DATA)
 
 
+@pytest.mark.slow
 def test_the_planted_set_needs_no_files(tmp_path: Path) -> None:
     target = tmp_path / "records.json"
     arguments = ["redescriptions", "--quick", "--epsilon", "1", "--method", HOUSE]

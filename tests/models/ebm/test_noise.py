@@ -8,6 +8,8 @@ import pytest
 from tests.support import ebm_cases as cases
 from tests.support.small_tables import schema_of
 
+SLOW_STAY = pytest.param("stay", marks=pytest.mark.slow)
+
 
 def largest(model):
     return max(float(np.abs(term.scores).max()) for term in model.terms)
@@ -56,7 +58,7 @@ def test_an_adversarial_range_of_the_target_does_no_harm(epsilon):
     assert epsilon != "0.05" or sum(clear) <= 1
 
 
-@pytest.mark.parametrize("target", ["ill", "stage", "stay"])
+@pytest.mark.parametrize("target", ["ill", "stage", SLOW_STAY])
 def test_a_model_of_pure_noise_seldom_shows_anything(target):
     """Ten columns that tell nothing, 5,000 rows, epsilon 1: one of ten models at most."""
     domain, clear = cases.schema(9, 5000, target=target), []
@@ -87,7 +89,7 @@ def test_noise_bands_cover(target):
     assert 0.9 <= coverage(target, "1", 10) <= 0.985
 
 
-@pytest.mark.parametrize("target", ["ill", "stay"])
+@pytest.mark.parametrize("target", ["ill", SLOW_STAY])
 def test_narrow_bands_would_be_found_out(target):
     """Bands of a mean of 25 fits instead of 5: narrower by the root of 5."""
     assert coverage(target, "1", 6, factor=1 / math.sqrt(5)) < 0.8

@@ -124,7 +124,7 @@ def test_the_bound_on_rounding_errors_holds_for_the_largest_scores():
 # The choice
 
 
-@pytest.mark.parametrize("epsilon", ["0.5", "3"])
+@pytest.mark.parametrize("epsilon", [pytest.param("0.5", marks=pytest.mark.slow), "3"])
 def test_given_the_pool_the_choice_is_the_exponential_mechanism(epsilon, seen):
     records, size, draws = people(40, seed=3), 12, 1500
     pairs = pool_of(6, size, 1)
