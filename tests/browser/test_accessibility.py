@@ -7,6 +7,7 @@ finds serious or critical fails the test; ``ALLOWED`` lists what Streamlit's own
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from pathlib import Path
@@ -22,7 +23,7 @@ from dpcore.service import Service
 from dpcore.workspace.requests import RunRequest
 from pages.components.visitor.menu import MENU
 from tests.browser.conftest import knows_the_tour
-from tests.browser.test_browser import SCHEMA_TEXT, Server, go, invented, open_review, rehearsed, serve, spent
+from tests.browser.test_browser import SCHEMA_TEXT, Server, choose, go, invented, open_review, rehearsed, serve, spent
 from tests.support.refusals import listen
 
 DARK_PAGE = "rgb(15, 29, 36)"
@@ -191,8 +192,7 @@ def test_the_result_of_every_family_is_accessible(browser, filled):
 def test_chosen_options_can_be_read_on_a_dark_ground(browser, filled):
     page = visit(browser, filled[0], "dark")
     go(page, "Report")
-    page.get_by_role("combobox", name="Results").click()
-    page.get_by_role("option").first.click()
+    choose(page, page.get_by_role("combobox", name="Results"), re.compile("."))
     page.keyboard.press("Escape")
     expect(page.get_by_test_id("stMultiSelect").locator("[data-tag]")).not_to_have_count(0)
     settle(page)

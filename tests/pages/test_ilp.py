@@ -84,7 +84,7 @@ def test_what_was_chosen_is_what_is_run():
     app.number_input(key="set-ilp-count-share").set_value(0.35)
     app.number_input(key="set-ilp-negative").set_value(2)
     app.checkbox(key="set-ilp-prior").set_value(False)
-    app.checkbox(key="set-ilp-alike").set_value(True)
+    app.checkbox(key="set-ilp-alike").set_value(False)
     app.checkbox(key="set-ilp-strict").set_value(False)
     app.checkbox(key="evaluate").set_value(False).run()
     assert (
@@ -100,7 +100,7 @@ def test_what_was_chosen_is_what_is_run():
             "count_share": "0.35",
             "negative_weight": 2,
             "length_prior": False,
-            "weigh_alike": True,
+            "weigh_alike": False,
             "strict_first": False,
             "reserved_literals": False,
             "evaluate": False,

@@ -138,7 +138,7 @@ _CLAUSES: Final[Choices] = {
     "positive_weight": (1, 3),
     "negative_weight": (1, 2),
     "strict_first": (None, True, False),
-    "weigh_alike": _ON_OR_OFF,
+    "weigh_alike": (None, True, False),
     "count_share": ("0.2", "0.01", "0.995"),
     "length_prior": _ON_OR_OFF,
     "criterion": ("best", "share"),

@@ -1,4 +1,4 @@
-"""Both sides weigh alike: by noisy counts, which are paid for, and by nothing else."""
+"""Both sides weigh alike where one is rare: by noisy counts, which are paid for, and by nothing else."""
 
 from __future__ import annotations
 
@@ -124,6 +124,32 @@ def test_a_rare_value_is_found_without_a_weight() -> None:
     )
     assert plain.weighing("ill") == ""
     assert plain.sides_margin == 0
+
+
+@pytest.mark.parametrize(("share", "alike"), [(0.1, True), (0.7, True), (1.0, False)])
+def test_unless_asked_both_sides_weigh_alike_where_one_is_rare(share: float, alike: bool) -> None:
+    found = fitted(rare_people(4000, 1, share), "20")
+    assert found.sides is not None
+    assert found.alike is alike
+    assert found.weighing("ill").startswith("Both sides weigh alike" if alike else "Each record weighs the same")
+
+
+@pytest.mark.parametrize("given", [{"positive_weight": 15}, {"negative_weight": 2}])
+def test_weights_that_are_given_need_no_counts(given: dict[str, int]) -> None:
+    table = rare_people(300, 2, 0.1)
+    assert fitted(table, "20", **given).sides is None
+    asked = fitted(table, "20", weigh_alike=True, **given)
+    assert asked.sides is not None
+    assert asked.alike
+
+
+@pytest.mark.parametrize(
+    ("sides", "told"), [((75, 25), False), ((751, 249), True), ((-3, 40), True), ((-9, -2), False)]
+)
+def test_a_quarter_is_not_rare(sides: tuple[int, int], told: bool) -> None:
+    asked = ILPSettings.model_validate({"positive": "yes"})
+    assert bool(weights_told(asked, sides, Decimal(1))) is told
+    assert weights_told(settings_of(), (75, 25), Decimal(1))
 
 
 def test_the_other_methods_know_given_weights_alone() -> None:

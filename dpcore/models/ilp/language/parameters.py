@@ -96,12 +96,13 @@ class ILPParameters(Parameters):
         "covers somebody decides. epsilon is divided among them, so more clauses are each chosen "
         "with more noise.",
     )
-    weigh_alike: bool = Field(
-        default=False,
-        title="Both sides weigh alike",
+    weigh_alike: bool | None = Field(
+        default=None,
+        title="Both sides weigh alike where one is rare",
         description="Those described weigh the more the fewer they are, by noisy counts of both sides that take a "
-        "twentieth of the budget for the clauses. Choose this if the value is rare and you cannot say how rare: with "
-        "equal weights hardly any clause is found. The weights of either side multiply these.",
+        "twentieth of the budget for the clauses: where a value is rare, equal weights find hardly any clause. "
+        "The weights of either side multiply these. Default: if by these counts fewer than one in four have the "
+        "value, or lack it, and no weight was given.",
         json_schema_extra={"only": "noisy_max"},
     )
     positive_weight: int = Field(
@@ -175,13 +176,14 @@ class ILPParameters(Parameters):
 
     @property
     def alike(self) -> bool:
-        """Whether noisy counts of both sides tell their weights."""
-        return self.weigh_alike and self.method == "noisy_max"
+        """Whether noisy counts of both sides tell their weights, or that none is needed."""
+        asked = self.weights == (1, 1) if self.weigh_alike is None else self.weigh_alike
+        return asked and self.method == "noisy_max"
 
     @property
     def heaviest(self) -> int:
-        """Largest weight; expected, where noisy counts tell it."""
-        return max(self.weights) * (_EXPECTED if self.alike else 1)
+        """Largest weight; expected, where noisy counts are asked to tell it."""
+        return max(self.weights) * (_EXPECTED if self.alike and self.weigh_alike else 1)
 
     def weights_of(self, place: int) -> tuple[int, int]:
         """Weight of a negative and of a positive when one clause is chosen, for its place among all.

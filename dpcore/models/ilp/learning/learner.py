@@ -220,5 +220,6 @@ def _model(plan: RunPlan, chosen: _Chosen, noisy: Ints, noise: CountNoise, claus
         clause_count=clause_count,
         sides=chosen.sides,
         sides_margin=chosen.margin,
+        alike=chosen.sides is not None and chosen.weights != plan.parameters.weights,
         evaluation=None,
     )

@@ -24,6 +24,8 @@ from dpcore.privacy.randomness import RandomSource
 Sides = tuple[int, int]
 #: Of the budget of all clauses, where both sides weigh alike.
 _SHARE: Final = Decimal("0.05")
+#: Where nothing was asked for, both sides weigh alike if one of them is less than this share of both.
+_RARE: Final = 0.25
 
 
 def divided(epsilon: Decimal, *, alike: bool) -> tuple[Decimal, Decimal]:
@@ -62,13 +64,19 @@ def noisy_sides(counts: Ints, epsilon: Decimal, randomness: RandomSource) -> Sid
 
 
 def weights_told(asked: ILPSettings, sides: Sides, epsilon: Decimal) -> dict[str, int]:
-    """Weights with which both sides weigh alike, times those asked for.
+    """Weights with which both sides weigh alike, times those asked for; none if that is not wanted.
+
+    Unless somebody asked for it or against it, it is wanted where one side is rare: then clauses of which most people
+    have the value, or lack it, hardly exist. Where neither is, such clauses predict better.
 
     Parameters
     ----------
     epsilon : Decimal
         That of the noise on the counts.
     """
+    rarer, other = sorted(max(0, side) for side in sides)
+    if asked.weigh_alike is None and rarer >= _RARE * (rarer + other):
+        return {}
     worth = class_worth(likely_counts(np.array(sides), 1 / float(epsilon), None)).tolist()
     negative, positive = asked.weights
     return {"negative_weight": worth[0] * negative, "positive_weight": worth[1] * positive}

@@ -64,10 +64,12 @@ class ILPModel(FrozenModel):
     clause_count : int
         How many clauses each could be chosen from.
     sides : (int, int) or None
-        Noisy numbers of people without the positive class and with it, by which both sides weigh alike; ``None`` if
-        weights were given.
+        Noisy numbers of people without the positive class and with it, which tell how much each side weighs; ``None``
+        if weights were given.
     sides_margin : int
         Noise on each of these stays within plus or minus this, with 95 % confidence.
+    alike : bool
+        Whether both sides weigh alike by these numbers, as one of them is rare or somebody wants it.
     """
 
     classes: tuple[str, ...]
@@ -78,6 +80,7 @@ class ILPModel(FrozenModel):
     evaluation: Evaluation | None
     sides: tuple[int, int] | None = None
     sides_margin: int = 0
+    alike: bool = False
 
     @property
     def clauses(self) -> tuple[Clause, ...]:
@@ -197,12 +200,13 @@ class ILPModel(FrozenModel):
         return f"{who}: {target} = {self.classes[self.positive]} for about {share}.{doubt}"
 
     def weighing(self, target: str) -> str:
-        """By which noisy counts both sides weigh alike, in a sentence; empty if weights were given."""
+        """What noisy counts of both sides say of their weights, in a sentence; empty if weights were given."""
         if self.sides is None:
             return ""
         others, described = (max(0, count) for count in self.sides)
+        what = "Both sides weigh alike" if self.alike else "Each record weighs the same, as neither side is rare"
         return (
-            f"Both sides weigh alike: {target} = {self.classes[self.positive]} for about {whole(described)} records, "
+            f"{what}: {target} = {self.classes[self.positive]} for about {whole(described)} records, "
             f"and not for about {whole(others)}, by counts with noise of their own: ±{whole(self.sides_margin)}, 95%."
         )
 

@@ -185,7 +185,7 @@ def _advanced(method_name: str) -> dict[str, Any]:
 def _of_method(name: str) -> dict[str, Any]:
     if name == "noisy_max":
         return {
-            "weigh_alike": tick(OWN["weigh_alike"], "set-ilp-alike"),
+            "weigh_alike": as_recommended(OWN["weigh_alike"], "set-ilp-alike"),
             "length_prior": tick(OWN["length_prior"], "set-ilp-prior"),
         }
     if name == "naive":
