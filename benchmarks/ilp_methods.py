@@ -16,7 +16,7 @@ HOUSE, DEFAULTS = "house", "house, 20% for counts"
 NO_PRIOR, STRICT = "house, no prior", "house, others count twice"
 RELEVANCE, SHARE = "relevance-aware", "relevance-aware, by share"
 NAIVE, NON_PRIVATE = "naive", "not private"
-ALIKE = "house, sides alike"
+UNTOLD, ALIKE, EQUAL = "house, no weight told", "house, sides alike", "house, all weigh the same"
 ROWS_ALONE, NON_PRIVATE_ROWS = "house, rows that exist", "not private, rows that exist"
 METHODS: dict[str, Mapping[str, Any]] = {
     HOUSE: {"method": "noisy_max"},
@@ -33,8 +33,12 @@ ROWS: dict[str, Mapping[str, Any]] = {
     ROWS_ALONE: {"method": "noisy_max", "quantifiers": ("exists",)},
     NON_PRIVATE_ROWS: {**METHODS[NON_PRIVATE], "quantifiers": ("exists",)},
 }
-#: Weights by noisy counts, whatever others are given.
-RARE: dict[str, Mapping[str, Any]] = {ALIKE: {"method": "noisy_max", "weigh_alike": True, "positive_weight": 1}}
+#: Where nobody says how rare a value is, whatever weight others are given: by default, always by noisy counts, never.
+RARE: dict[str, Mapping[str, Any]] = {
+    UNTOLD: {"method": "noisy_max", "positive_weight": 1},
+    ALIKE: {"method": "noisy_max", "weigh_alike": True, "positive_weight": 1},
+    EQUAL: {"method": "noisy_max", "weigh_alike": False, "positive_weight": 1},
+}
 #: The published methods with a criterion of deletion; the paper leaves it open.
 REDUCTIONS = (RELEVANCE, SHARE)
 EPSILON = Decimal(1)

@@ -14,7 +14,7 @@ from typing import Any, Final
 import pandas as pd
 
 from benchmarks.datasets import load
-from benchmarks.ilp_methods import ALIKE, HOUSE, fitted
+from benchmarks.ilp_methods import ALIKE, EQUAL, HOUSE, UNTOLD, fitted
 from benchmarks.ilp_stays import area_of
 from benchmarks.records import Record, summarise
 from dpcore.domain.schema import Schema
@@ -27,7 +27,12 @@ OUTCOMES: Final = {
 }
 EPSILON: Final = Decimal(1)
 HEAVY: Final = "house, one counts as 15"
-_METHODS: Final[dict[str, dict[str, Any]]] = {HOUSE: {}, HEAVY: {"positive_weight": 15}, ALIKE: {}}
+_METHODS: Final[dict[str, dict[str, Any]]] = {
+    EQUAL: {},
+    HEAVY: {"positive_weight": 15},
+    ALIKE: {},
+    UNTOLD: {},
+}
 _SETTINGS: Final[dict[str, Any]] = {"clauses": 6, "max_literals": 2}
 _CONDITIONS: Final = (
     "esrd",
