@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.ilp_facts import TASKS, Relational, load
-from benchmarks.ilp_methods import HOUSE, NON_PRIVATE, NON_PRIVATE_ROWS, ROWS_ALONE, fitted
+from benchmarks.ilp_methods import ALIKE, HOUSE, NON_PRIVATE, NON_PRIVATE_ROWS, ROWS_ALONE, fitted
 from benchmarks.records import Record, summarise
 from dpcore.arrays import Array, Flags
 from dpcore.data.ingest import frame_chunks, ingest
@@ -40,7 +40,7 @@ def run(suite: str, data: str, *, quick: bool) -> Iterator[Record]:
         name, reported = task or data, REPORTED.get(task, {})
         guess = summarise([guessed(load(data, task), number) for number in range(splits)])[0]
         cells: list[tuple[str, float | None]] = [(NON_PRIVATE, None), (NON_PRIVATE_ROWS, None)]
-        cells += [(method, epsilon) for epsilon in EPSILONS for method in (HOUSE, ROWS_ALONE)]
+        cells += [(method, epsilon) for epsilon in EPSILONS for method in (HOUSE, ROWS_ALONE, ALIKE)]
         for method, epsilon in cells:
             figures = [accuracy(data, task, method, epsilon, n) for n in range(splits)]
             for source, reference in {**reported, GUESS: guess}.items():

@@ -24,7 +24,7 @@ from dpcore.plots.style import (
     shorten,
 )
 from dpcore.plots.tree_layout import HEADER, PANEL, STRIPE, Box, Point, TreeLayout, group_numbers
-from dpcore.released.noisy_counts import TOO_FEW, are_nobody, told_apart, told_share
+from dpcore.released.noisy_counts import TOO_FEW, are_nobody, told_share, why_apart
 
 _GROUND, _DIM = "#ffffff", "#f1f5f7"
 _BAND, _EDGE = "#8fc3d2", "#0f6e84"
@@ -331,7 +331,7 @@ class _Drawing:
         told += [self._class_line(position, code) for code in sorted(ranked[:_MANY])]
         if len(ranked) > _MANY:
             told.append(f"and {len(ranked) - _MANY} more values")
-        told += textwrap.wrap(told_apart(node, self._code(position)), 60)
+        told += textwrap.wrap(why_apart(node, self._code(position)), 60)
         if node.noisy_total is not None:
             told.append(f"noisy count of all: {_signed(node.noisy_total)}")
         told.append(

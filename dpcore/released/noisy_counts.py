@@ -156,7 +156,7 @@ def told_chance(numbers: Numbers, code: int) -> str:
     return f"about {told_share(numbers, code, NOISE_ALONE)}"
 
 
-def told_apart(numbers: Numbers, code: int) -> str:
+def why_apart(numbers: Numbers, code: int) -> str:
     """Why a chance is not the share of its noisy counts; empty where it is, or nearly."""
     if are_nobody(numbers.noisy_counts):
         return ""
@@ -164,7 +164,10 @@ def told_apart(numbers: Numbers, code: int) -> str:
     share = known[code] / sum(known)
     if abs(share - numbers.estimates[code]) <= _APART:
         return ""
-    return f"The counts alone say {percent(share)}. Noise is large here, so the chance leans on more than them."
+    return (
+        f"The counts alone say {percent(share)}. They are few for the noise, or for what was expected before, so the "
+        "chance leans on more than them."
+    )
 
 
 def nearest(counts: Floats, total: float) -> Floats:

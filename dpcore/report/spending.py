@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from typing import Final
 
 from dpcore.numerals import whole
 from dpcore.privacy.budgets import at_delta, exact_amount, format_epsilon, format_parts
 from dpcore.workspace.requests import Balance, Quote
+
+#: Two amounts that differ by no more are shown alike, or differ by how they are rounded.
+_ROUNDED: Final = Decimal("0.0001")
 
 
 def plain_sum(balance: Balance) -> Decimal | None:
@@ -22,9 +26,10 @@ def plain_sum_sentence(balance: Balance) -> str:
 
 
 def adds(quote: Quote) -> str:
-    """What a run adds to what is spent: the difference of what is shown before it and after it."""
+    """What a run adds to what is spent: the difference of what is shown before it and after it, but never nothing."""
     before = quote.balance_before
-    return format_parts([before.spent + before.reserved, quote.adds])[-1]
+    shown = format_parts([before.spent + before.reserved, quote.adds])[-1]
+    return format_epsilon(quote.adds) if not shown.strip("0.") else shown
 
 
 def adds_sentence(quote: Quote) -> str:
@@ -36,7 +41,7 @@ def adds_sentence(quote: Quote) -> str:
 def adds_reason(quote: Quote) -> str:
     """Why a run adds more or less than what was asked for; empty if it does neither."""
     own = format_epsilon(quote.cost)
-    if format_epsilon(quote.adds) == own:
+    if abs(quote.adds - quote.cost) <= _ROUNDED:
         return ""
     return (
         f"This run adds {'more' if quote.adds > quote.cost else 'less'} than the ε = {own} asked for, as runs are not "

@@ -31,7 +31,7 @@ def test_every_way_to_look_at_a_run_is_audited() -> None:
     ("make", "control"),
     [
         (choice_audit, "noise divided by 8"),
-        (nested_audit, "rows belong to rows of anybody"),
+        pytest.param(nested_audit, "rows belong to rows of anybody", marks=pytest.mark.slow),
         pytest.param(level_audit, "noise for one clause, divided by 16", marks=pytest.mark.slow),
         (count_audit, "noise divided by 8"),
     ],

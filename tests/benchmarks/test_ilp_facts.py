@@ -13,7 +13,7 @@ import pytest
 
 from benchmarks import ilp_facts, ilp_facts_runs
 from benchmarks.datasets import FOLDER_VARIABLE
-from benchmarks.ilp_methods import HOUSE, NON_PRIVATE, NON_PRIVATE_ROWS, ROWS_ALONE
+from benchmarks.ilp_methods import ALIKE, HOUSE, NON_PRIVATE, NON_PRIVATE_ROWS, ROWS_ALONE
 from benchmarks.ilp_tables import facts_table
 from dpcore.domain.columns import OTHER
 from dpcore.domain.encoding import encode
@@ -129,7 +129,7 @@ def test_records_of_published_data_are_split_and_scored() -> None:
     assert (one != other).any()
     assert ilp_facts_runs.accuracy("bongard", "", NON_PRIVATE, None, 0) > 0.9
     records = list(ilp_facts_runs.run("ilp", "trains10", quick=True))
-    private = {(method, epsilon) for method in (HOUSE, ROWS_ALONE) for epsilon in (10.0, 1.0)}
+    private = {(method, epsilon) for method in (HOUSE, ROWS_ALONE, ALIKE) for epsilon in (10.0, 1.0)}
     assert {(r.method, r.epsilon) for r in records} == {(NON_PRIVATE, None), (NON_PRIVATE_ROWS, None)} | private
     assert "house, epsilon 10" in [column.header for column in facts_table(records).columns]
 

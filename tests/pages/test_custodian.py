@@ -206,9 +206,9 @@ def test_the_table_shows_what_each_analyst_has_spent_alone(login: Login) -> None
     as_(OFFICE).grant(dataset, ANN.name, Decimal("0.12345"), "a pilot")
     as_(OFFICE).freeze(dataset, BOB.name, HOSTILE)
     app = view("Analysts")
-    assert cells(app, "local") == ["as all: ε 1.00", "ε 0.50", "ε 0.00", "ε 0.50", "1", "may spend"]
+    assert cells(app, "local") == ["as all: ε 1.00", "ε 0.50", "ε 0.00", "ε 0.5000", "1", "may spend"]
     assert cells(app, ANN.name)[0] == "granted ε 0.1234"  # Limits are rounded down.
-    assert cells(app, BOB.name)[3:] == ["ε 0.00", "0", f"frozen: {escape(HOSTILE)}"]
+    assert cells(app, BOB.name)[3:] == ["ε 0.0000", "0", f"frozen: {escape(HOSTILE)}"]
     assert "<b>x</b>" not in page_words(app)
 
 

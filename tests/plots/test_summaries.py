@@ -16,7 +16,7 @@ from dpcore.models.summaries.released.crosstab import crosstab
 from dpcore.models.summaries.released.drawn import drawn_ends
 from dpcore.models.summaries.released.reading import Amount, readings
 from dpcore.models.summaries.released.standing_out import by_what_stands_out
-from dpcore.models.summaries.released.table_one import table_one
+from dpcore.models.summaries.released.table_one import differences, table_one
 from dpcore.models.summaries.released.table_one_words import printed
 from dpcore.models.summaries.released.words import cell_words, figure_words, share_words
 from dpcore.plots.palette import DARK
@@ -134,7 +134,7 @@ def test_shares_of_a_crosstab_are_within_rows_and_in_their_intervals(axes: tuple
 
 def test_all_columns_have_a_place_in_the_order() -> None:
     _, model, told = made()
-    order = by_what_stands_out(model, SCHEMA, told)
+    order = by_what_stands_out(model.by, differences(model, SCHEMA), told)
     assert sorted(order) == list(range(len(told)))
     assert order[0] == model.by
 

@@ -19,7 +19,7 @@ from dpcore.plots.tree_layout import (
     readable_levels,
     rows_in_order,
 )
-from dpcore.released.noisy_counts import TOO_FEW, told_apart
+from dpcore.released.noisy_counts import TOO_FEW, why_apart
 from tests.support.small_trees import full_tree
 
 
@@ -199,7 +199,7 @@ def test_a_group_whose_chance_its_counts_seem_to_contradict_says_why():
     tree = tree.model_copy(update={"nodes": tuple(nodes)})
     details = trace(tree_figure(tree, "died"), "details")
     told = dict(zip(details.customdata, details.hovertext, strict=True))
-    assert told_apart(nodes[one], 1) in told[one].replace("<br>", " ")
+    assert why_apart(nodes[one], 1) in told[one].replace("<br>", " ")
     assert "counts alone" not in told[other]
 
 

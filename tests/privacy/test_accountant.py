@@ -11,7 +11,7 @@ from dpcore.privacy.losses import gaussian_rho, pure_loss, run_loss
 def test_a_budget_cannot_be_overspent():
     budget = BudgetAccountant("1")
     budget.spend(pure_loss(Decimal("0.7")), "a fit")
-    with pytest.raises(BudgetError, match=r"to 1\.10 at delta 0\.000001.* 0\.30 is left"):
+    with pytest.raises(BudgetError, match=r"to 1\.10 at delta 10⁻⁶.* 0\.30 is left"):
         budget.spend(pure_loss(Decimal("0.4")), "another")
     assert budget.left == Decimal("0.3")
     assert budget.spent == Decimal("0.7")

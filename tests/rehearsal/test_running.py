@@ -120,7 +120,10 @@ def test_a_rehearsal_walks_a_limited_number_of_steps(monkeypatch):
     assert {(kept.left, kept.right) for _, kept in seen} == {(tuple(LEFT), tuple(RIGHT))}
 
 
-@pytest.mark.parametrize("method", ["exact_pairs", "lookahead", "alt_expm", "alt_mcmc", "mcmc_tree_pair"])
+@pytest.mark.parametrize(
+    "method",
+    ["exact_pairs", "lookahead", "alt_expm", pytest.param("alt_mcmc", marks=pytest.mark.slow), "mcmc_tree_pair"],
+)
 def test_there_is_something_to_find_without_a_target(method):
     learner, schema = get_learner("redescriptions"), two_views()
     release = rehearse(learner, schema, learner.plan(schema, "", Decimal(5), {"method": method}))

@@ -1,4 +1,4 @@
-"""Both sides weigh alike where one is rare: by noisy counts, which are paid for, and by nothing else."""
+"""Both sides weigh alike where the value is rare: by noisy counts, which are paid for, and by nothing else."""
 
 from __future__ import annotations
 
@@ -118,20 +118,20 @@ def test_a_rare_value_is_found_without_a_weight() -> None:
     assert plain.sides is None
     assert found.sides is not None
     others, described = found.sides
-    assert found.weighing("ill") == (
-        f"Both sides weigh alike: ill = yes for about {described:,} records, and not for about {others:,}, "
+    assert found.weighing(RARE, "ill") == (
+        f"Both sides weigh alike: ill = yes for about {described:,} people, and not for about {others:,}, "
         "by counts with noise of their own: ±4, 95%."
     )
-    assert plain.weighing("ill") == ""
+    assert plain.weighing(RARE, "ill") == ""
     assert plain.sides_margin == 0
 
 
 @pytest.mark.parametrize(("share", "alike"), [(0.1, True), (0.7, True), (1.0, False)])
-def test_unless_asked_both_sides_weigh_alike_where_one_is_rare(share: float, alike: bool) -> None:
+def test_unless_asked_both_sides_weigh_alike_where_the_value_is_rare(share: float, alike: bool) -> None:
     found = fitted(rare_people(4000, 1, share), "20")
     assert found.sides is not None
     assert found.alike is alike
-    assert found.weighing("ill").startswith("Both sides weigh alike" if alike else "Each record weighs the same")
+    assert found.weighing(RARE, "ill").startswith("Both sides weigh alike" if alike else "Each weighs the same")
 
 
 @pytest.mark.parametrize("given", [{"positive_weight": 15}, {"negative_weight": 2}])
@@ -144,12 +144,20 @@ def test_weights_that_are_given_need_no_counts(given: dict[str, int]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("sides", "told"), [((75, 25), False), ((751, 249), True), ((-3, 40), True), ((-9, -2), False)]
+    ("sides", "told"),
+    [
+        ((7500, 2500), False),
+        ((7530, 2460), True),
+        ((2460, 7530), False),
+        ((90, 18), False),  # Noise could hide as many again.
+        ((-3, 40), False),
+        ((-9, -2), False),
+    ],
 )
 def test_a_quarter_is_not_rare(sides: tuple[int, int], told: bool) -> None:
-    asked = ILPSettings.model_validate({"positive": "yes"})
-    assert bool(weights_told(asked, sides, Decimal(1))) is told
-    assert weights_told(settings_of(), (75, 25), Decimal(1))
+    asked = settings_of(weigh_alike=None)
+    assert bool(weights_told(asked, sides, Decimal("0.3"))) is told
+    assert weights_told(settings_of(), (7500, 2500), Decimal(1))
 
 
 def test_the_other_methods_know_given_weights_alone() -> None:

@@ -148,7 +148,7 @@ def chosen_by(pair):
     )
 
 
-@pytest.mark.heavy
+@pytest.mark.slow
 def test_a_search_after_one_that_shows_nothing_has_the_other_utility():
     """Every second search against the chances that the first table, as released, leaves it."""
     rows = [(1, 0, 1, 0)] * 9 + [(0, 1, 0, 0)] * 2 + [(0, 0, 0, 1)] * 2 + [(1, 1, 1, 1)] * 3 + [(1, 0, 0, 0)] * 4

@@ -125,7 +125,7 @@ def _worst(quarters, times=1.0):
     )
 
 
-@pytest.mark.parametrize("quarters", [0, 1])
+@pytest.mark.parametrize("quarters", [pytest.param(0, marks=pytest.mark.slow), 1])
 def test_one_row_changes_no_probability_by_more_than_the_budget(quarters):
     """Given the weights of the classes, which come from noisy counts."""
     assert 0.4 < _worst(quarters) <= float(EPSILON)

@@ -5,7 +5,7 @@ from decimal import Decimal
 from dpcore.models.rules.learning.learner import RuleListLearner
 from dpcore.models.rules.released.model import Rule, RuleListModel
 from dpcore.plots.rule_list import rule_list_figure
-from dpcore.released.noisy_counts import NOISE_ALONE, TOO_FEW, told_apart, told_share
+from dpcore.released.noisy_counts import NOISE_ALONE, TOO_FEW, told_share, why_apart
 from dpcore.released.release import make_release
 from tests.support.small_tables import schema_of
 
@@ -41,12 +41,12 @@ def test_a_share_with_its_interval_or_nobody():
 
 def test_a_chance_that_its_counts_seem_to_contradict_says_why():
     own = {"text": "", "conditions": (), "estimates": (0.29, 0.71), "intervals": ((0.1, 0.4), (0.6, 0.8))}
-    assert told_apart(Rule(noisy_counts=(29, 71), **own), 1) == ""
-    assert told_apart(Rule(noisy_counts=(30, 66), **own), 1) == "", "nearly their share"
-    assert told_apart(Rule(noisy_counts=(-13, 4), **own), 1) == "", "of nobody no chance is told"
-    assert told_apart(Rule(noisy_counts=(12, 28), **own), 0) == ""
-    assert "counts alone say 30%" in told_apart(Rule(noisy_counts=(28, 12), **own), 1)
-    assert "counts alone say 0.0%" in told_apart(Rule(noisy_counts=(28, -3), **own), 1)
+    assert why_apart(Rule(noisy_counts=(29, 71), **own), 1) == ""
+    assert why_apart(Rule(noisy_counts=(30, 66), **own), 1) == "", "nearly their share"
+    assert why_apart(Rule(noisy_counts=(-13, 4), **own), 1) == "", "of nobody no chance is told"
+    assert why_apart(Rule(noisy_counts=(12, 28), **own), 0) == ""
+    assert "counts alone say 30%" in why_apart(Rule(noisy_counts=(28, 12), **own), 1)
+    assert "counts alone say 0.0%" in why_apart(Rule(noisy_counts=(28, -3), **own), 1)
 
 
 def chart(counts, intervals):

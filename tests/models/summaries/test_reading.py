@@ -90,8 +90,9 @@ def test_groups_that_noise_invents_let_no_column_stand_out(delta):
     """Nobody's group is missing; where noise says that somebody's is, any column would seem to differ there."""
     for model in looks(delta=delta):
         told, age = readings(model, schema()), model.place("age")
-        assert by_what_stands_out(model, schema(), told)[:2] == [model.by, age]
         gaps = differences(model, schema())
+        assert by_what_stands_out(model.by, gaps, told)[:2] == [model.by, age]
+        assert by_what_stands_out(model.by, {}, told)[0] == model.by
         assert all(gap.low < 0.2 for place, gap in gaps.items() if place != age)
         assert gaps[age] == next(line for line in table_one(model, schema()).lines if line.column == "age").difference
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -235,7 +236,10 @@ class EBMFit:
 
     def _terms(self, block: _Block, replicates: Learned, step: Step) -> tuple[list[Term], list[Floats]]:
         """Centred terms, and what centring moved to the intercept: shapes (n_replicates, k)."""
-        terms, shifts, number = [], [], len(self._cells) + self._parameters.pairs
+        columns = len(self._cells)
+        # Pairs are chosen by the same records from all that there are.
+        number = columns + (math.comb(columns, 2) if self._parameters.pairs else 0)
+        terms, shifts = [], []
         for place, feature in enumerate(block.features):
             shapes, doubt = replicates[place] * self._unit, step.unknown(place)
             weights = feature.counts / feature.counts.sum()

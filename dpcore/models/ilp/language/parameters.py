@@ -98,11 +98,11 @@ class ILPParameters(Parameters):
     )
     weigh_alike: bool | None = Field(
         default=None,
-        title="Both sides weigh alike where one is rare",
+        title="Both sides weigh alike if the value is rare",
         description="Those described weigh the more the fewer they are, by noisy counts of both sides that take a "
         "twentieth of the budget for the clauses: where a value is rare, equal weights find hardly any clause. "
-        "The weights of either side multiply these. Default: if by these counts fewer than one in four have the "
-        "value, or lack it, and no weight was given.",
+        "The weights of either side multiply these. Default: if these counts say that surely fewer than one in four "
+        "have the value, and no weight was given.",
         json_schema_extra={"only": "noisy_max"},
     )
     positive_weight: int = Field(
@@ -204,4 +204,5 @@ class ILPSettings(ILPParameters):
 
     positive: str
     #: What was released before there was a choice was learned without.
+    weigh_alike: bool | None = False
     strict_first: bool = False

@@ -23,11 +23,18 @@ from dpcore.models.ilp.language.richness import quantifiers_for
 from dpcore.models.ilp.language.sensitivities import CLAUSES, COUNTS, coverage
 from dpcore.models.ilp.learning.coverage import check_effort, clause_vectors, covered
 from dpcore.models.ilp.learning.selection import select_clause
-from dpcore.models.ilp.learning.weighing import Sides, clauses_epsilon, divided, noisy_sides, weights_told
+from dpcore.models.ilp.learning.weighing import (
+    Sides,
+    clauses_epsilon,
+    divided,
+    noisy_sides,
+    sides_margin,
+    weights_told,
+)
 from dpcore.models.ilp.learning.workload import ilp_workload
 from dpcore.models.ilp.released.family import ILP
 from dpcore.models.ilp.released.model import CoveredGroup, ILPModel
-from dpcore.privacy.budgets import BudgetSplit, first_share, geometric_tail
+from dpcore.privacy.budgets import BudgetSplit, first_share
 from dpcore.privacy.mechanisms import GaussianMechanism, GeometricMechanism
 from dpcore.released.noisy_counts import noise_intervals, point_estimates
 from dpcore.released.plan import CountNoise, RunPlan
@@ -184,7 +191,7 @@ def _choose_clauses(run: Run, lattice: Lattice) -> _Chosen:
         counts = run.table.total(covered, run.target, run.part, chosen, places)
         share = first_share(left, [1.0] * (chosen.clauses + 1 - done))
         if weighing and not places:
-            sides, margin = noisy_sides(counts, weighing, run.randomness), geometric_tail(1 / float(weighing), 0.95)
+            sides, margin = noisy_sides(counts, weighing, run.randomness), sides_margin(weighing)
             weighed = chosen.model_copy(update=weights_told(chosen, sides, weighing))
         public = weighed, run.schema.max_rows, share
         choice = select_clause(lattice, counts, *public, run.randomness, places, composed=run.plan.composed is not None)

@@ -15,7 +15,7 @@ from dpcore.arrays import Ints
 from dpcore.learning.worth import class_worth, likely_counts
 from dpcore.models.ilp.language.parameters import ILPSettings
 from dpcore.models.ilp.language.sensitivities import sides_sensitivity
-from dpcore.privacy.budgets import EPSILON_STEP
+from dpcore.privacy.budgets import EPSILON_STEP, geometric_tail
 from dpcore.privacy.losses import largest_epsilon, pure_rho, selection_epsilon, selection_rho
 from dpcore.privacy.mechanisms import GeometricMechanism
 from dpcore.privacy.randomness import RandomSource
@@ -24,7 +24,7 @@ from dpcore.privacy.randomness import RandomSource
 Sides = tuple[int, int]
 #: Of the budget of all clauses, where both sides weigh alike.
 _SHARE: Final = Decimal("0.05")
-#: Where nothing was asked for, both sides weigh alike if one of them is less than this share of both.
+#: Where nothing was asked for, both sides weigh alike if those described are surely fewer than this share of both.
 _RARE: Final = 0.25
 
 
@@ -66,17 +66,26 @@ def noisy_sides(counts: Ints, epsilon: Decimal, randomness: RandomSource) -> Sid
 def weights_told(asked: ILPSettings, sides: Sides, epsilon: Decimal) -> dict[str, int]:
     """Weights with which both sides weigh alike, times those asked for; none if that is not wanted.
 
-    Unless somebody asked for it or against it, it is wanted where one side is rare: then clauses of which most people
-    have the value, or lack it, hardly exist. Where neither is, such clauses predict better.
+    Unless somebody asked for it or against it, it is wanted where few have the value, whatever the noise: then clauses
+    of which most people have it hardly exist. Elsewhere such clauses predict better.
 
     Parameters
     ----------
     epsilon : Decimal
         That of the noise on the counts.
     """
-    rarer, other = sorted(max(0, side) for side in sides)
-    if asked.weigh_alike is None and rarer >= _RARE * (rarer + other):
+    if asked.weigh_alike is None and not _rare(sides, sides_margin(epsilon)):
         return {}
     worth = class_worth(likely_counts(np.array(sides), 1 / float(epsilon), None)).tolist()
     negative, positive = asked.weights
     return {"negative_weight": worth[0] * negative, "positive_weight": worth[1] * positive}
+
+
+def sides_margin(epsilon: Decimal) -> int:
+    """Noise on each of the two numbers stays within plus or minus this, with 95 % confidence."""
+    return geometric_tail(1 / float(epsilon), 0.95)
+
+
+def _rare(sides: Sides, margin: int) -> bool:
+    others, described = (max(0, side) for side in sides)
+    return described + margin < _RARE * (described + others)

@@ -15,7 +15,7 @@ from dpcore.models.ilp.language.clause import Clause
 from dpcore.models.ilp.language.prolog import Prolog
 from dpcore.models.ilp.released.asked import asked_by
 from dpcore.models.ilp.released.tables import Frames, rows_of_case, rows_of_people, split_tables
-from dpcore.models.ilp.released.words import clause_words, one_row
+from dpcore.models.ilp.released.words import clause_words, one_row, rows_in_words
 from dpcore.numerals import whole
 from dpcore.released.cases import possible_cells
 from dpcore.released.evaluation import Evaluation
@@ -69,7 +69,8 @@ class ILPModel(FrozenModel):
     sides_margin : int
         Noise on each of these stays within plus or minus this, with 95 % confidence.
     alike : bool
-        Whether both sides weigh alike by these numbers, as one of them is rare or somebody wants it.
+        Whether both sides weigh alike by these numbers, as the positive class is rare or somebody wants it. Of releases
+        that do not say, they do if there are such numbers.
     """
 
     classes: tuple[str, ...]
@@ -80,7 +81,7 @@ class ILPModel(FrozenModel):
     evaluation: Evaluation | None
     sides: tuple[int, int] | None = None
     sides_margin: int = 0
-    alike: bool = False
+    alike: bool | None = None
 
     @property
     def clauses(self) -> tuple[Clause, ...]:
@@ -199,15 +200,19 @@ class ILPModel(FrozenModel):
         share = told_share(group, self.positive, NOISE_ALONE)
         return f"{who}: {target} = {self.classes[self.positive]} for about {share}.{doubt}"
 
-    def weighing(self, target: str) -> str:
+    def weighing(self, schema: Schema, target: str) -> str:
         """What noisy counts of both sides say of their weights, in a sentence; empty if weights were given."""
         if self.sides is None:
             return ""
         others, described = (max(0, count) for count in self.sides)
-        what = "Both sides weigh alike" if self.alike else "Each record weighs the same, as neither side is rare"
+        what = (
+            "Both sides weigh alike"
+            if self.alike is not False
+            else "Each weighs the same, as the value is not surely rare"
+        )
         return (
-            f"{what}: {target} = {self.classes[self.positive]} for about {whole(described)} records, "
-            f"and not for about {whole(others)}, by counts with noise of their own: ±{whole(self.sides_margin)}, 95%."
+            f"{what}: {target} = {self.classes[self.positive]} for about {rows_in_words(schema, described)}, and not "
+            f"for about {whole(others)}, by counts with noise of their own: ±{whole(self.sides_margin)}, 95%."
         )
 
     def to_frame(self, schema: Schema, target: str) -> pd.DataFrame:

@@ -16,7 +16,7 @@ def ilp_text(release: Release, model: ILPModel) -> str:
     stored = release.stored
     program = ILPModel.model_validate(stored.model).prolog(stored.domain, stored.target)
     words = "\n".join(model.reading(release.domain, release.target))
-    parts = [program, text_table(*_theory_rows(model)), words, model.weighing(release.target)]
+    parts = [program, text_table(*_theory_rows(model)), words, model.weighing(release.domain, release.target)]
     return "\n\n".join(filter(None, parts))
 
 

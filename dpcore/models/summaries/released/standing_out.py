@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 
 from dpcore.domain.columns import RESERVED
-from dpcore.domain.schema import Schema
-from dpcore.models.summaries.released.model import SummaryModel
-from dpcore.models.summaries.released.reading import ColumnReading
-from dpcore.models.summaries.released.table_one import differences
+from dpcore.models.summaries.released.reading import Amount, ColumnReading
 
 
-def by_what_stands_out(model: SummaryModel, schema: Schema, told: list[ColumnReading]) -> list[int]:
+def by_what_stands_out(groups: int | None, gaps: Mapping[int, Amount], told: Sequence[ColumnReading]) -> list[int]:
     """Places of all columns, the most remarkable first.
 
     With groups, those that surely differ most between them (low end of the standardised
-    difference); without, those that are far from even or have much missing. The column of the
-    groups comes first.
+    difference); where noise hides all differences, and without groups, those that are far from
+    even or have much missing. The column of the groups comes first.
+
+    Parameters
+    ----------
+    groups : int or None
+        Place of the column of the groups.
+    gaps : mapping
+        Standardised difference of columns, by place.
     """
-    gaps = {} if model.by is None else differences(model, schema)
-    if model.by is None or not gaps:
-        return sorted(range(len(told)), key=lambda place: -uneven(told[place]))
-    surely = {place: gap.low for place, gap in gaps.items()} | {model.by: math.inf}
-    return sorted(range(len(told)), key=lambda place: -surely.get(place, -math.inf))
+    scores = {place: gap.low for place, gap in gaps.items()} or dict(enumerate(map(uneven, told)))
+    return sorted(range(len(told)), key=lambda place: (place != groups, -scores.get(place, -math.inf)))
 
 
 def uneven(reading: ColumnReading) -> float:

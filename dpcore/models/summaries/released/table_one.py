@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
@@ -20,9 +21,13 @@ from dpcore.models.summaries.released.share_intervals import Whole, share_interv
 from dpcore.released.noisy_counts import nearest_rows
 
 _DRAWS: Final = 200
+#: Differences of shares of more categories than this are drawn less often, as each draw takes longer, but at least
+#: so often.
+_NARROW: Final = 20
+_FEWEST: Final = 60
 #: A group is told if its estimated count is above so many deviations of the noise on it.
 _SEEN: Final = 3.0
-#: It is compared with others if it is above so many deviations of the noise on each of its cells.
+#: It is compared with others if it is above so many deviations of the noise on all of its cells together.
 _COMPARED: Final = 5.0
 #: Largest share of a cell for no value that has no line.
 _RARE: Final = 0.005
@@ -116,10 +121,10 @@ class View:
         table = table if place > self.by else np.swapaxes(table, -1, -2)
         return np.asarray(table[..., list(self.shown), :])
 
-    def compared(self, place: int) -> list[int]:
-        """Which of the shown groups have enough people for their shares of an axis to be compared."""
+    def compared(self, place: int, cells: int) -> list[int]:
+        """Which of the shown groups have enough people for their shares of so many cells to be compared."""
         counts = self.model.estimates.table((self.by,))[list(self.shown)]
-        deviation = self.model.estimates.deviation(self.pair(place))
+        deviation = self.model.estimates.deviation(self.pair(place)) * math.sqrt(cells)
         return [group for group, count in enumerate(counts) if count > _COMPARED * deviation]
 
     @cached_property
@@ -163,16 +168,17 @@ def _lines(view: View, again: View, place: int) -> list[Line]:
 
 def _difference(view: View, again: View, place: int) -> Amount | None:
     """Standardised difference of one column."""
-    groups = view.compared(place)
-    if len(groups) < 2:
-        return None
     axis, schema = view.model.axes[place], view.schema
     ends = axis.ends(schema)
+    known = [number for number, cell in enumerate(axis.cells(schema)) if cell not in RESERVED]
+    groups = view.compared(place, len(known))
+    if len(groups) < 2:
+        return None
+    inside = [own.shares(place, known)[..., groups, :] for own in (view, again)]
     if ends is None:
-        known = [number for number, cell in enumerate(axis.cells(schema)) if cell not in RESERVED]
-        return _turned(*(_gap_of_shares(own.shares(place, known)[..., groups, :]) for own in (view, again)))[0]
+        inside[1] = inside[1][: max(_FEWEST, _DRAWS * _NARROW // len(known))]
+        return _turned(*map(_gap_of_shares, inside))[0]
     middle = middles(ends)
-    inside = (own.shares(place, list(range(len(middle))))[..., groups, :] for own in (view, again))
     return _turned(*(_gap_of_means(own @ middle, _variances(own, middle)) for own in inside))[0]
 
 

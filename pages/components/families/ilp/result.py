@@ -37,7 +37,7 @@ def show(release: Release, model: Any, key: str, *, public: bool) -> None:
         st.info(text("ilp_none_kept"))
     words, code, chart, cases, check, card, files = st.tabs(_TABS, key=f"{key}-tabs")
     with words:
-        said = [*model.reading(release.domain, release.target), model.weighing(release.target)]
+        said = [*model.reading(release.domain, release.target), model.weighing(release.domain, release.target)]
         markup.sentences(map(pretty, filter(None, said)))
         st.markdown(text("reading_ilp"))
         st.markdown(text("noise"))

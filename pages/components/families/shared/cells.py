@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from dpcore.numerals import percent, whole
-from dpcore.released.noisy_counts import are_nobody, told_apart
+from dpcore.released.noisy_counts import are_nobody, why_apart
 from pages.components.families.shared.truth import Truth
 
 #: With more classes than this, only the chosen one's counts are open.
@@ -18,8 +18,8 @@ MANY_CLASSES = 4
 HIDDEN = "too noisy to tell"
 #: What a chance rests on, said of the tables that tell where it is not the share of its counts.
 LEANS = (
-    "Where noise is as large as the counts, the chance leans on more than them: which rules or questions were drawn "
-    "tells something, too."
+    "Where counts are few for their noise, the chance leans on more than them, such as what was expected before, "
+    "or which rules or questions were drawn."
 )
 
 
@@ -76,7 +76,7 @@ def count(number: int, margin: str = "") -> str:
 
 def counts_of(node: Any, classes: Sequence[str], shown: int, margin: int) -> str:
     """Counts of a rule or node, and why its chance may not be their share."""
-    why = told_apart(node, shown)
+    why = why_apart(node, shown)
     own = counts(node.noisy_counts, classes, shown, f" ±{whole(margin)}")
     return own + (f'<small class="fg-said">{why}</small>' if why else "")
 

@@ -84,7 +84,9 @@ class Look:
 
         if st.session_state.get(order_key(self.key)) != STANDING_OUT:
             return list(range(len(self.readings)))
-        made: list[int] = self._once("order", lambda: by_what_stands_out(self.model, self.schema, self.readings))
+        made: list[int] = self._once(
+            "order", lambda: by_what_stands_out(self.model.by, self.differences, self.readings)
+        )
         return made
 
     def truth_of(self, place: int) -> Any | None:
