@@ -25,6 +25,8 @@ _AIMS: Mapping[str, tuple[str, str]] = {
     PREDICT: ("Predict", "an outcome of a person, as well as may be"),
     RELATE: ("Relate", "what on one side goes with what on the other"),
 }
+#: A number of rows is told well if its interval is narrower than this share of it.
+_WELL = 0.5
 _GROUPS = {"0.1": "Large ones: 1 in 10", "0.03": "Medium ones: 1 in 30", "0.01": "Small ones: 1 in 100"}
 _PARTS = {
     "0.1": "A tenth of what is left",
@@ -123,14 +125,15 @@ def _propose(dataset: DatasetInfo, wish: Wish) -> None:
 
 
 def _counted(dataset: DatasetInfo) -> int | None:
-    """Rows as the newest first look that the visitor may read tells them."""
-    look = next((one for one in access.service().releases(dataset.id) if one.kind == "summaries"), None)
-    if look is None:
-        return None
+    """Rows as the most exact first look that the visitor may read tells them; ``None`` if none tells them well."""
     from dpcore.models.released import parse_model
     from dpcore.models.summaries.released.reading import total_of
 
-    return round(total_of(parse_model(look)).value)
+    looks = [one for one in access.service().releases(dataset.id) if one.kind == "summaries"]
+    if not looks:
+        return None
+    total = total_of(parse_model(max(looks, key=lambda one: one.certificate.epsilon)))
+    return round(total.value) if total.high - total.low < _WELL * total.value else None
 
 
 def _quote(dataset: DatasetInfo, wish: Wish, at: Decimal) -> Quote:

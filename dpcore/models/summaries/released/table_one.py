@@ -28,7 +28,7 @@ _FEWEST: Final = 60
 #: A group is told if its estimated count is above so many deviations of the noise on it.
 _SEEN: Final = 3.0
 #: It is compared with others if it is above so many deviations of the noise on all of its cells together.
-_COMPARED: Final = 5.0
+_COMPARED: Final = 8.0
 #: Largest share of a cell for no value that has no line.
 _RARE: Final = 0.005
 
