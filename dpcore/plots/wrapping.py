@@ -5,17 +5,21 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from typing import Final
+from unicodedata import east_asian_width
 
 #: Pixels of a letter at the size of 13, rounded up: in the font of pages, most are narrower than these.
 _LETTER: Final = 6.6
+#: Of one that takes a whole square, as in Chinese.
+_SQUARE: Final = 13.0
 _NARROW: Final = dict.fromkeys(" !'(),-.:;I[]fijlrt|", 4.2)
 _BROAD: Final = dict.fromkeys("%&@CDGHMNOQRUWmw…", 9.8)
-_WIDTHS: Final = _NARROW | _BROAD
+_CAPITAL: Final = dict.fromkeys("ABEFJKLPSTVXYZ", 8.8)
+_WIDTHS: Final = _NARROW | _BROAD | _CAPITAL
 
 
 def wide(text: str) -> float:
     """Pixels that a text takes."""
-    return sum(_WIDTHS.get(letter, _LETTER) for letter in text)
+    return sum(_WIDTHS.get(letter) or (_SQUARE if east_asian_width(letter) in "FW" else _LETTER) for letter in text)
 
 
 def wrapped(text: str, room: float, most: int) -> tuple[str, ...]:
@@ -36,7 +40,7 @@ def wrapped(text: str, room: float, most: int) -> tuple[str, ...]:
 
 def fits(text: str, room: float, most: int) -> bool:
     """Whether a text fits into so many lines, no word of it parted."""
-    return max(map(wide, text.split())) <= room and len(wrapped(text, room, len(text))) <= most
+    return max(map(wide, text.split()), default=0.0) <= room and len(wrapped(text, room, len(text))) <= most
 
 
 def _pieces(text: str, room: float) -> Iterator[str]:

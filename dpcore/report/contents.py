@@ -142,7 +142,7 @@ def _rule_list(release: Release, model: RuleListModel, _short: bool) -> Content:
     groups = []
     for place, rule in enumerate(model.rules):
         word = "IF" if place == 0 else "ELSE IF"
-        who = f"{word} {pretty(rule.text)}" if rule.conditions else "Everyone else"
+        who = f"{word} {pretty(rule.text)}" if rule.conditions else ("Everyone else" if place else "Everyone")
         groups.append(Group.of(f"{place + 1}. {who}", rule, model.count_margin))
     caption = "Rules, from the top: the first that fits decides"
     return Content(

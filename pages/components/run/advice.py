@@ -152,7 +152,7 @@ def advise(wish: Wish, schema: Schema, quoted: Callable[[Decimal], Quote], count
     if enough > most:
         cautions.append(_not_enough(wish, rows, quote, chosen, stops[enough] if enough < len(stops) else None))
     if family == "ilp":
-        cautions += _too_few(quote)
+        cautions += _too_few(quote, rows)
     about = (*_about(wish, schema, family), _rows(rows, counted))
     reasons = (_WHY[family], *about, _shown(wish, rows, quote), _costs(quote))
     target = wish.target if family not in ("summaries", "redescriptions") else ""
@@ -231,14 +231,16 @@ def _not_enough(wish: Wish, rows: int, quote: Quote, chosen: Decimal, enough: De
     return f"{told}. Yours take ε = {format_epsilon(enough)}: allow more, or ask for larger ones."
 
 
-def _too_few(quote: Quote) -> list[str]:
+def _too_few(quote: Quote, rows: int) -> list[str]:
     """What relational rules need of people, if there may be fewer."""
     from dpcore.models.ilp.language.hypotheses import hypotheses
 
     space = hypotheses(quote.plan)
-    if space.people >= space.enough:
+    people = min(space.people, rows)
+    if people >= space.enough:
         return []
+    number = f"{'about' if rows < space.people else 'at most'} {whole(people)}"
     return [
         f"To choose among {whole(space.clauses)} possible clauses, {whole(space.enough)} records are enough; there are "
-        f"at most {whole(space.people)}. Leave out conditions on the page, or allow a larger ε."
+        f"{number}. Leave out conditions on the page, or allow a larger ε."
     ]

@@ -69,7 +69,7 @@ def _condition(rule: Any, schema: Schema, position: int) -> str:
     from dpcore.plots.style import pretty
 
     if not rule.conditions:
-        return "Everyone else"
+        return "Everyone else" if position else "Everyone"
     word = "IF" if position == 0 else "ELSE IF"
     parts = [escape(pretty(item.text(schema))) for item in rule.conditions]
     return f'<span class="fg-if">{word}</span>' + ' <span class="fg-and">and</span> '.join(parts)
