@@ -59,14 +59,14 @@ def test_an_adversarial_range_of_the_target_does_no_harm(epsilon):
 
 
 @pytest.mark.parametrize("target", ["ill", "stage", SLOW_STAY])
-def test_a_model_of_pure_noise_seldom_shows_anything(target):
-    """Ten columns that tell nothing, 5,000 rows, epsilon 1: one of ten models at most."""
+def test_terms_of_pure_noise_are_seldom_called_clear(target):
+    """Ten columns that tell nothing, 5,000 rows, epsilon 1."""
     domain, clear = cases.schema(9, 5000, target=target), []
     for seed in range(10):
         private = cases.table(noise_frame(5000, 9, seed), domain)
         _, model = cases.fit(private, target, "1", seed)
-        clear.append(any(term.clear for term in model.terms))
-    assert sum(clear) <= 1
+        clear += [term.clear for term in model.terms]
+    assert np.mean(clear) <= 0.05
 
 
 def coverage(target, epsilon, runs, *, factor=1.0, rows=3000, first=0, **chosen):

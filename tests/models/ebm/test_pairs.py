@@ -134,7 +134,7 @@ def test_a_planted_interaction_is_found(target):
     data["stay"] = np.clip(np.where(either, 7, 3) + draw.normal(size=6000), 0, 10)
     private = cases.table(data, domain)
     with cases.quiet_replicates():
-        _, model = cases.fit(private, target, "4", 2, pairs=1, replicates=5)
+        _, model = cases.fit(private, target, "4", 2, pairs=1, replicates=3)
     pair = model.terms[-1]
     assert [axis.column for axis in pair.axes] == ["b1", "x"]
     assert pair.clear

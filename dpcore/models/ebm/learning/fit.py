@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -236,9 +235,6 @@ class EBMFit:
 
     def _terms(self, block: _Block, replicates: Learned, step: Step) -> tuple[list[Term], list[Floats]]:
         """Centred terms, and what centring moved to the intercept: shapes (n_replicates, k)."""
-        columns = len(self._cells)
-        # Pairs are chosen by the same records from all that there are.
-        number = columns + (math.comb(columns, 2) if self._parameters.pairs else 0)
         terms, shifts = [], []
         for place, feature in enumerate(block.features):
             shapes, doubt = replicates[place] * self._unit, step.unknown(place)
@@ -247,7 +243,7 @@ class EBMFit:
             shifts.append(shift)
             hidden = SMOOTHED["numbers" if self._numbers else "classes"]
             covariances = (doubt.sampling * self._unit**2, hidden * doubt.shrinkage * self._unit**2)
-            band = Band.of(shapes - shift[:, None, :], weights, *covariances, feature.ordered, number)
+            band = Band.of(shapes - shift[:, None, :], weights, *covariances, feature.ordered)
             counted = _counted(block, place)
             terms.append(
                 Term(

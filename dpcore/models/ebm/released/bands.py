@@ -14,8 +14,7 @@ Z95 = 1.96
 #: Share of the variance that smoothing hides which bands allow for: the schedule without noise is smoothed, too. Of
 #: scores of classes, whose noise bends the logistic function as well, and of numbers.
 SMOOTHED = {"classes": 0.12, "numbers": 0.02}
-#: Chance below which a term stands out. It is that of any term of a model, so that a model of nothing but noise shows
-#: something in so many cases at most.
+#: Chance below which noise alone does not explain a term.
 UNLIKELY = 0.05
 
 
@@ -31,9 +30,9 @@ class Band:
     size : float
         Mean absolute score that the noise alone would give.
     p_value : float
-        Bound on the chance that noise, and who is in the data, give any term scores as unlikely where nothing is to
-        be found: of all bins and outputs together, and where bins are in order of their trend, the smaller, times the
-        number of tests of all terms (Bonferroni).
+        Chance that noise, and who is in the data, give scores as large where nothing is to be
+        found: all bins and outputs together, and where bins are in order their trend, the smaller
+        of both doubled.
     threshold : float
         Mean absolute score from which on ``p_value`` is below :data:`UNLIKELY`.
     """
@@ -52,7 +51,6 @@ class Band:
         sampling: Floats | None = None,
         shrinkage: Floats | None = None,
         ordered: int = 0,
-        terms: int = 1,
     ) -> Band:
         """Compare replicates, bins by their weights.
 
@@ -66,8 +64,6 @@ class Band:
             The part that errors allow for of what the scores lack because they are smoothed.
         ordered : int
             The first so many bins are in order.
-        terms : int
-            Terms of the model that are tested.
         """
         count, bins, outputs = replicates.shape
         nothing = np.zeros((outputs, bins, bins))
@@ -81,13 +77,12 @@ class Band:
             slope = _slope(weights, ordered)
             trend = np.einsum("b,rbk->rk", slope, replicates)[:, None, :]
             tests.append(_Test.of(trend, float(np.einsum("b,kbc,c->", slope, sampling, slope))))
-        number = terms * len(tests)
         return cls(
             mean,
             np.sqrt((plain * student_factor(count)) ** 2 + lacking),
             math.sqrt(2 / math.pi) * float(weights @ plain.mean(axis=1)),
-            min(1.0, number * min(test.p_value for test in tests)),
-            float(weights @ np.abs(mean).mean(axis=1)) * min(test.reach(UNLIKELY / number) for test in tests),
+            min(1.0, len(tests) * min(test.p_value for test in tests)),
+            float(weights @ np.abs(mean).mean(axis=1)) * min(test.reach(UNLIKELY / len(tests)) for test in tests),
         )
 
 

@@ -42,8 +42,8 @@ class Term(FrozenModel):
     noise_size : float
         Importance that the noise alone would give, on average.
     p_value : float
-        Bound on the chance that noise and sampling alone make any term of the model as unlikely
-        as this one (see :mod:`dpcore.models.ebm.released.bands`).
+        Chance that noise and sampling alone give scores of this size (see
+        :mod:`dpcore.models.ebm.released.bands`).
     threshold : float or None
         Importance from which on the term stands out. ``None``: none would do, as nobody was
         counted, or the release is of a version that did not say.
@@ -84,7 +84,7 @@ class Term(FrozenModel):
 
     @property
     def clear(self) -> bool:
-        """Whether it stands out: noise and chance alone let any term of a model do so in 5 % of cases at most."""
+        """Whether the scores exceed what noise alone would give."""
         return self.p_value < UNLIKELY
 
     def bins(self, frame: pd.DataFrame, schema: Schema) -> Ints:
@@ -158,8 +158,8 @@ class EBMModel(FrozenModel):
 
     @property
     def clear(self) -> bool:
-        """Whether any term stands out."""
-        return any(term.clear for term in self.terms)
+        """Whether any term exceeds its noise, their number considered (Bonferroni)."""
+        return any(term.p_value < UNLIKELY / len(self.terms) for term in self.terms)
 
     @property
     def count_margin(self) -> int:

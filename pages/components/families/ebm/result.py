@@ -78,8 +78,18 @@ def _words(release: Release, model: Any) -> Any:
 
 
 def _warn(model: Any) -> None:
-    if not model.clear:
+    """Nothing stands out, or so little among so many columns that chance may do it."""
+    if model.clear:
+        return
+    clear = [term.name for term in model.ranked() if term.clear]
+    if not clear:
         st.warning(text("ebm_unclear"), icon="⚠️", title="Nothing stands out from the noise")
+    else:
+        few = (
+            f"{', '.join(clear)} pass the mark, but may do so by chance alone: {len(model.terms)} columns and "
+            "pairs were looked at."
+        )
+        st.warning(f"{markup.plain(few)} {text('ebm_unclear')}", icon="⚠️", title="What stands out may be chance")
 
 
 @st.fragment
