@@ -26,6 +26,15 @@ def test_narrow_letters_take_less_room_than_broad_ones():
     assert wide("illicit") < wide("mammogram") / 2
 
 
+def test_capitals_and_letters_as_wide_as_high_take_more_room():
+    assert wide("STAY") > wide("stay")
+    assert wide("病院") == 2 * wide("病") > 3 * wide("a")
+
+
+def test_no_text_fits_anywhere():
+    assert fits("", 10, 1)
+
+
 def test_words_that_are_too_long_end_at_a_line_below_or_anywhere():
     assert wrapped("systolic_pressure ≤ 120", 70, 4) == ("systolic_", "pressure ≤", "120")
     assert "".join(wrapped("immunosuppression", 40, 9)) == "immunosuppression"
