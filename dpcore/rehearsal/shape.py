@@ -105,7 +105,8 @@ class Shape:
 
 def usable(schema: Schema, releases: Sequence[Release]) -> list[Release]:
     """Releases about records of this very schema: the largest budget first, then the newest."""
-    fitting = [r for r in releases if r.certificate.schema_hash == schema.hash]
+    described = schema.hash
+    fitting = [r for r in releases if r.certificate.schema_hash == described]
     ranked = sorted(fitting, key=lambda r: (r.certificate.epsilon, r.certificate.created), reverse=True)
     return ranked[:MOST_RELEASES]
 

@@ -13,7 +13,7 @@ from dpcore.data.chosen import chosen_executor, cluster_address
 from dpcore.errors import AccessError, BudgetError, NotFoundError, RequestError
 from dpcore.released.plan import RunPlan, form_sentence, guarantee_sentence, guaranteed_odds
 from dpcore.service.base import ServiceBase, check_id
-from dpcore.workspace.ledger_lines import RECORDS_GONE
+from dpcore.workspace.ledger_lines import RECORDS_GONE, Means, refusal_of
 from dpcore.workspace.machine import machine_of
 from dpcore.workspace.requests import DatasetInfo, Quote, RunRequest, RunStatus
 from dpcore.workspace.users import ROLES
@@ -51,9 +51,10 @@ class Runs(ServiceBase):
         from dpcore.models.registry import get_learner
 
         dataset, request = self._exact(request)
-        in_form = self._forms(dataset, request)
+        means = self._means(dataset)
+        in_form = _forms(dataset, request, means)
         plan = in_form(request.pure)
-        means, refusal = self._ledger.quote(dataset.id, self._user.name, plan.loss)
+        refusal = refusal_of(means, plan.loss)
         return Quote(
             plan=plan,
             forecast=machine_of(self._home).forecast(get_learner(request.algorithm).workload(plan)),
@@ -186,27 +187,31 @@ class Runs(ServiceBase):
             raise RequestError("This first look tells of no column of numbers, so of no cut points.")
         return points
 
-    def _plan(self, dataset: DatasetInfo, request: RunRequest) -> RunPlan:
-        return self._forms(dataset, request)(request.pure)
-
-    def _forms(self, dataset: DatasetInfo, request: RunRequest) -> Callable[[bool], RunPlan]:
-        """The plan of an exact request: pure, or in the form that suits the budget."""
-        from dpcore.learning.forms import plan_under
-        from dpcore.models.registry import get_learner
-
+    def _means(self, dataset: DatasetInfo) -> Means:
+        """What the caller may spend. Raises ``RequestError`` if there is nothing to run on."""
         if not self._store.present(dataset.id):
             raise RequestError(RECORDS_GONE)
-        dataset.check_private()
-        if request.parameters.get("delta") is not None:
-            raise RequestError(_NOT_YOURS)
-        learner = get_learner(request.algorithm)
-        cap, most = self._ledger.terms(dataset.id, self._user.name)
+        return self._ledger.means(dataset.id, self._user.name)
 
-        @cache
-        def plan(delta: Decimal, rho: Decimal | None = None) -> RunPlan:
-            return learner.plan(dataset.schema, request.target, request.epsilon, request.parameters, delta, rho)
+    def _plan(self, dataset: DatasetInfo, request: RunRequest) -> RunPlan:
+        return _forms(dataset, request, self._means(dataset))(request.pure)
 
-        return lambda pure: plan_under(cap, plan, pure=pure, most=most)
+
+def _forms(dataset: DatasetInfo, request: RunRequest, means: Means) -> Callable[[bool], RunPlan]:
+    """The plan of an exact request: pure, or in the form that suits the budget."""
+    from dpcore.learning.forms import plan_under
+    from dpcore.models.registry import get_learner
+
+    dataset.check_private()
+    if request.parameters.get("delta") is not None:
+        raise RequestError(_NOT_YOURS)
+    learner = get_learner(request.algorithm)
+
+    @cache
+    def plan(delta: Decimal, rho: Decimal | None = None) -> RunPlan:
+        return learner.plan(dataset.schema, request.target, request.epsilon, request.parameters, delta, rho)
+
+    return lambda pure: plan_under(means.nearest, plan, pure=pure, most=means.run_cap)
 
 
 def _may_be_pure(in_form: Callable[[bool], RunPlan]) -> bool:

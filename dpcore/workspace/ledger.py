@@ -20,7 +20,7 @@ from sqlalchemy.engine import Connection, Engine, RowMapping
 
 from dpcore.errors import BudgetError, ConflictError, RequestError
 from dpcore.privacy.budgets import exact_amount, largest_delta, parse_epsilon, parse_limit
-from dpcore.privacy.filters import DELTA_STEP, PrivacyFilter
+from dpcore.privacy.filters import DELTA_STEP
 from dpcore.privacy.losses import RHO_LIMIT, RHO_STEP, Loss, run_loss
 from dpcore.released.release import Certificate, Release
 from dpcore.workspace.database import (
@@ -51,7 +51,6 @@ from dpcore.workspace.ledger_lines import (
     pot_of,
     refusal_of,
     reservation_of,
-    standing_of,
     state_of,
 )
 from dpcore.workspace.populations import Kin, account_of, dataset_row, members
@@ -262,7 +261,7 @@ class Ledger:
             if earlier is not None:
                 _check_same(earlier, dataset_id, analyst, request_hash)
                 return Reservation(earlier["run_id"], created=False)
-            refusal = refusal_of(connection, dataset_id, analyst, loss)
+            refusal = refusal_of(means_of(connection, dataset_id, analyst), loss)
             if refusal is not None:
                 raise BudgetError(refusal)
             return None
@@ -378,30 +377,11 @@ class Ledger:
         """
         if analyst is None:
             return read(self._engine, lambda connection: balance_of(connection, dataset_id))
-        return read(self._engine, lambda connection: means_of(connection, dataset_id, analyst).balance)
+        return self.means(dataset_id, analyst).balance
 
-    def terms(self, dataset_id: str, analyst: str) -> tuple[PrivacyFilter, Decimal | None]:
-        """The nearer of the caps of a data set and of one analyst, and the most that a run may cost.
-
-        What they accept before anything is spent: it says in which form a run is made.
-        """
-
-        def work(connection: Connection) -> tuple[PrivacyFilter, Decimal | None]:
-            caps, standing = caps_of(connection, dataset_id), standing_of(connection, dataset_id, analyst)
-            whole = filter_of(caps)
-            limit = whole.epsilon if standing.limit is None else min(whole.epsilon, standing.limit)
-            return PrivacyFilter(limit, whole.delta), caps["run_cap"]
-
-        return read(self._engine, work)
-
-    def quote(self, dataset_id: str, analyst: str, loss: Loss) -> tuple[Means, str | None]:
-        """What an analyst may spend, and why a run of this cost would be refused, of one moment."""
-
-        def work(connection: Connection) -> tuple[Means, str | None]:
-            refusal = refusal_of(connection, dataset_id, analyst, loss)
-            return means_of(connection, dataset_id, analyst), refusal
-
-        return read(self._engine, work)
+    def means(self, dataset_id: str, analyst: str) -> Means:
+        """What an analyst may spend, as it is at one moment. Raises ``NotFoundError``."""
+        return read(self._engine, lambda connection: means_of(connection, dataset_id, analyst))
 
     def reserved(self, reservation_id: str) -> Loss:
         """What was reserved for a run. Raises ``NotFoundError``."""

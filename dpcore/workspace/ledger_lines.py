@@ -111,12 +111,16 @@ def caps_of(connection: Connection, dataset_id: str) -> dict[str, Any]:
 
 
 def standing_of(connection: Connection, dataset_id: str, analyst: str) -> Standing:
-    """What the custodian has decided about one analyst, else what holds for all."""
+    """What the custodian has decided about one analyst, else what holds for all. Raises ``NotFoundError``."""
+    return _standing(connection, dataset_id, analyst, caps_of(connection, dataset_id))
+
+
+def _standing(connection: Connection, dataset_id: str, analyst: str, caps: Mapping[str, Any]) -> Standing:
     limit = _newest(connection, dataset_id, analyst, "grant")
     last = _newest(connection, dataset_id, analyst, "freeze", "thaw")
     frozen = last["note"] if last is not None and last["kind"] == "freeze" else None
     if limit is None:
-        return Standing(caps_of(connection, dataset_id)["analyst_cap"], granted=False, frozen=frozen)
+        return Standing(caps["analyst_cap"], granted=False, frozen=frozen)
     return Standing(limit["analyst_cap"], granted=True, frozen=frozen)
 
 
@@ -179,17 +183,25 @@ class Means:
         Of the analyst: all that is spent by them, under their limit or that of the data set.
     standing : Standing
     run_cap : Decimal or None
+    over : str or None
+        A sentence, if nothing more can be run on the data set.
     """
 
     whole: Pot
     own: Pot
     standing: Standing
     run_cap: Decimal | None
+    over: str | None
 
     @property
     def pots(self) -> tuple[Pot, ...]:
         """Pots that must both have room for a run, the nearest first."""
         return (self.whole,) if self.standing.limit is None else (self.own, self.whole)
+
+    @property
+    def nearest(self) -> PrivacyFilter:
+        """The nearer cap, whatever is spent: it says in which form a run is made."""
+        return min((pot.cap for pot in self.pots), key=lambda cap: cap.epsilon)
 
     @property
     def balance(self) -> Balance:
@@ -235,11 +247,12 @@ class Means:
 
 def means_of(connection: Connection, dataset_id: str, analyst: str) -> Means:
     """What an analyst may spend. Raises ``NotFoundError``."""
-    caps, standing = caps_of(connection, dataset_id), standing_of(connection, dataset_id, analyst)
+    caps = caps_of(connection, dataset_id)
+    standing = _standing(connection, dataset_id, analyst, caps)
     limit = caps["cap"] if standing.limit is None else standing.limit
     whole = _pot(connection, dataset_id, None, filter_of(caps))
     own = _pot(connection, dataset_id, analyst, PrivacyFilter(limit, filter_of(caps).delta))
-    return Means(whole, own, standing, caps["run_cap"])
+    return Means(whole, own, standing, caps["run_cap"], _over(connection, dataset_id))
 
 
 def balance_of(connection: Connection, dataset_id: str) -> Balance:
@@ -268,11 +281,10 @@ def _pot(connection: Connection, dataset_id: str, analyst: str | None, cap: Priv
     return Pot(cap, touched + outside + learned, claimed - refunded + outside + learned)
 
 
-def refusal_of(connection: Connection, dataset_id: str, analyst: str, loss: Loss) -> str | None:
+def refusal_of(means: Means, loss: Loss) -> str | None:
     """Why a run of this cost cannot be reserved: what it would come to, and whom to ask."""
-    if (over := _over(connection, dataset_id)) is not None:
-        return over
-    means = means_of(connection, dataset_id, analyst)
+    if means.over is not None:
+        return means.over
     if means.standing.frozen is not None:
         return _frozen(means.standing.frozen)
     if means.run_cap is not None and loss.epsilon > means.run_cap:
