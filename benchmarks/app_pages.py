@@ -171,4 +171,6 @@ def rested(page: Any) -> None:
     """Wait until a page is drawn."""
     page.wait_for_timeout(1000)
     page.locator('[data-testid="stApp"][data-test-script-state="notRunning"]').wait_for(timeout=60_000)
+    # A part that the browser still has to load has a grey bar in its place.
+    page.wait_for_function("() => !document.querySelector('[data-testid=\"stSkeleton\"]')", timeout=60_000)
     page.wait_for_timeout(500)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from decimal import Decimal
+from itertools import accumulate, pairwise
 
 #: Shares this close to 0 or 1 are 0 or 1 but for floating point.
 _EXACT = 1e-9
@@ -62,6 +63,13 @@ def percents(shares: Sequence[float]) -> list[str]:
             break
         told = [f"{100 * share:.{decimals}f}%" for share in shares]
     return told
+
+
+def adding_up(shares: Sequence[float]) -> list[str]:
+    """Shares of one whole as they add up to it: differences of rounded sums, all with as many decimals."""
+    decimals = 1 if min(shares) < 0.0995 else 0
+    sums = [round(100 * share, decimals) for share in accumulate(shares, initial=0.0)]
+    return [f"{after - before:.{decimals}f}%" for before, after in pairwise(sums)]
 
 
 def within(margin: float) -> str:

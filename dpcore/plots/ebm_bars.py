@@ -75,7 +75,7 @@ def _axes(
         row=1,
         col=1,
     )
-    figure.update_xaxes(title={"text": "noisy<br>records", "standoff": 14}, nticks=3, row=1, col=2)
+    figure.update_xaxes(title={"text": "noisy<br>records", "standoff": 14}, nticks=3, tickformat=",d", row=1, col=2)
     figure.update_xaxes(
         gridcolor="#dee2e6", zerolinecolor=SOFT, zerolinewidth=1.5, fixedrange=True, automargin=True, tickangle=0
     )

@@ -281,7 +281,7 @@ def form_sentence(plan: RunPlan) -> str:
     if not plan.delta:
         return ""
     if plan.composed is None:
-        return "It is counted by its Gaussian noise: beside other runs it costs less than its own ε."
+        return "This run is counted by its Gaussian noise: beside others it costs less than its own ε."
     return (
         f"Made to be one of many: as many such runs fit into the budget as runs without δ at ε = "
         f"{format_epsilon(plan.price, places=9)}, if not more, and each has less noise. Taken alone, it promises "

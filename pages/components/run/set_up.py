@@ -8,7 +8,7 @@ import streamlit as st
 
 from dpcore.domain.columns import NumericColumn
 from dpcore.errors import RequestError
-from dpcore.numerals import percent, whole
+from dpcore.numerals import adding_up, whole
 from dpcore.privacy.budgets import format_parts, parse_epsilon
 from dpcore.workspace.requests import DatasetInfo, Quote, RunRequest
 from pages.components.families.registry import Family
@@ -127,8 +127,11 @@ def _split(quote: Quote) -> str:
     """What goes into each step: shares, if the steps add up in another measure than ε."""
     plan = quote.plan
     parts = {step: part for step, part in plan.split.parts.items() if part}
-    shares = [percent(float(part / plan.epsilon)) for part in parts.values()]
-    told = shares if plan.delta else [f"ε {part}" for part in format_parts(parts.values())]
+    told = (
+        adding_up([float(part / plan.epsilon) for part in parts.values()])
+        if plan.delta
+        else [f"ε {part}" for part in format_parts(parts.values())]
+    )
     *some, last = [f"{amount} for {step_name(step)}" for step, amount in zip(parts, told, strict=True)]
     return f"{', '.join(some)} and {last}" if some else last
 

@@ -131,7 +131,7 @@ def test_unless_asked_both_sides_weigh_alike_where_the_value_is_rare(share: floa
     found = fitted(rare_people(4000, 1, share), "20")
     assert found.sides is not None
     assert found.alike is alike
-    assert found.weighing(RARE, "ill").startswith("Both sides weigh alike" if alike else "Each weighs the same")
+    assert found.weighing(RARE, "ill").startswith("Both sides weigh alike" if alike else "Every person weighs the same")
 
 
 @pytest.mark.parametrize("given", [{"positive_weight": 15}, {"negative_weight": 2}])

@@ -22,7 +22,7 @@ EBM: Final = ReleasedFamily(
         "all_bins": "All bins at once (recommended)",
         "random_splits": "Random splits, as published",
     },
-    counted="the count of its widest bin",
+    counted="the count of the widest bin",
     numbers=True,
     thorough=True,
 )

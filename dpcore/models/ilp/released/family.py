@@ -24,5 +24,6 @@ ILP: Final = ReleasedFamily(
         "relevance_aware": "Level by level, as published",
         "naive": "Every clause counted, as published",
     },
+    counted="a count of a clause",
     relational=True,
 )

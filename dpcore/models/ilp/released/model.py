@@ -208,7 +208,7 @@ class ILPModel(FrozenModel):
         what = (
             "Both sides weigh alike"
             if self.alike is not False
-            else "Each weighs the same, as the value is not surely rare"
+            else f"Every {one_row(schema)} weighs the same, as noisy counts do not show that the value is rare"
         )
         return (
             f"{what}: {target} = {self.classes[self.positive]} for about {rows_in_words(schema, described)}, and not "

@@ -298,7 +298,7 @@ def per_block(epsilon: Decimal, blocks: tuple[int, ...]) -> Decimal:
 
 
 def _noise(calls: Calls, people: str) -> tuple[CountNoise, ...]:
-    one = CountNoise(f"the {people} in one pair of groups", calls.pairs)
+    one = CountNoise(f"a count of {people} in a pair of groups", calls.pairs)
     if calls.leaves is None:
         return (one,)
-    return (one, CountNoise(f"the {people} in one group on the left", calls.leaves))
+    return (one, CountNoise(f"a count of {people} in a group on the left", calls.leaves))

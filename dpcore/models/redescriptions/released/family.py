@@ -28,6 +28,6 @@ REDESCRIPTIONS: Final = ReleasedFamily(
     },
     targeted=False,
     views=True,
-    counted="a count of a pair of groups",
+    counted="a count of one pair of groups",
     rehearsed={"pool_size": 20_000, "steps": 10_000},
 )

@@ -30,7 +30,7 @@ def interval_words(item: Redescription) -> str:
 
 
 def alike_words(jaccard: float, counted: Noun) -> str:
-    """How far two groups are the same people."""
+    """How far two groups are the same people: at least so far, if asked of the lower end of an interval."""
     degree = next((word for least, word in ((0.8, "nearly"), (0.5, "mostly")) if jaccard >= least), "partly")
     return f"{degree} the same {counted.several} as"
 
@@ -41,7 +41,7 @@ def sentence(item: Redescription, counted: Noun) -> str:
     p_value = p_words(item.p_value).replace(" ", "\u00a0")
     missing = f" {in_full(item.missing, counted)}" if item.missing else ""
     return (
-        f"{_capital(item.left)}: {alike_words(item.jaccard, counted)} those with {item.right}. Of about "
+        f"{_capital(item.left)}: {alike_words(item.interval[0], counted)} those with {item.right}. Of about "
         f"{counted.number(either)} for {counted.whom} at least one of the two holds, both hold for about "
         f"{whole(item.support)} (±{whole(item.support_margin)}). Noisy Jaccard index: "
         f"{hundredths(item.jaccard)} ({interval_words(item)} for the noise); chance alone would give "

@@ -268,12 +268,14 @@ def _gap_of_shares(shares: Floats) -> Floats:
 
 
 def _turned(values: Floats, again: Floats) -> tuple[Amount, ...]:
-    """Values with an interval: what other noise would have done to them, turned over."""
-    low, high = 2 * values - np.quantile(again, 0.975, axis=0), 2 * values - np.quantile(again, 0.025, axis=0)
-    return tuple(
-        Amount(float(v), float(max(min(a, v), 0.0)) if v >= 0 else float(min(a, v)), float(max(b, v)))
-        for v, a, b in zip(values, low, high, strict=True)
-    )
+    """Values of at least 0 with an interval: what other noise would have done to them, turned over.
+
+    Where that reaches 0, noise can only have added: then as much may hide above the value as it adds to it.
+    """
+    most, least = np.quantile(again, (0.975, 0.025), axis=0)
+    low = np.clip(2 * values - most, 0.0, values)
+    high = np.where(low > 0, np.maximum(2 * values - least, values), most)
+    return tuple(Amount(float(v), float(a), float(max(b, v))) for v, a, b in zip(values, low, high, strict=True))
 
 
 def _sizes(view: View) -> tuple[Amount, ...]:

@@ -11,6 +11,7 @@ from dpcore.domain.schema import Schema
 from dpcore.models.summaries.released.axes import Axis
 from dpcore.models.summaries.released.reading import Amount
 from dpcore.numerals import hundredths, minus, percent, whole
+from dpcore.released.noisy_counts import NOISE_ALONE
 
 _RESERVED = {MISSING: "missing", OTHER: "other"}
 #: Digits of a figure without noise.
@@ -50,9 +51,15 @@ def _percent(share: float, amount: Amount) -> str:
 
 
 def figure_words(amount: Amount, unit: str = "") -> str:
-    """A mean or a quantile: ``32.4 years (31.9 to 32.9)``."""
+    """A quantile or a difference: ``32.4 years (31.9 to 32.9)``."""
     value, low, high = rounded(amount)
     return f"{_united(value, unit)} ({low} to {high})"
+
+
+def mean_words(amount: Amount, unit: str = "") -> str:
+    """A mean, whose interval does not allow for where in its group a number lies."""
+    value, low, high = rounded(amount)
+    return f"{_united(value, unit)} ({NOISE_ALONE}{low} to {high})"
 
 
 def rounded(amount: Amount) -> tuple[str, str, str]:

@@ -240,7 +240,7 @@ def _in_full(reading: Reading, item: Any) -> None:
     pair, schema, counted = reading.model.pairs[item.pair], reading.release.domain, reading.found.counted
     parts, queries = alternatives(item, pair, schema), (item.left_query, item.right_query)
     left, right = map(_side, ("Left", "Right"), parts, queries)
-    alike = alike_words(item.jaccard, counted)
+    alike = alike_words(item.interval[0], counted)
     st.html(f'<div class="fg-sides">{left}<div class="fg-alike">{alike}</div>{right}</div>')
     if item.support < reading.threshold:
         words = f"it holds for so few {counted.several} that much of it may be noise."

@@ -28,7 +28,9 @@ def show(model: Any, target: str, counted: Noun, key: str, *, chances: bool) -> 
         return
     st.markdown(text("thresholds"))
     chosen, threshold = _choose(points, label, counted, key, chances=chances)
-    left, right = st.columns(2)
+    # One below the other on a narrow screen.
+    with st.container(key=f"line-{key}"):
+        left, right = st.columns(2)
     with left:
         _table(chosen, threshold, label, counted)
     with right:
