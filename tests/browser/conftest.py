@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
+from contextlib import suppress
 from dataclasses import replace
+from datetime import UTC, datetime
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, WebSocket, expect, sync_playwright
+from playwright.sync_api import Error as PlaywrightError
 
 from dpcore.domain.schema import Schema
 from dpcore.service import Service
@@ -18,6 +22,8 @@ from tests.browser.test_browser import SCHEMA_TEXT, Server, invented, serve
 from tests.support.identity_provider import WAIT
 
 expect.set_options(timeout=WAIT)
+#: Whether a test has failed.
+FAILED = pytest.StashKey[bool]()
 # The first has no windows and tabs to draw, and takes less of a core.
 CHROMIUM_NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 CHROMIUM_ARGS = (
@@ -52,10 +58,44 @@ def knows_the_tour(context: BrowserContext) -> BrowserContext:
 
 
 @pytest.fixture
-def page(browser: Browser) -> Iterator[Page]:
+def page(browser: Browser, request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Page]:
+    """A page of somebody who has been here before; if the test fails, what happened to it is told."""
     context = knows_the_tour(browser.new_context(viewport={"width": 1360, "height": 900}, reduced_motion="reduce"))
-    yield context.new_page()
+    page = context.new_page()
+    told = _watched(page)
+    yield page
+    if request.node.stash.get(FAILED, False):
+        print("\n".join(told))
+        with suppress(PlaywrightError):
+            page.screenshot(path=tmp_path / "page.png", full_page=True)
+            print(f"The page at the end: {tmp_path / 'page.png'}\n{page.get_by_test_id('stMain').inner_text()}")
     context.close()
+
+
+def _watched(page: Page) -> list[str]:
+    """What is said on the console, and when connections and pages begin and end, as it happens."""
+    told: list[str] = []
+
+    def tell(what: str) -> None:
+        told.append(f"{datetime.now(UTC):%H:%M:%S.%f} {what}")
+
+    def connected(socket: WebSocket) -> None:
+        tell("connected")
+        socket.on("close", lambda _: tell("connection closed"))
+
+    page.on("console", lambda said: tell(f"console: {said.text}"))
+    page.on("pageerror", lambda error: tell(f"error: {error}"))
+    page.on("framenavigated", lambda frame: tell(f"went to {frame.url}"))
+    page.on("websocket", connected)
+    return told
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    if report.failed:
+        item.stash[FAILED] = True
+    return report
 
 
 @pytest.fixture(scope="package")
