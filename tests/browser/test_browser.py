@@ -347,7 +347,7 @@ def test_shapes_from_the_form_to_one_case(page: Page, ward: Server) -> None:
     assert spent(ward) == (0, 0, 0)
     open_review(page)
     dialog = page.get_by_role("dialog")
-    expect(dialog).to_contain_text("Explainable boosting machine: All bins at once")
+    expect(dialog).to_contain_text("Shape functions (explainable boosting): All bins at once")
     expect(dialog).to_contain_text("plus δ = 5 · 10⁻⁷")
     spend_button(page).click()
     finished(page)

@@ -54,7 +54,7 @@ def open_rules(page: Page, server: Server) -> None:
 
 def run_once(page: Page, server: Server) -> None:
     open_review(page)
-    expect(page.get_by_role("dialog")).to_contain_text("Inductive logic programming")
+    expect(page.get_by_role("dialog")).to_contain_text("inductive logic programming")
     spend_button(page).click()
     finished(page)
 

@@ -476,7 +476,7 @@ def test_two_results_stand_side_by_side():
     learn(dataset_id)
     learn(dataset_id, method="naive", max_literals=1, clauses=1, evaluate=False)
     text = shown(open_page("releases"))
-    assert "Inductive logic programming: Every clause counted, as published" in text
+    assert "Relational rules (inductive logic programming): Every clause counted, as published" in text
     assert "1, of which " in text
     assert text.count("fg-clause narrow") == 3 + 2
     assert "possible clauses" in text
