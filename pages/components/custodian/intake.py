@@ -311,7 +311,7 @@ def _join(uploads: Uploads, draft: Draft, key: str | None, watch: Watch) -> None
 
 
 def _by_form(desk: Desk, uploads: Uploads, draft: Draft) -> None:
-    if draft.keys and not _key_chosen(uploads, draft):
+    if draft.keys and not _key_chosen(desk, uploads, draft):
         return
     if intake_form.unlike_form():
         st.info("The schema that you wrote says other things than this form. Nothing of it is lost: see above.")
@@ -359,7 +359,7 @@ def _tables(uploads: Uploads, draft: Draft) -> list[TableDraft]:
     return draft.tables
 
 
-def _key_chosen(uploads: Uploads, draft: Draft) -> bool:
+def _key_chosen(desk: Desk, uploads: Uploads, draft: Draft) -> bool:
     """Ask what joins the two files; if that changed, draft again, or say why that cannot be."""
     key = st.selectbox(
         "Column that identifies people, in both files",
@@ -369,21 +369,31 @@ def _key_chosen(uploads: Uploads, draft: Draft) -> bool:
         **KEEP,
     )
     if key == draft.person:
+        draft.refused = None
         return True
-    problems: list[str] = []
+    if draft.refused is None or draft.refused[0] != key:
+        _join_anew(desk, uploads, draft, key)
+    st.error(draft.refused[1], title="These files are not joined by this column")
+    if st.button("Try again", key="press-join-again"):
+        _join_anew(desk, uploads, draft, key)
+    return False
+
+
+def _join_anew(desk: Desk, uploads: Uploads, draft: Draft, key: str) -> NoReturn:
+    """Draft the columns of two files, joined on another key than before."""
+
+    def tell(problem: str) -> None:
+        draft.refused = key, problem
 
     def join(_service: Service, watch: Watch) -> None:
-        try:
+        with _telling(desk, draft, tell):
             _join(uploads, draft, key, watch)
-        except FrostglassError as mistake:
-            problems.append(plain(str(mistake)))
 
+    draft.refused = None
+    _note(desk, draft)
     with st.spinner("Reading the headers …"):
-        work = upload_reading.begin("Reading the headers", join)
-    if work.active or not problems:
-        st.rerun()
-    st.error(problems[0], title="These files cannot be joined like this")
-    return False
+        upload_reading.begin("Reading the headers", join)
+    st.rerun()
 
 
 def _fill_in(
