@@ -436,18 +436,26 @@ def _by_file(desk: Desk, uploads: Uploads, draft: Draft) -> None:
     answers = intake_form.from_text(draft.file_ids[0], draft.text)
     if answers.take_over:
         _take_over(desk, draft, answers)
-    again = intake_check.show(draft.findings, lambda changes: _correct_text(draft, answers, changes))
+    again = intake_check.show(draft.findings, lambda changes: _correct_text(desk, draft, answers, changes))
     if answers.store or again:
         _store(desk, uploads, draft, answers, children)
 
 
-def _correct_text(draft: Draft, answers: intake_form.Answers, changes: intake_check.Changes) -> NoReturn:
+def _correct_text(desk: Desk, draft: Draft, answers: intake_form.Answers, changes: intake_check.Changes) -> NoReturn:
     """Take changes into the text of the schema."""
-    from dpcore.intake.corrections import corrected
 
-    wanted = answers.schema(lambda _table, _rows: None)
-    draft.fresh = {"intake-yaml": replace(wanted, schema=corrected(wanted.schema, changes)).to_yaml()}
-    draft.findings = [finding for finding in draft.findings if finding.place not in changes]
+    def read(_service: Service, watch: Watch) -> None:
+        from dpcore.intake.corrections import corrected
+
+        draft.faults = []
+        with _telling(desk, draft, draft.faults.append):
+            wanted = answers.schema(watch)
+            draft.fresh = {"intake-yaml": replace(wanted, schema=corrected(wanted.schema, changes)).to_yaml()}
+            draft.findings = [finding for finding in draft.findings if finding.place not in changes]
+
+    _note(desk, draft)
+    with st.spinner("Reading the schema …"):
+        upload_reading.begin("Reading the schema", read)
     st.rerun()
 
 
