@@ -27,7 +27,7 @@ from pages.components.custodian import (
     schema_rows,
     upload_reading,
 )
-from pages.components.custodian.intake_begin import STATE, draft_of, key_chosen, telling, write_down
+from pages.components.custodian.intake_begin import STATE, draft_of, key_chosen, read_beside, telling, write_down
 from pages.components.custodian.intake_draft import Draft
 from pages.components.custodian.intake_drafts import look_at
 from pages.components.custodian.intake_tables import (
@@ -261,10 +261,7 @@ def _fill_in(
             table.show(schema_rows.replaced(table.now, found))
             draft.notes = [plain(note) for note in notes]
 
-    write_down(desk, draft)
-    with st.spinner("Looking at the values …"):
-        upload_reading.begin("Looking at the values", look)
-    st.rerun()
+    read_beside(desk, draft, "Looking at the values", look)
 
 
 def _from_dictionary(desk: Desk, draft: Draft, tables: list[TableDraft], brought: dictionary.Brought) -> NoReturn:
@@ -273,10 +270,7 @@ def _from_dictionary(desk: Desk, draft: Draft, tables: list[TableDraft], brought
         with telling(desk, draft, draft.faults.append):
             draft.notes = [plain(note) for note in dictionary.fill_in(draft, tables, brought, watch)]
 
-    write_down(desk, draft)
-    with st.spinner("Reading the dictionary …"):
-        upload_reading.begin("Reading the dictionary", read)
-    st.rerun()
+    read_beside(desk, draft, "Reading the dictionary", read)
 
 
 def _by_file(desk: Desk, uploads: Uploads, draft: Draft) -> None:
@@ -303,10 +297,7 @@ def _correct_text(desk: Desk, draft: Draft, answers: intake_form.Answers, change
             draft.fresh = {"intake-yaml": replace(wanted, schema=corrected(wanted.schema, changes)).to_yaml()}
             draft.findings = [finding for finding in draft.findings if finding.place not in changes]
 
-    write_down(desk, draft)
-    with st.spinner("Reading the schema …"):
-        upload_reading.begin("Reading the schema", read)
-    st.rerun()
+    read_beside(desk, draft, "Reading the schema", read)
 
 
 def _take_over(desk: Desk, draft: Draft, answers: intake_form.Answers) -> NoReturn:
@@ -318,10 +309,7 @@ def _take_over(desk: Desk, draft: Draft, answers: intake_form.Answers) -> NoRetu
             intake_yaml.take_over(answers.schema(watch), draft, draft.tables)
             draft.fresh |= {"intake-way": FORM, **intake_form.NO_TEXT}
 
-    write_down(desk, draft)
-    with st.spinner("Reading the schema …"):
-        upload_reading.begin("Reading the schema", read)
-    st.rerun()
+    read_beside(desk, draft, "Reading the schema", read)
 
 
 def _store(

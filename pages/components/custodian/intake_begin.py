@@ -1,6 +1,6 @@
 """From uploaded files to the draft of a form, read from their headers beside the page.
 
-Whatever is read for a draft, here or later, is begun and told in the same way: see :func:`telling`.
+Whatever is read for a draft, here or later, is begun by :func:`read_beside` and told by :func:`telling`.
 """
 
 from __future__ import annotations
@@ -141,10 +141,7 @@ def _join_anew(desk: Desk, uploads: Uploads, draft: Draft, key: str) -> NoReturn
             _join(uploads, draft, key, watch)
 
     draft.refused = None
-    write_down(desk, draft)
-    with st.spinner("Reading the headers …"):
-        upload_reading.begin("Reading the headers", join)
-    st.rerun()
+    read_beside(desk, draft, "Reading the headers", join)
 
 
 @contextmanager
@@ -169,6 +166,14 @@ def _by_names(told: str, desk: Desk) -> str:
     for kept in desk.files():
         told = told.replace(kept.path.name, kept.name)
     return told
+
+
+def read_beside(desk: Desk, draft: Draft, what: str, action: Callable[[Service, Watch], None]) -> NoReturn:
+    """Read beside the page, with what is typed written down; then let what was found be drawn."""
+    write_down(desk, draft)
+    with st.spinner(f"{what} …"):
+        upload_reading.begin(what, action)
+    st.rerun()
 
 
 def write_down(desk: Desk, draft: Draft) -> None:
