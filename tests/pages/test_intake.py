@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from datetime import UTC, datetime
 from threading import Event
 from typing import Any
@@ -13,7 +14,8 @@ from streamlit.testing.v1 import AppTest
 
 from dpcore.domain.origins import KNOWN
 from dpcore.domain.schema import Schema
-from dpcore.errors import SchemaError
+from dpcore.errors import IngestError, SchemaError
+from dpcore.intake.readers import Watch
 from dpcore.service import Service
 from dpcore.workspace.users import User
 from pages.components.custodian import intake_drafts, schema_rows, upload_reading
@@ -203,6 +205,96 @@ def test_another_key_names_the_columns_anew_and_keeps_what_was_found():
     shown = rows(app).set_index(schema_rows.NAME)
     assert set(shown.index) == {"patient_id_left", "has_gout", "ward", "nr", "patient_id_right", "urate"}
     assert shown.loc["ward", schema_rows.CATEGORIES] == "north; south"
+
+
+class Joining:
+    """Takes the place of the question how two files are joined: what it does of its own, and how often."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, own: Callable[[Watch], object]) -> None:
+        self.own: Callable[[Watch], object] | None = own
+        self.asked = 0
+        self._ask = intake_drafts.ask
+        monkeypatch.setattr(intake_drafts, "ask", self)
+
+    def __call__(self, question: str, *files: Any, watch: Watch, **details: Any) -> Any:
+        if question == "joint draft" and self.own is not None:
+            self.asked += 1
+            assert self.asked < 5, "asked again and again"
+            self.own(watch)
+        return self._ask(question, *files, watch=watch, **details)
+
+
+def drawn_when_read(app: AppTest) -> AppTest:
+    """The page once nothing is being read."""
+    for _ in range(600):
+        if upload_reading.current() is None:
+            break
+        time.sleep(0.1)
+    return checked(app.run())
+
+
+def assert_stands_still(app: AppTest, joining: Joining, sentence: str) -> None:
+    """What is wrong is told for as long as nobody does anything about it, and nothing is asked anew."""
+    asked = joining.asked
+    for _ in range(2):
+        assert sentence in errors(app)
+        assert join_key(app).value == "age"
+        assert not [item for item in app.button if item.label.startswith("Check and store")]
+        checked(app.run())
+    assert joining.asked == asked
+
+
+def assert_joined_by_age(app: AppTest) -> None:
+    assert not errors(app)
+    assert {"patient_id_left", "patient_id_right"} <= set(rows(app)[schema_rows.NAME])
+
+
+def test_joining_by_another_key_can_be_stopped_and_tried_again(monkeypatch):
+    def wait(watch: Watch) -> None:
+        for _ in range(3000):
+            watch("", 0)
+            time.sleep(0.01)
+
+    app = upload()
+    joining = Joining(monkeypatch, wait)
+    monkeypatch.setattr(upload_reading, "PATIENCE", 0.0)
+    join_key(app).set_value("age")
+    checked(app.run())
+    assert "Reading the headers" in words(app)
+    button(app, "Cancel").click()
+    checked(app.run())
+    drawn_when_read(app)
+    assert_stands_still(app, joining, "Reading was stopped")
+    joining.own = None
+    button(app, "Try again").click()
+    checked(app.run())
+    assert_joined_by_age(drawn_when_read(app))
+
+
+@pytest.mark.parametrize("patience", [0.0, 120.0], ids=["after a while", "at once"])
+@pytest.mark.parametrize(
+    ("fault", "sentence"),
+    [(IngestError("They do not fit."), "They do not fit."), (ZeroDivisionError(), "This did not work")],
+    ids=["foreseen", "unforeseen"],
+)
+def test_a_key_by_which_files_cannot_be_joined_is_told_and_not_tried_again(monkeypatch, patience, fault, sentence):
+    def fail(_watch: Watch) -> None:
+        time.sleep(0.3)
+        raise fault
+
+    app = upload()
+    joining = Joining(monkeypatch, fail)
+    monkeypatch.setattr(upload_reading, "PATIENCE", patience)
+    join_key(app).set_value("age")
+    checked(app.run())
+    assert_stands_still(drawn_when_read(app), joining, sentence)
+    join_key(app).set_value("patient_id")
+    assert not errors(checked(app.run()))
+    assert button(app, "Check and store")
+    joining.own = None
+    join_key(app).set_value("age")
+    checked(app.run())
+    assert_joined_by_age(drawn_when_read(app))
 
 
 def test_what_was_filled_in_outlives_a_second_file():

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import time
+
 from streamlit.testing.v1 import AppTest
 
-from pages.components.custodian import schema_rows
+from dpcore.intake.readers import Watch
+from pages.components.custodian import intake_form, schema_rows, upload_reading
 from pages.components.visitor import access
-from tests.support.page_tools import bring, button, checked, open_page, words
+from tests.support.page_tools import bring, button, checked, errors, open_page, words
 
 DATA = b"gender,answer,age\n" + b"Female,NO,44\nMale,<30,51\nMale,>30,61\n" * 30
 YAML = "Write or bring a schema (YAML or JSON)"
@@ -83,6 +86,57 @@ def test_the_text_of_a_schema_is_corrected_too():
     app = checked(app.run())
     assert "matching: loose" in app.text_area(key="intake-yaml").value
     assert "is stored" in words(store(app))
+
+
+def found_in_text() -> AppTest:
+    """What the values say of a schema that is written as text."""
+    app = described()
+    app.segmented_control(key="intake-way").set_value(YAML)
+    return store(checked(app.run()))
+
+
+def test_a_suggestion_for_a_text_that_is_none_any_more_is_told_and_changes_nothing():
+    app = found_in_text()
+    app.text_area(key="intake-yaml").set_value("columns: [")
+    button(app, "Take the first suggestion for all 2").click()
+    app = checked(app.run())
+    assert "Nothing was stored" in errors(app)
+    assert app.text_area(key="intake-yaml").value == "columns: ["
+    assert "2 columns would lose values" in words(app)
+
+
+def test_the_only_column_of_a_text_cannot_be_left_out():
+    app = found_in_text()
+    text = "name: Wards\nmax_rows: 200\ncolumns:\n  - {name: answer, type: boolean}\n"
+    app.text_area(key="intake-yaml").set_value(text)
+    app.button(key="press-leave-answer").click()
+    app = checked(app.run())
+    assert "columns: needs at least one entry" in errors(app)
+    assert app.text_area(key="intake-yaml").value == text
+
+
+def test_taking_a_suggestion_into_a_text_can_be_stopped(monkeypatch):
+    app = found_in_text()
+    written = app.text_area(key="intake-yaml").value
+
+    def wait(_text: str, watch: Watch) -> None:
+        for _ in range(3000):
+            watch("", 0)
+            time.sleep(0.01)
+
+    with monkeypatch.context() as meanwhile:
+        meanwhile.setattr(intake_form, "parse_schema", wait)
+        meanwhile.setattr(upload_reading, "PATIENCE", 0.0)
+        button(app, "Take the first suggestion for all 2").click()
+        button(checked(app.run()), "Cancel").click()
+        work = upload_reading.current()
+        checked(app.run())
+        work.thread.join(60)
+    assert "Reading was stopped" in errors(checked(app.run()))
+    assert app.text_area(key="intake-yaml").value == written
+    button(app, "Take the first suggestion for all 2").click()
+    assert not errors(checked(app.run()))
+    assert "matching: loose" in app.text_area(key="intake-yaml").value
 
 
 def test_what_was_read_off_the_records_is_not_written_down():

@@ -7,14 +7,13 @@ they are there again after another page, a reload or a new login. No file is rea
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import streamlit as st
 
-from dpcore.errors import FrostglassError, LossError
+from dpcore.errors import LossError
 from dpcore.workspace.desks import DAYS, Desk, KeptFile
 from dpcore.workspace.requests import DatasetInfo
 from pages.components.custodian import (
@@ -28,14 +27,9 @@ from pages.components.custodian import (
     schema_rows,
     upload_reading,
 )
+from pages.components.custodian.intake_begin import STATE, draft_of, key_chosen, read_beside, telling, write_down
 from pages.components.custodian.intake_draft import Draft
-from pages.components.custodian.intake_drafts import (
-    look_at,
-    new_joined_table,
-    new_table,
-    new_tables,
-    shared,
-)
+from pages.components.custodian.intake_drafts import look_at
 from pages.components.custodian.intake_tables import (
     KEEP,
     TableDraft,
@@ -50,7 +44,6 @@ from pages.components.kit import slot
 from pages.components.kit.markup import plain
 from pages.components.kit.texts import text
 from pages.components.visitor import access
-from pages.components.visitor.background import Stopped
 
 if TYPE_CHECKING:
     from dpcore.domain.schema import Schema
@@ -61,9 +54,8 @@ if TYPE_CHECKING:
     #: A schema, what becomes its tables, and a file to be joined, if there is one.
     Given = tuple[Schema | Unfinished, Any, Any]
 
-_STATE, _STORED = "intake", "stored-just-now"
+_STORED = "stored-just-now"
 FORM, FILE = "Fill in a form", "Write or bring a schema (YAML or JSON)"
-_STOPPED = "Reading was stopped."
 #: Faults that are listed before the others.
 _SEEN = 10
 
@@ -73,7 +65,7 @@ def show() -> None:
     above = st.container()
     desk = access.service().desk()
     work = upload_reading.current()  # First: once it has ended, what it did is seen below.
-    earlier: Draft | None = st.session_state.get(_STATE)
+    earlier: Draft | None = st.session_state.get(STATE)
     if earlier is not None and earlier.stored is not None:
         _start_afresh(earlier.stored)
     stored: DatasetInfo | None = st.session_state.pop(_STORED, None)
@@ -88,7 +80,7 @@ def show() -> None:
         _forget()
         return
     with st.container():  # Always there, so that nothing below moves.
-        draft = None if uploads is None or work else _draft_of(desk, uploads)
+        draft = None if uploads is None or work else draft_of(desk, uploads)
     if draft is None or uploads is None:
         if work is None:
             st.rerun()  # It has begun just now: what stands above must not be changed meanwhile.
@@ -110,7 +102,7 @@ def _describe_and_store(desk: Desk, uploads: Uploads, draft: Draft) -> None:
     else:
         _append(desk, uploads, draft, further)
     _show_faults(draft)
-    _note(desk, draft)
+    write_down(desk, draft)
 
 
 def _append(desk: Desk, uploads: Uploads, draft: Draft, further: append.Further) -> None:
@@ -193,39 +185,8 @@ def _beside(desk: Desk, main: KeptFile, *, again: bool, busy: bool) -> Uploads:
 
 def _forget() -> None:
     """The desk is empty: forget what was typed, too."""
-    for key in [key for key in st.session_state if str(key).startswith(_STATE)]:
+    for key in [key for key in st.session_state if str(key).startswith(STATE)]:
         del st.session_state[key]
-
-
-def _note(desk: Desk, draft: Draft) -> None:
-    """Write down what is in the form, or warn that this cannot be done."""
-    _, problem = access.attempt(lambda: draft.note(desk, Draft.typed()))
-    if problem:
-        st.warning(problem)
-
-
-@contextmanager
-def _telling(desk: Desk, draft: Draft, tell: Callable[[str], None], advice: str = "") -> Iterator[None]:
-    """What a reading does: why it failed is told, and what it found is noted."""
-    try:
-        yield
-    except FrostglassError as mistake:
-        tell(plain(_by_names(str(mistake), desk)))
-    except Stopped:
-        tell(_STOPPED + advice)
-        raise
-    except Exception:
-        tell(upload_reading.Reading.failed + advice)
-        raise
-    finally:
-        draft.note(desk)
-
-
-def _by_names(told: str, desk: Desk) -> str:
-    """A sentence with files called what they were called where they came from."""
-    for kept in desk.files():
-        told = told.replace(kept.path.name, kept.name)
-    return told
 
 
 def _confirm(stored: DatasetInfo) -> None:
@@ -236,82 +197,8 @@ def _confirm(stored: DatasetInfo) -> None:
     )
 
 
-def _draft_of(desk: Desk, uploads: Uploads) -> Draft | None:
-    """The draft of these uploads: made once, from the headers alone. ``None``: being made."""
-    ids = [*(upload.file_id for upload in uploads.all), *reading_choices.marks()]
-    known = _known_draft(desk, ids)
-    if known is not None:
-        return known
-    earlier: Draft | None = st.session_state.get(_STATE)
-    draft = Draft(ids, answers=Draft.typed())
-    if earlier is not None and earlier.file_ids[0] == ids[0]:
-        draft.tables = earlier.tables
-    with st.spinner("Reading the header …"):
-        work = _begin_describing(desk, uploads, draft, None)
-    if not work.active and work.problem:  # Not even that could be noted.
-        draft.problem, draft.noted = plain(work.problem), desk.notes()
-        st.session_state[_STATE] = draft
-        return draft
-    return None if upload_reading.current() else _known_draft(desk, ids)
-
-
-def _known_draft(desk: Desk, ids: list[str]) -> Draft | None:
-    """What this session or, later than it, another one has noted about these files."""
-    mine: Draft | None = st.session_state.get(_STATE)
-    notes = desk.notes()
-    if mine is None or mine.noted != notes:
-        mine = Draft.read(notes)
-    if mine is None or mine.file_ids != ids:
-        return None
-    st.session_state[_STATE] = mine
-    return mine
-
-
-def _begin_describing(desk: Desk, uploads: Uploads, draft: Draft, key: str | None) -> upload_reading.Reading:
-    def tell(problem: str) -> None:
-        draft.problem = problem
-
-    def describe(_service: Service, watch: Watch) -> None:
-        with _telling(desk, draft, tell, " Remove the file, or upload another one."):
-            _describe(uploads, draft, key, watch)
-
-    return upload_reading.begin("Reading the header", describe, with_form=bool(draft.tables))
-
-
-def _describe(uploads: Uploads, draft: Draft, key: str | None, watch: Watch) -> None:
-    """Draft the rows of the form from the headers. Raises ``IngestError``.
-
-    What was answered about a column of the same name is kept.
-    """
-    uploads.check()
-    if not uploads.database:
-        from dpcore.intake.uploads import ask
-
-        draft.read_as = ask("describe", uploads.paths, path=uploads.main.path, watch=watch)
-    known = {table.ident: table for table in draft.tables}
-    if uploads.several:
-        tables, draft.person, draft.main = new_tables(uploads, watch)
-        draft.tables = [table.after(known.get(table.ident)) for table in tables]
-    elif uploads.second is None:
-        table, draft.person = new_table(uploads, watch)
-        draft.tables = [table.after(known.get(table.ident))]
-    else:
-        _join(uploads, draft, key, watch)
-
-
-def _join(uploads: Uploads, draft: Draft, key: str | None, watch: Watch) -> None:
-    """Draft the columns of two files, joined on the key. Raises ``IngestError``."""
-    from dpcore.intake.guesses import suggest_person
-
-    draft.keys = draft.keys or shared(uploads, watch)
-    chosen = key or suggest_person(draft.keys) or draft.keys[0]
-    table = new_joined_table(uploads, chosen, watch)
-    draft.person = chosen
-    draft.tables = [table.after(draft.tables[0] if draft.tables else None)]
-
-
 def _by_form(desk: Desk, uploads: Uploads, draft: Draft) -> None:
-    if draft.keys and not _key_chosen(uploads, draft):
+    if draft.keys and not key_chosen(desk, uploads, draft):
         return
     if intake_form.unlike_form():
         st.info("The schema that you wrote says other things than this form. Nothing of it is lost: see above.")
@@ -359,33 +246,6 @@ def _tables(uploads: Uploads, draft: Draft) -> list[TableDraft]:
     return draft.tables
 
 
-def _key_chosen(uploads: Uploads, draft: Draft) -> bool:
-    """Ask what joins the two files; if that changed, draft again, or say why that cannot be."""
-    key = st.selectbox(
-        "Column that identifies people, in both files",
-        draft.keys,
-        key=remembered(f"intake-key-{'-'.join(draft.file_ids)}", draft.person, draft.keys),
-        help=text("join_key"),
-        **KEEP,
-    )
-    if key == draft.person:
-        return True
-    problems: list[str] = []
-
-    def join(_service: Service, watch: Watch) -> None:
-        try:
-            _join(uploads, draft, key, watch)
-        except FrostglassError as mistake:
-            problems.append(plain(str(mistake)))
-
-    with st.spinner("Reading the headers …"):
-        work = upload_reading.begin("Reading the headers", join)
-    if work.active or not problems:
-        st.rerun()
-    st.error(problems[0], title="These files cannot be joined like this")
-    return False
-
-
 def _fill_in(
     desk: Desk,
     uploads: Uploads,
@@ -396,27 +256,21 @@ def _fill_in(
 ) -> NoReturn:
     def look(_service: Service, watch: Watch) -> None:
         draft.faults, draft.notes = [], []
-        with _telling(desk, draft, draft.faults.append):
+        with telling(desk, draft, draft.faults.append):
             found, notes = look_at(uploads, table, tables, draft.person, wish.types, watch)
             table.show(schema_rows.replaced(table.now, found))
             draft.notes = [plain(note) for note in notes]
 
-    _note(desk, draft)
-    with st.spinner("Looking at the values …"):
-        upload_reading.begin("Looking at the values", look)
-    st.rerun()
+    read_beside(desk, draft, "Looking at the values", look)
 
 
 def _from_dictionary(desk: Desk, draft: Draft, tables: list[TableDraft], brought: dictionary.Brought) -> NoReturn:
     def read(_service: Service, watch: Watch) -> None:
         draft.faults, draft.notes = [], []
-        with _telling(desk, draft, draft.faults.append):
+        with telling(desk, draft, draft.faults.append):
             draft.notes = [plain(note) for note in dictionary.fill_in(draft, tables, brought, watch)]
 
-    _note(desk, draft)
-    with st.spinner("Reading the dictionary …"):
-        upload_reading.begin("Reading the dictionary", read)
-    st.rerun()
+    read_beside(desk, draft, "Reading the dictionary", read)
 
 
 def _by_file(desk: Desk, uploads: Uploads, draft: Draft) -> None:
@@ -426,19 +280,24 @@ def _by_file(desk: Desk, uploads: Uploads, draft: Draft) -> None:
     answers = intake_form.from_text(draft.file_ids[0], draft.text)
     if answers.take_over:
         _take_over(desk, draft, answers)
-    again = intake_check.show(draft.findings, lambda changes: _correct_text(draft, answers, changes))
+    again = intake_check.show(draft.findings, lambda changes: _correct_text(desk, draft, answers, changes))
     if answers.store or again:
         _store(desk, uploads, draft, answers, children)
 
 
-def _correct_text(draft: Draft, answers: intake_form.Answers, changes: intake_check.Changes) -> NoReturn:
+def _correct_text(desk: Desk, draft: Draft, answers: intake_form.Answers, changes: intake_check.Changes) -> NoReturn:
     """Take changes into the text of the schema."""
-    from dpcore.intake.corrections import corrected
 
-    wanted = answers.schema(lambda _table, _rows: None)
-    draft.fresh = {"intake-yaml": replace(wanted, schema=corrected(wanted.schema, changes)).to_yaml()}
-    draft.findings = [finding for finding in draft.findings if finding.place not in changes]
-    st.rerun()
+    def read(_service: Service, watch: Watch) -> None:
+        from dpcore.intake.corrections import corrected
+
+        draft.faults = []
+        with telling(desk, draft, draft.faults.append):
+            wanted = answers.schema(watch)
+            draft.fresh = {"intake-yaml": replace(wanted, schema=corrected(wanted.schema, changes)).to_yaml()}
+            draft.findings = [finding for finding in draft.findings if finding.place not in changes]
+
+    read_beside(desk, draft, "Reading the schema", read)
 
 
 def _take_over(desk: Desk, draft: Draft, answers: intake_form.Answers) -> NoReturn:
@@ -446,14 +305,11 @@ def _take_over(desk: Desk, draft: Draft, answers: intake_form.Answers) -> NoRetu
 
     def read(_service: Service, watch: Watch) -> None:
         draft.faults = []
-        with _telling(desk, draft, draft.faults.append):
+        with telling(desk, draft, draft.faults.append):
             intake_yaml.take_over(answers.schema(watch), draft, draft.tables)
             draft.fresh |= {"intake-way": FORM, **intake_form.NO_TEXT}
 
-    _note(desk, draft)
-    with st.spinner("Reading the schema …"):
-        upload_reading.begin("Reading the schema", read)
-    st.rerun()
+    read_beside(desk, draft, "Reading the schema", read)
 
 
 def _store(
@@ -489,7 +345,7 @@ def _keep(
     draft.findings = []
 
     def act(service: Service, watch: Watch) -> None:
-        with _telling(desk, draft, draft.faults.append):
+        with telling(desk, draft, draft.faults.append):
             files = given(watch)
             try:
                 draft.stored = add(service, files, {"accepted": accepted, "watch": watch})
@@ -498,7 +354,7 @@ def _keep(
                 return
             desk.drop(*(file.file_id for file in uploads.all))
 
-    _note(desk, draft)
+    write_down(desk, draft)
     with st.spinner("Checking and storing …"):
         work = upload_reading.begin("Checking and storing", act, with_form=False)
     if work.active or draft.stored is not None or draft.findings:

@@ -38,6 +38,8 @@ class Draft:
     findings: list[Any] = field(default_factory=list)
     #: What there is to say about columns that were looked at: the same holds.
     notes: list[str] = field(default_factory=list)
+    #: The key by which two files were last to be joined and are not, and why: for this session.
+    refused: tuple[str, str] | None = None
     #: How the main file is read, in words.
     read_as: str = ""
     stored: DatasetInfo | None = None
