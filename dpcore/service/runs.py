@@ -75,7 +75,8 @@ class Runs(ServiceBase):
     def submit(self, request: RunRequest, nonce: str) -> str:
         """Reserve the cost and queue the run; return its id.
 
-        The same nonce with the same request returns the same run and spends once.
+        The same nonce with the same request returns the same run and spends once. If that is still
+        waiting, because whoever queued it came no further, it is started.
 
         Raises
         ------
@@ -89,7 +90,7 @@ class Runs(ServiceBase):
         dataset, request = self._exact(request)
         plan = self._plan(dataset, request)
         reservation = self._queue.reserve(request, self._user.name, plan.loss, nonce, _request_hash(request, plan))
-        if reservation.created:
+        if reservation.created or self._queue.status(reservation.id).state == "queued":
             self._jobs.start(reservation.id)
         return reservation.id
 

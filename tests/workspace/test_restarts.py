@@ -96,6 +96,23 @@ def test_a_claim_whose_answer_was_lost_claims_no_second_run(engine: Engine, monk
     assert sorted(status.state for status in runs.statuses()) == ["queued", "running"]
 
 
+def test_a_reservation_whose_answer_was_lost_is_run_when_it_is_asked_for_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Service(tmp_path, workers=0) as service:
+        dataset = service.add_dataset(small_frame(), small_schema(), budget=Decimal(1))
+        request = fake_request(dataset.id)
+        with monkeypatch.context() as patch:
+            lose_an_answer(patch)
+            with pytest.raises(OperationalError):
+                service.submit(request, "n")
+        [waiting] = service.runs()
+        assert (waiting.state, service.balance(dataset.id).reserved) == ("queued", HALF)
+        assert [service.submit(request, "n") for _ in range(2)] == [waiting.id] * 2
+        assert service.run(waiting.id).state == "done"
+        assert [line.kind for line in service.ledger_entries()] == ["open", "reserve", "touch", "commit"]
+
+
 def test_a_server_that_stays_away_is_given_up(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object) -> None:
         raise away()

@@ -177,6 +177,34 @@ def test_runs_left_in_the_queue_are_executed_after_a_restart(tmp_path: Path) -> 
         assert spent(again, dataset) == COST
 
 
+def test_a_run_for_which_no_worker_could_be_started_goes_on_when_it_is_asked_for_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError("no more processes")
+
+    with Service(tmp_path / "home", workers=1, worker_command=COMMAND, warm=False) as service:
+        dataset = add(service)
+        with monkeypatch.context() as patch:
+            patch.setattr(service._jobs, "_spawn", refuse)
+            with pytest.raises(OSError, match="no more"):
+                service.submit(fake_request(dataset.id), "n")
+        run = service.submit(fake_request(dataset.id), "n")
+        assert service.wait(run, 60).state == "done"
+        assert spent(service, dataset) == COST
+
+
+def test_only_a_run_that_waits_is_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with inline(tmp_path) as service:
+        dataset = add(service)
+        run = service.submit(fake_request(dataset.id), "n")
+        assert service.run(run).state == "done"
+        service._jobs.start(run)
+        assert (len(service.releases()), spent(service, dataset)) == (1, COST)
+        monkeypatch.setattr(service._jobs, "start", lambda run_id: pytest.fail("it has ended"))
+        assert service.submit(fake_request(dataset.id), "n") == run
+
+
 def test_a_worker_finishes_a_paid_run_when_the_application_goes(tmp_path: Path) -> None:
     gate = tmp_path / "gate"
     with Service(tmp_path / "home", workers=1, worker_command=COMMAND) as service:
