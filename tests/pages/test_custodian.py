@@ -610,6 +610,23 @@ def test_the_answers_to_others_are_not_shown(login: Login) -> None:
     assert button(app, "Ask the custodian")
 
 
+def test_a_request_on_one_data_set_is_shown_on_all_about_the_same_people(login: Login) -> None:
+    first = new_ward(each="0")
+    later = SCHEMA.model_copy(update={"name": "later"})
+    second = as_(LOCAL_USER).add_dataset(people(), later, same_people_as=first).id
+    number = asked(first)
+    asked(first, BOB)
+    login(ANN)
+    app = open_page("rule_list")
+    app.sidebar.selectbox[0].set_value(second).run()
+    assert "has not answered yet" in words(checked(app))
+    assert not [item for item in app.button if item.label == "Ask the custodian"]
+    as_(OFFICE).answer(number, None, "not this year")
+    assert "The custodian wrote: not this year" in words(checked(app.run()))
+    assert button(app, "Ask the custodian")
+    assert [one.number for one in as_(ANN).own_requests(second)] == [number]
+
+
 def test_a_wrong_amount_is_a_sentence(login: Login) -> None:
     dataset = new_ward(each="0")
     login(ANN)
