@@ -162,7 +162,9 @@ class RunQueue:
         if self.give_back(run_id, reason, "cancelled", _CANCELLED, actor):
             return
         if only_free:
-            raise ConflictError(_NOT_FREE)
+            if self.status(run_id).active:  # Else it has ended meanwhile.
+                raise ConflictError(_NOT_FREE)
+            return
         running = (_J.run_id == run_id) & (_J.state == "running")
         change = jobs.update().where(running).values(stop_asked=True)
         write(self._engine, lambda connection: connection.execute(change))
