@@ -100,6 +100,11 @@ class Datasets(ServiceBase):
         keep_keys : bool
             Whether people can be found again by who has the home folder and a name, which is
             what :meth:`append_rows` needs. By default nobody can: ``docs/privacy/partitions.md``.
+        public : bool
+            Whether anybody may see the records. What is run on them is charged all the same.
+        truth : str
+            What is known of public records, in Markdown, shown beside them; of private ones it is
+            not kept. What replaces them has its own; :meth:`append_rows` keeps it.
         accepted : collection of str
             Columns that may lose values, or tell nothing: see :meth:`examine`.
         watch : callable, optional
@@ -131,14 +136,15 @@ class Datasets(ServiceBase):
         plan = None if learn is None else self._plan_learning(wanted, learn, budget, delta, kin)
         described = wanted.finished() if plan is None else plan.schema
         table = table_of(source, described, right, watch, accepted=accepted, keep=keep_keys, plan=plan)
+        shown = truth if public else ""
         if kin is not None:
-            return self._add_kin(table, described, kin, public=public, plan=plan)
+            return self._add_kin(table, described, kin, public=public, truth=shown, plan=plan)
         caps = (
             parse_epsilon(budget),
             None if analyst_cap is None else parse_limit(analyst_cap),
             None if run_cap is None else parse_epsilon(run_cap),
         )
-        return self._add(table, described, caps, delta, public, truth, plan)
+        return self._add(table, described, caps, delta, public, shown, plan)
 
     def learning_cost(
         self,
@@ -188,7 +194,14 @@ class Datasets(ServiceBase):
         return None if same_people_as is None else Kin(self._visible(same_people_as).id)
 
     def _add_kin(
-        self, table: Savable, schema: Schema, kin: Kin, *, public: bool, plan: LearningPlan | None = None
+        self,
+        table: Savable,
+        schema: Schema,
+        kin: Kin,
+        *,
+        public: bool,
+        truth: str,
+        plan: LearningPlan | None = None,
     ) -> DatasetInfo:
         def enter(connection: Connection, dataset_id: str) -> None:
             self._ledger.join_account(dataset_id, kin, actor=self._user.name, within=connection)
@@ -201,6 +214,7 @@ class Datasets(ServiceBase):
             schema,
             table,
             public,
+            truth=truth,
             kin=kin,
             learns=plan is not None,
             on_added=enter,
@@ -260,7 +274,7 @@ class Datasets(ServiceBase):
             schema,
             table,
             public,
-            truth=truth if public else "",
+            truth=truth,
             learns=plan is not None,
             on_added=enter,
         )
@@ -313,7 +327,7 @@ class Datasets(ServiceBase):
         check_kept(after)
         schema = info.schema if max_rows is None else _larger(info.schema, max_rows)
         table = table_of(source, schema, right, watch, accepted=accepted, after=after)
-        return self._add_kin(table, schema, Kin(info.id, replaces=True), public=info.public)
+        return self._add_kin(table, schema, Kin(info.id, replaces=True), public=info.public, truth=info.truth)
 
     def rename_dataset(self, dataset_id: str, name: str) -> DatasetInfo:
         """Custodian: give a data set another name; results keep the one they were made under.
