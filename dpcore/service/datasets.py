@@ -167,9 +167,10 @@ class Datasets(ServiceBase):
         """
         self._require("custodian")
         kin = self._kin(same_people_as, None)
-        cap = self._ledger.pot(kin.of).cap if kin else PrivacyFilter(parse_epsilon(budget), _delta_of(max_rows, delta))
+        pot = None if kin is None else self._ledger.pot(kin.of)
+        cap = PrivacyFilter(parse_epsilon(budget), _delta_of(max_rows, delta)) if pot is None else pot.cap
         loss, threshold = learning_loss(parse_epsilon(epsilon), cap, listed=listed)
-        pot = self._ledger.pot(kin.of) if kin else Pot(replace(cap, aside=threshold), NOTHING, NOTHING)
+        pot = pot or Pot(replace(cap, aside=threshold), NOTHING, NOTHING)
         return pot.adds(loss), pot.left()
 
     def _plan_learning(
