@@ -88,7 +88,7 @@ class Budgets(ServiceBase):
         return self._grants.accounts(found)
 
     def freeze(self, dataset_id: str, analyst: str, reason: str) -> None:
-        """Custodian: freeze one analyst. Waiting runs are refunded, running ones go on."""
+        """Custodian: freeze one analyst. Runs that have read no record are refunded, others go on."""
         found = self._managed(dataset_id)
         self._grants.freeze(found, analyst, reason, actor=self._user.name)
         self._jobs.tend()

@@ -170,7 +170,7 @@ class RunQueue:
         write(self._engine, lambda connection: connection.execute(change))
 
     def call_off(self, datasets: Collection[str], analyst: str, actor: str) -> None:
-        """Refund the runs of an analyst that no worker has begun; leave the others alone."""
+        """Refund the runs of an analyst that have read no record, claimed or not; leave the others alone."""
         reason = "called off: the analyst was frozen"
         for status in self.statuses(datasets, analyst, active=True):
             self.give_back(status.id, reason, "cancelled", _CALLED_OFF, actor)
