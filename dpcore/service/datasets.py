@@ -24,7 +24,7 @@ from dpcore.workspace.desks import Desk
 from dpcore.workspace.ledger import exact_delta
 from dpcore.workspace.ledger_lines import Pot, check_learning
 from dpcore.workspace.populations import Kin
-from dpcore.workspace.requests import DatasetInfo, Stray
+from dpcore.workspace.requests import DatasetInfo
 from dpcore.workspace.store import Savable, like
 from dpcore.workspace.users import ROLES
 
@@ -38,7 +38,8 @@ if TYPE_CHECKING:
 #: Budget of each demonstration data set: enough to play, small enough to feel the meter.
 DEMO_BUDGET = Decimal(20)
 _NO_BUDGET = "Say what may be spent on these people in all, or with which data set about them the budget is shared."
-_SHARED = "These people have a budget already, which is shared: change its limits there, and give none here."
+#: Why no budget is given to data sets that share one.
+SHARED = "These people have a budget already, which is shared: change its limits there, and give none here."
 
 
 class Datasets(ServiceBase):
@@ -130,7 +131,7 @@ class Datasets(ServiceBase):
         self._require("custodian")
         wanted, kin = Unfinished.of(schema), self._kin(same_people_as, replaces)
         if kin is not None and any(amount is not None for amount in (budget, delta, analyst_cap, run_cap)):
-            raise RequestError(_SHARED)
+            raise RequestError(SHARED)
         if kin is None and budget is None:
             raise RequestError(_NO_BUDGET)
         plan = None if learn is None else self._plan_learning(wanted, learn, budget, delta, kin)
@@ -329,117 +330,6 @@ class Datasets(ServiceBase):
         schema = info.schema if max_rows is None else _larger(info.schema, max_rows)
         table = table_of(source, schema, right, watch, accepted=accepted, after=after)
         return self._add_kin(table, schema, Kin(info.id, replaces=True), public=info.public, truth=info.truth)
-
-    def rename_dataset(self, dataset_id: str, name: str) -> DatasetInfo:
-        """Custodian: give a data set another name; results keep the one they were made under.
-
-        Raises
-        ------
-        SchemaError
-            If no schema could have this name.
-        ConflictError
-            If another data set has it.
-        """
-        self._require("custodian")
-        found = self._visible(dataset_id).id
-        self._upkeep.rename(found, name, actor=self._user.name)
-        return self._store.dataset(found)
-
-    def describe_dataset(self, dataset_id: str, description: str) -> DatasetInfo:
-        """Custodian: say anew who the people of a data set are. Raises ``SchemaError``.
-
-        What its columns mean stays: for that, add a new version.
-        """
-        self._require("custodian")
-        found = self._visible(dataset_id).id
-        self._upkeep.describe(found, description, actor=self._user.name)
-        return self._store.dataset(found)
-
-    def retire_dataset(self, dataset_id: str, *, note: str) -> DatasetInfo:
-        """Custodian: let nobody run anything more on a data set. Records and results stay.
-
-        Raises
-        ------
-        ConflictError
-            If it is retired already.
-        """
-        self._require("custodian")
-        found = self._visible(dataset_id).id
-        self._upkeep.retire(found, note=note, actor=self._user.name)
-        return self._store.dataset(found)
-
-    def strays(self) -> list[Stray]:
-        """Custodian: folders that the database does not know, and data sets without a folder."""
-        self._require("custodian")
-        return self._strays.all()
-
-    def damaged(self) -> list[Stray]:
-        """Custodian: data sets and stray folders whose files are not what was written; reads them all."""
-        self._require("custodian")
-        return self._strays.damaged()
-
-    def adopt(
-        self,
-        dataset_id: str,
-        *,
-        name: str | None = None,
-        budget: Decimal = Decimal(0),
-        spent: Decimal = Decimal(0),
-        delta: Decimal = Decimal(0),
-        same_people_as: str | None = None,
-        replaces: str | None = None,
-        note: str,
-    ) -> DatasetInfo:
-        """Custodian: enter records that the database does not know, as a private data set.
-
-        Parameters
-        ----------
-        name : str, optional
-            Default: that of their schema.
-        budget : Decimal
-            All that may ever be spent on them, their past included. Default: nothing.
-        spent, delta : Decimal
-            What is known to have been spent on them before, and is in no ledger.
-        same_people_as, replaces : str, optional
-            A data set whose budget they share, or whose next version they are: see
-            :meth:`add_dataset`. What was spent is then entered there.
-
-        Raises
-        ------
-        NotFoundError
-            If there are no such records, or the database knows them.
-        ConflictError
-            If the name is taken, or they are being stored just now.
-        SchemaError
-            If they are damaged.
-        """
-        self._require("custodian")
-        kin = self._kin(same_people_as, replaces)
-        if kin is not None and budget:
-            raise RequestError(_SHARED)
-        return self._strays.adopt(
-            dataset_id,
-            name=name,
-            cap=budget,
-            spent=spent,
-            delta=delta,
-            kin=kin,
-            note=note,
-            actor=self._user.name,
-        )
-
-    def remove_records(self, dataset_id: str, *, note: str) -> None:
-        """Custodian: remove the records of a data set, or a stray folder, for good.
-
-        The entry of a data set, its ledger and its releases stay.
-
-        Raises
-        ------
-        ConflictError
-            If runs on it are under way.
-        """
-        self._require("custodian")
-        self._strays.remove(dataset_id, note=note, actor=self._user.name)
 
     def desk(self) -> Desk:
         """Custodian: the caller's own place for files on their way to :meth:`add_dataset`."""
