@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from dpcore.service.budgets import Budgets
 from dpcore.service.class_rooms import ClassRoomsOfUser
-from dpcore.service.datasets import DEMO_BUDGET, Datasets
+from dpcore.service.datasets import DEMO_BUDGET
 from dpcore.service.imports import Imports
+from dpcore.service.keeping import Keeping
 from dpcore.service.public_truth import PublicTruth
 from dpcore.service.rehearsals import Rehearsals
 from dpcore.service.tokens import Tokens
@@ -16,5 +17,5 @@ from dpcore.service.tokens import Tokens
 __all__ = ["DEMO_BUDGET", "Service"]
 
 
-class Service(Datasets, Budgets, Rehearsals, Imports, PublicTruth, Tokens, ClassRoomsOfUser):
+class Service(Keeping, Budgets, Rehearsals, Imports, PublicTruth, Tokens, ClassRoomsOfUser):
     """Data sets, budgets, runs, releases and classrooms of one installation, as one user sees them."""

@@ -88,7 +88,7 @@ class Budgets(ServiceBase):
         return self._grants.accounts(found)
 
     def freeze(self, dataset_id: str, analyst: str, reason: str) -> None:
-        """Custodian: freeze one analyst. Waiting runs are refunded, running ones go on."""
+        """Custodian: freeze one analyst. Runs that have read no record are refunded, others go on."""
         found = self._managed(dataset_id)
         self._grants.freeze(found, analyst, reason, actor=self._user.name)
         self._jobs.tend()
@@ -109,7 +109,7 @@ class Budgets(ServiceBase):
         RequestError
             If there is no reason.
         ConflictError
-            If an earlier request is open.
+            If an earlier request is open: on this data set, or another about the same people.
         """
         found = self._usable(dataset_id).id
         return self._grants.ask(found, self._user.name, epsilon, reason)
@@ -123,6 +123,10 @@ class Budgets(ServiceBase):
         """Requests for more, oldest first: to the custodian all, to others their own."""
         self._require("custodian", "analyst", "teacher")
         return self._grants.requests(self._seen(dataset_id), self._reader())
+
+    def own_requests(self, dataset_id: str) -> list[BudgetRequest]:
+        """What the caller asked for of a budget, oldest first: on all data sets that share it."""
+        return self._grants.requests(self._people(self._usable(dataset_id).id), self._user.name)
 
     def ledger_entries(self, dataset_id: str | None = None) -> list[LedgerEntry]:
         """Custodian: every line of the ledger about a data set, or about all, oldest first."""

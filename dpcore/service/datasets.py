@@ -24,7 +24,7 @@ from dpcore.workspace.desks import Desk
 from dpcore.workspace.ledger import exact_delta
 from dpcore.workspace.ledger_lines import Pot, check_learning
 from dpcore.workspace.populations import Kin
-from dpcore.workspace.requests import DatasetInfo, Stray
+from dpcore.workspace.requests import DatasetInfo
 from dpcore.workspace.store import Savable, like
 from dpcore.workspace.users import ROLES
 
@@ -38,7 +38,8 @@ if TYPE_CHECKING:
 #: Budget of each demonstration data set: enough to play, small enough to feel the meter.
 DEMO_BUDGET = Decimal(20)
 _NO_BUDGET = "Say what may be spent on these people in all, or with which data set about them the budget is shared."
-_SHARED = "These people have a budget already, which is shared: change its limits there, and give none here."
+#: Why no budget is given to data sets that share one.
+SHARED = "These people have a budget already, which is shared: change its limits there, and give none here."
 
 
 class Datasets(ServiceBase):
@@ -100,6 +101,11 @@ class Datasets(ServiceBase):
         keep_keys : bool
             Whether people can be found again by who has the home folder and a name, which is
             what :meth:`append_rows` needs. By default nobody can: ``docs/privacy/partitions.md``.
+        public : bool
+            Whether anybody may see the records. What is run on them is charged all the same.
+        truth : str
+            What is known of public records, in Markdown, shown beside them; of private ones it is
+            not kept. What replaces them has its own; :meth:`append_rows` keeps it.
         accepted : collection of str
             Columns that may lose values, or tell nothing: see :meth:`examine`.
         watch : callable, optional
@@ -125,20 +131,21 @@ class Datasets(ServiceBase):
         self._require("custodian")
         wanted, kin = Unfinished.of(schema), self._kin(same_people_as, replaces)
         if kin is not None and any(amount is not None for amount in (budget, delta, analyst_cap, run_cap)):
-            raise RequestError(_SHARED)
+            raise RequestError(SHARED)
         if kin is None and budget is None:
             raise RequestError(_NO_BUDGET)
         plan = None if learn is None else self._plan_learning(wanted, learn, budget, delta, kin)
         described = wanted.finished() if plan is None else plan.schema
         table = table_of(source, described, right, watch, accepted=accepted, keep=keep_keys, plan=plan)
+        shown = truth if public else ""
         if kin is not None:
-            return self._add_kin(table, described, kin, public=public, plan=plan)
+            return self._add_kin(table, described, kin, public=public, truth=shown, plan=plan)
         caps = (
             parse_epsilon(budget),
             None if analyst_cap is None else parse_limit(analyst_cap),
             None if run_cap is None else parse_epsilon(run_cap),
         )
-        return self._add(table, described, caps, delta, public, truth, plan)
+        return self._add(table, described, caps, delta, public, shown, plan)
 
     def learning_cost(
         self,
@@ -161,9 +168,10 @@ class Datasets(ServiceBase):
         """
         self._require("custodian")
         kin = self._kin(same_people_as, None)
-        cap = self._ledger.pot(kin.of).cap if kin else PrivacyFilter(parse_epsilon(budget), _delta_of(max_rows, delta))
+        pot = None if kin is None else self._ledger.pot(kin.of)
+        cap = PrivacyFilter(parse_epsilon(budget), _delta_of(max_rows, delta)) if pot is None else pot.cap
         loss, threshold = learning_loss(parse_epsilon(epsilon), cap, listed=listed)
-        pot = self._ledger.pot(kin.of) if kin else Pot(replace(cap, aside=threshold), NOTHING, NOTHING)
+        pot = pot or Pot(replace(cap, aside=threshold), NOTHING, NOTHING)
         return pot.adds(loss), pot.left()
 
     def _plan_learning(
@@ -188,7 +196,14 @@ class Datasets(ServiceBase):
         return None if same_people_as is None else Kin(self._visible(same_people_as).id)
 
     def _add_kin(
-        self, table: Savable, schema: Schema, kin: Kin, *, public: bool, plan: LearningPlan | None = None
+        self,
+        table: Savable,
+        schema: Schema,
+        kin: Kin,
+        *,
+        public: bool,
+        truth: str,
+        plan: LearningPlan | None = None,
     ) -> DatasetInfo:
         def enter(connection: Connection, dataset_id: str) -> None:
             self._ledger.join_account(dataset_id, kin, actor=self._user.name, within=connection)
@@ -201,6 +216,7 @@ class Datasets(ServiceBase):
             schema,
             table,
             public,
+            truth=truth,
             kin=kin,
             learns=plan is not None,
             on_added=enter,
@@ -260,7 +276,7 @@ class Datasets(ServiceBase):
             schema,
             table,
             public,
-            truth=truth if public else "",
+            truth=truth,
             learns=plan is not None,
             on_added=enter,
         )
@@ -313,118 +329,7 @@ class Datasets(ServiceBase):
         check_kept(after)
         schema = info.schema if max_rows is None else _larger(info.schema, max_rows)
         table = table_of(source, schema, right, watch, accepted=accepted, after=after)
-        return self._add_kin(table, schema, Kin(info.id, replaces=True), public=info.public)
-
-    def rename_dataset(self, dataset_id: str, name: str) -> DatasetInfo:
-        """Custodian: give a data set another name; results keep the one they were made under.
-
-        Raises
-        ------
-        SchemaError
-            If no schema could have this name.
-        ConflictError
-            If another data set has it.
-        """
-        self._require("custodian")
-        found = self._visible(dataset_id).id
-        self._upkeep.rename(found, name, actor=self._user.name)
-        return self._store.dataset(found)
-
-    def describe_dataset(self, dataset_id: str, description: str) -> DatasetInfo:
-        """Custodian: say anew who the people of a data set are. Raises ``SchemaError``.
-
-        What its columns mean stays: for that, add a new version.
-        """
-        self._require("custodian")
-        found = self._visible(dataset_id).id
-        self._upkeep.describe(found, description, actor=self._user.name)
-        return self._store.dataset(found)
-
-    def retire_dataset(self, dataset_id: str, *, note: str) -> DatasetInfo:
-        """Custodian: let nobody run anything more on a data set. Records and results stay.
-
-        Raises
-        ------
-        ConflictError
-            If it is retired already.
-        """
-        self._require("custodian")
-        found = self._visible(dataset_id).id
-        self._upkeep.retire(found, note=note, actor=self._user.name)
-        return self._store.dataset(found)
-
-    def strays(self) -> list[Stray]:
-        """Custodian: folders that the database does not know, and data sets without a folder."""
-        self._require("custodian")
-        return self._strays.all()
-
-    def damaged(self) -> list[Stray]:
-        """Custodian: data sets and stray folders whose files are not what was written; reads them all."""
-        self._require("custodian")
-        return self._strays.damaged()
-
-    def adopt(
-        self,
-        dataset_id: str,
-        *,
-        name: str | None = None,
-        budget: Decimal = Decimal(0),
-        spent: Decimal = Decimal(0),
-        delta: Decimal = Decimal(0),
-        same_people_as: str | None = None,
-        replaces: str | None = None,
-        note: str,
-    ) -> DatasetInfo:
-        """Custodian: enter records that the database does not know, as a private data set.
-
-        Parameters
-        ----------
-        name : str, optional
-            Default: that of their schema.
-        budget : Decimal
-            All that may ever be spent on them, their past included. Default: nothing.
-        spent, delta : Decimal
-            What is known to have been spent on them before, and is in no ledger.
-        same_people_as, replaces : str, optional
-            A data set whose budget they share, or whose next version they are: see
-            :meth:`add_dataset`. What was spent is then entered there.
-
-        Raises
-        ------
-        NotFoundError
-            If there are no such records, or the database knows them.
-        ConflictError
-            If the name is taken, or they are being stored just now.
-        SchemaError
-            If they are damaged.
-        """
-        self._require("custodian")
-        kin = self._kin(same_people_as, replaces)
-        if kin is not None and budget:
-            raise RequestError(_SHARED)
-        return self._strays.adopt(
-            dataset_id,
-            name=name,
-            cap=budget,
-            spent=spent,
-            delta=delta,
-            kin=kin,
-            note=note,
-            actor=self._user.name,
-        )
-
-    def remove_records(self, dataset_id: str, *, note: str) -> None:
-        """Custodian: remove the records of a data set, or a stray folder, for good.
-
-        The entry of a data set, its ledger and its releases stay.
-
-        Raises
-        ------
-        ConflictError
-            If runs on it are under way.
-        """
-        self._require("custodian")
-        self._strays.remove(dataset_id, note=note, actor=self._user.name)
+        return self._add_kin(table, schema, Kin(info.id, replaces=True), public=info.public, truth=info.truth)
 
     def desk(self) -> Desk:
         """Custodian: the caller's own place for files on their way to :meth:`add_dataset`."""

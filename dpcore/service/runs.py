@@ -64,6 +64,7 @@ class Runs(ServiceBase):
             may_be_pure=_may_be_pure(in_form),
             balance_before=means.balance,
             left_after=Decimal(0) if refusal else means.left(plan.loss),
+            over=means.over is not None,
             short_by=means.short_by(plan.loss),
             runs_like_this_left=0 if refusal else means.fitting(plan.loss, plan.loss),
             affordable=refusal is None,
@@ -75,7 +76,8 @@ class Runs(ServiceBase):
     def submit(self, request: RunRequest, nonce: str) -> str:
         """Reserve the cost and queue the run; return its id.
 
-        The same nonce with the same request returns the same run and spends once.
+        The same nonce with the same request returns the same run and spends once. If that is still
+        waiting, because whoever queued it came no further, it is started.
 
         Raises
         ------
@@ -89,7 +91,7 @@ class Runs(ServiceBase):
         dataset, request = self._exact(request)
         plan = self._plan(dataset, request)
         reservation = self._queue.reserve(request, self._user.name, plan.loss, nonce, _request_hash(request, plan))
-        if reservation.created:
+        if reservation.created or self._queue.status(reservation.id).state == "queued":
             self._jobs.start(reservation.id)
         return reservation.id
 

@@ -439,16 +439,21 @@ def _turn(engine: Engine) -> AbstractContextManager[None]:
 
 
 def _repeat(once: Callable[[], T], patience: float) -> T:
-    attempt, end = 0, time.monotonic() + patience
+    """Try again while others are in the way, a few times, and while no server is there, for ``patience`` seconds."""
+    contested, absent, end = 0, 0, time.monotonic() + patience
     while True:
         try:
             return once()
         except (DBAPIError, OSError, AwayError) as error:
-            contested = attempt < _ATTEMPTS - 1 and _repeatable(error)
-            if not contested and not (is_away(error) and time.monotonic() < end):
+            if contested < _ATTEMPTS - 1 and _repeatable(error):
+                contested += 1
+                tried = contested
+            elif is_away(error) and time.monotonic() < end:
+                absent += 1
+                tried = absent
+            else:
                 _give_up(error)
-        time.sleep(min(_LONGEST_PAUSE, 0.01 * 2**attempt))
-        attempt += 1
+        time.sleep(min(_LONGEST_PAUSE, 0.01 * 2 ** (tried - 1)))
 
 
 def _give_up(error: Exception) -> NoReturn:

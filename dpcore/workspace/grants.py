@@ -86,7 +86,7 @@ class Grants:
         RequestError
             If there is no reason.
         ConflictError
-            If an earlier request of this analyst on this data set is open.
+            If an earlier request of this analyst is open, on this data set or another about the same people.
         """
         epsilon, name, why = parse_epsilon(epsilon), canonical_name(analyst), _needed(reason)
 

@@ -222,7 +222,9 @@ class Means:
         return min(pot.left(loss) for pot in self.pots)
 
     def short_by(self, loss: Loss) -> Decimal:
-        """By how much one more run of this loss would exceed what is left; 0 if it does not."""
+        """By how much one more run of this loss would exceed what is left; 0 if it does not, or if all is over."""
+        if self.over is not None:
+            return _ZERO
         if self.standing.frozen is not None:
             return self.pots[0].adds(loss)
         pot = self.full(loss)

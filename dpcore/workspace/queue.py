@@ -162,13 +162,15 @@ class RunQueue:
         if self.give_back(run_id, reason, "cancelled", _CANCELLED, actor):
             return
         if only_free:
-            raise ConflictError(_NOT_FREE)
+            if self.status(run_id).active:  # Else it has ended meanwhile.
+                raise ConflictError(_NOT_FREE)
+            return
         running = (_J.run_id == run_id) & (_J.state == "running")
         change = jobs.update().where(running).values(stop_asked=True)
         write(self._engine, lambda connection: connection.execute(change))
 
     def call_off(self, datasets: Collection[str], analyst: str, actor: str) -> None:
-        """Refund the runs of an analyst that no worker has begun; leave the others alone."""
+        """Refund the runs of an analyst that have read no record, claimed or not; leave the others alone."""
         reason = "called off: the analyst was frozen"
         for status in self.statuses(datasets, analyst, active=True):
             self.give_back(status.id, reason, "cancelled", _CALLED_OFF, actor)

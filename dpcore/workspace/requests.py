@@ -365,8 +365,10 @@ class Quote:
         Budget of the analyst now.
     left_after : Decimal
         What would be left; 0 if the run does not fit.
+    over : bool
+        Whether nothing can be run on the data set any more, whatever is left.
     short_by : Decimal
-        By how much the run exceeds what is left; 0 if it does not.
+        By how much the run exceeds what is left; 0 if it does not, or all is over.
     runs_like_this_left : int
         Further runs of the same cost that would fit after this one: exactly so many.
     affordable : bool
@@ -387,12 +389,18 @@ class Quote:
     may_be_pure: bool
     balance_before: Balance
     left_after: Decimal
+    over: bool
     short_by: Decimal
     runs_like_this_left: int
     affordable: bool
     refusal: str
     guarantee: str
     odds: str
+
+    @property
+    def short(self) -> bool:
+        """Whether more budget would help: the run exceeds what is left, and nobody is frozen."""
+        return bool(self.short_by) and self.balance_before.frozen is None
 
 
 @dataclass(frozen=True)

@@ -50,7 +50,7 @@ class JobRunner:
             self.wake()
 
     def start(self, run_id: str) -> None:
-        """Have a queued run executed."""
+        """Have a run executed if it is queued; one that has begun or ended is left alone."""
         if self._wanted:
             self.wake()
             return

@@ -233,7 +233,8 @@ class Store:
     def table(self, dataset_id: str, executor: Executor | None = None) -> PrivateTable:
         """Open a data set: headers are read, records are not.
 
-        It is asked by workers, after the ledger was told; and if it is public.
+        It is asked by workers, which tell the ledger before they ask anything of the table; and if
+        it is public.
 
         Parameters
         ----------

@@ -548,6 +548,11 @@ def over_budget(dataset: str) -> AppTest:
     return app
 
 
+def titles(app: AppTest) -> list[str]:
+    """Of the boxes that say why something cannot be done."""
+    return [item.proto.title for item in app.error]
+
+
 def amount_asked(app: AppTest) -> TextInput:
     return next(entry for entry in app.text_input if entry.label == "How much more, ε")
 
@@ -571,6 +576,7 @@ def test_an_analyst_short_of_budget_asks_and_reads_the_answer(login: Login) -> N
     login(ANN)
     app = over_budget(dataset)
     assert "Not enough budget" in errors(app)
+    assert titles(app) == ["Over budget"]
     short = "0.376543211"
     assert amount_asked(app).value == short
     button(app, "Ask the custodian").click().run()
@@ -604,6 +610,23 @@ def test_the_answers_to_others_are_not_shown(login: Login) -> None:
     assert button(app, "Ask the custodian")
 
 
+def test_a_request_on_one_data_set_is_shown_on_all_about_the_same_people(login: Login) -> None:
+    first = new_ward(each="0")
+    later = SCHEMA.model_copy(update={"name": "later"})
+    second = as_(LOCAL_USER).add_dataset(people(), later, same_people_as=first).id
+    number = asked(first)
+    asked(first, BOB)
+    login(ANN)
+    app = open_page("rule_list")
+    app.sidebar.selectbox[0].set_value(second).run()
+    assert "has not answered yet" in words(checked(app))
+    assert not [item for item in app.button if item.label == "Ask the custodian"]
+    as_(OFFICE).answer(number, None, "not this year")
+    assert "The custodian wrote: not this year" in words(checked(app.run()))
+    assert button(app, "Ask the custodian")
+    assert [one.number for one in as_(ANN).own_requests(second)] == [number]
+
+
 def test_a_wrong_amount_is_a_sentence(login: Login) -> None:
     dataset = new_ward(each="0")
     login(ANN)
@@ -622,6 +645,7 @@ def test_a_stopped_analyst_reads_why_and_is_not_sent_to_ask(login: Login) -> Non
     app = over_budget(dataset)
     [error] = app.error
     assert "frozen by the custodian" in error.value
+    assert titles(app) == ["Budget frozen"]
     assert "write to the custodian" in words(app)
     assert not [item for item in app.button if item.label == "Ask the custodian"]
     assert f"Frozen by the custodian: {escape(HOSTILE)}</p>" in app.sidebar.get("html")[-1].value
@@ -640,7 +664,23 @@ def test_a_limit_on_one_run_is_not_lifted_by_asking(login: Login) -> None:
     login(ANN)
     app = over_budget(dataset)
     assert "allowed for one run" in errors(app)
+    assert titles(app) == ["More than one run may cost"]
     assert not [item for item in app.button if item.label == "Ask the custodian"]
+
+
+@pytest.mark.parametrize("each", ["3", "0"])
+def test_a_retired_data_set_is_not_said_to_lack_budget(each: str, login: Login) -> None:
+    dataset = new_ward(each=each)
+    as_(OFFICE).retire_dataset(dataset, note="the study has ended")
+    as_(OFFICE).raise_caps(dataset, run_cap=Decimal("0.25"))
+    if each == "3":
+        as_(OFFICE).freeze(dataset, ANN.name, "a break")
+    login(ANN)
+    app = over_budget(dataset)
+    assert "This data set is retired" in errors(app)
+    assert titles(app) == ["No run is possible now"]
+    assert not [item for item in app.button if item.label == "Ask the custodian"]
+    assert "Over budget" not in app.sidebar.get("html")[-1].value
 
 
 def test_a_review_that_became_too_expensive_says_where_to_ask(login: Login) -> None:

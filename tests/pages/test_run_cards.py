@@ -14,7 +14,7 @@ from streamlit.testing.v1 import AppTest
 from dpcore.errors import ConflictError
 from dpcore.service import Service
 from dpcore.workspace.requests import RunRequest, RunStatus
-from pages.components.run import progress
+from pages.components.run import progress, runs_list
 from tests.support.page_tools import (
     add_ward,
     checked,
@@ -143,6 +143,14 @@ def test_a_run_is_ready_at_a_time_of_the_visitors_clock(monkeypatch):
     for zone, shown in (("Asia/Kolkata", ready.astimezone(ZoneInfo("Asia/Kolkata"))), ("Nowhere/Else", ready)):
         monkeypatch.setattr(progress.st, "context", SimpleNamespace(timezone=zone))
         assert progress._ready(ready) == f", ready at about {shown:%H:%M}"
+
+
+def test_a_run_without_a_result_began_at_a_time_of_the_visitors_clock(monkeypatch):
+    failed = status_of(add_ward(), "a", "failed")
+    for zone, shown in (("Asia/Kolkata", "2026-01-02 05:30"), ("Nowhere/Else", "2026-01-02 00:00")):
+        monkeypatch.setattr(progress.st, "context", SimpleNamespace(timezone=zone))
+        [row] = runs_list._rows([failed], people=False)
+        assert f">{shown}<" in row
 
 
 @pytest.mark.parametrize(

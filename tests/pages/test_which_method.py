@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from decimal import Decimal
 
 import pytest
@@ -9,11 +10,14 @@ import pytest
 from dpcore.domain.schema import Schema
 from dpcore.models.released import parse_model
 from dpcore.models.summaries.released.reading import total_of
+from dpcore.service import Service
 from dpcore.workspace.requests import Quote, RunRequest
+from dpcore.workspace.users import User
 from pages.components.run import advice
 from pages.components.run.advice import COUNT, DESCRIBE, PREDICT, RELATE, Wish
 from pages.components.visitor import access
 from tests.support.page_tools import SCHEMA, add_ward, button, checked, open_page, submit, words
+from tests.support.page_visitors import ANN
 from tests.support.small_trains import SCHEMA as TRAINS
 
 
@@ -114,6 +118,43 @@ def test_without_budget_it_says_so() -> None:
     at = quoted(add_ward(budget="0.001"))
     told = advice.advise(Wish(DESCRIBE, "died"), SCHEMA, at)
     assert told.cautions == ("Not even a small run fits into what is left: ask for more budget.",)
+
+
+def test_what_keeps_every_run_from_being_made_is_told_as_it_is() -> None:
+    dataset_id = add_ward(budget="20")
+    access.installation().retire_dataset(dataset_id, note="the study has ended")
+    told = advice.advise(Wish(DESCRIBE, "died"), SCHEMA, quoted(dataset_id))
+    [caution] = told.cautions
+    assert caution.startswith("This data set is retired")
+    assert "You have" not in " ".join(told.reasons)
+
+
+def test_a_limit_on_one_run_is_not_told_as_a_lack_of_budget() -> None:
+    dataset_id = add_ward(budget="20")
+    access.installation().raise_caps(dataset_id, run_cap=Decimal("0.000001"))
+    [caution] = advice.advise(Wish(DESCRIBE, "died"), SCHEMA, quoted(dataset_id)).cautions
+    assert "is allowed for one run" in caution
+
+
+@pytest.mark.parametrize(
+    ("happens", "told", "asks"),
+    [
+        (lambda s, d: s.retire_dataset(d, note="it has ended"), "This data set is retired", False),
+        (lambda s, d: s.freeze(d, ANN.name, "a break"), "frozen by the custodian. The reason given: a break", False),
+        (lambda s, d: s.grant(d, ANN.name, Decimal("0.001"), "a pilot"), "ask for more budget", True),
+    ],
+)
+def test_more_budget_is_asked_for_only_where_that_would_help(
+    happens: Callable[[Service, str], object], told: str, asks: bool, visit: Callable[[User], None]
+) -> None:
+    happens(access.installation(), add_ward(budget="20"))
+    visit(ANN)
+    app = open_page("which_method")
+    app.radio(key="guide-aim").set_value(DESCRIBE)
+    shown = words(checked(app.run()))
+    assert told in shown
+    assert ("Not even a small run" in shown) is asks
+    assert ("Ask the custodian" in [item.label for item in app.button]) is asks
 
 
 def test_a_press_opens_the_page_with_the_form_filled_in() -> None:

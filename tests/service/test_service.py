@@ -301,6 +301,20 @@ def test_true_records_are_shown_of_public_data_only(service: Service, dataset: D
     assert public.truth == "known"
 
 
+def test_what_is_true_of_public_records_is_kept_beside_kin_and_by_appending(service: Service) -> None:
+    unit = {"column": "who", "max_rows_per_person": 1}
+    schema = Schema.from_mapping(small_schema("public").model_dump(mode="json") | {"privacy_unit": unit})
+    rows = small_frame().assign(who=range(100))
+    more: dict[str, Any] = {"public": True, "keep_keys": True}
+    first = service.add_dataset(rows, schema, budget=Decimal(1), truth="known", **more)
+    second = schema.model_copy(update={"name": "second"})
+    beside = service.add_dataset(rows, second, same_people_as=first.id, truth="known of these", **more)
+    newer = service.add_dataset(rows, schema, replaces=first.id, truth="known better", **more)
+    appended = service.append_rows(newer.id, rows.assign(who=range(100, 200)))
+    assert [one.truth for one in (first, beside, newer)] == ["known", "known of these", "known better"]
+    assert (appended.replaces, appended.truth) == (newer.id, "known better")
+
+
 def test_true_tables_are_shown_of_public_data_only(service: Service) -> None:
     """At epsilon = 100 a count is changed by noise less than once in 10^15 runs."""
     releases = []

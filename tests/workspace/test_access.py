@@ -118,6 +118,7 @@ def methods(house: House) -> dict[str, Callable[[Service], Any]]:
         "ask": lambda s: s.ask(private, ONE, "why"),
         "answer": lambda s: s.answer(house.asked, ONE),
         "budget_requests": lambda s: s.budget_requests(private),
+        "own_requests": lambda s: s.own_requests(private),
         "ledger_entries": lambda s: s.ledger_entries(private),
         "quote": lambda s: s.quote(request),
         "submit": lambda s: submit(s, private),
@@ -183,7 +184,7 @@ CUSTODIANS = {
     "end_run",
 }
 #: What spends, asks for budget or tries a run out.
-ANALYSTS = {"ask", "quote", "submit", "rehearse", "outlook"}
+ANALYSTS = {"ask", "own_requests", "quote", "submit", "rehearse", "outlook"}
 #: Calls about the one thing of Ann's that she has not shared.
 HERS = {
     "run",

@@ -24,6 +24,7 @@ from dpcore.workspace.database import open_database, read, write
 from dpcore.workspace.home import Home
 from dpcore.workspace.installation import look
 from dpcore.workspace.ledger import Ledger
+from dpcore.workspace.ledger_lines import Pot
 from dpcore.workspace.populations import Kin
 from dpcore.workspace.recovery import accept
 from dpcore.workspace.users import User
@@ -87,6 +88,21 @@ def test_one_limit_holds_for_all_of_them(service: Service) -> None:
     assert service.total_balance("ward").run_cap == HALF
     service.charge("ward", HALF, note="known")
     assert service.total_balance(second).spent == HALF
+
+
+def test_the_price_of_learning_is_that_of_one_moment(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    def price() -> tuple[Decimal, Decimal]:
+        return service.learning_cost(HALF, listed=False, max_rows=100, same_people_as="ward")
+
+    def raised_meanwhile(dataset_id: str) -> Pot:
+        found = pot(dataset_id)
+        service.raise_caps("ward", budget=Decimal(9))
+        return found
+
+    before, pot = price(), service._ledger.pot
+    monkeypatch.setattr(service._ledger, "pot", raised_meanwhile)
+    assert price() == before == (HALF, TWO)
+    assert price() == (HALF, Decimal(9))
 
 
 def test_a_delta_suits_the_largest_of_them(tmp_path: Path) -> None:

@@ -40,6 +40,16 @@ def away() -> OperationalError:
     return OperationalError("a statement", {}, AwayError())
 
 
+class ContestedError(Exception):
+    """What a driver raises when two transactions cannot both happen."""
+
+    sqlstate = "40001"
+
+
+def contested() -> OperationalError:
+    return OperationalError("a statement", {}, ContestedError())
+
+
 @pytest.fixture
 def engine(tmp_path: Path) -> Engine:
     engine = open_database(f"sqlite:///{tmp_path / 'frostglass.db'}")
@@ -96,6 +106,23 @@ def test_a_claim_whose_answer_was_lost_claims_no_second_run(engine: Engine, monk
     assert sorted(status.state for status in runs.statuses()) == ["queued", "running"]
 
 
+def test_a_reservation_whose_answer_was_lost_is_run_when_it_is_asked_for_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Service(tmp_path, workers=0) as service:
+        dataset = service.add_dataset(small_frame(), small_schema(), budget=Decimal(1))
+        request = fake_request(dataset.id)
+        with monkeypatch.context() as patch:
+            lose_an_answer(patch)
+            with pytest.raises(OperationalError):
+                service.submit(request, "n")
+        [waiting] = service.runs()
+        assert (waiting.state, service.balance(dataset.id).reserved) == ("queued", HALF)
+        assert [service.submit(request, "n") for _ in range(2)] == [waiting.id] * 2
+        assert service.run(waiting.id).state == "done"
+        assert [line.kind for line in service.ledger_entries()] == ["open", "reserve", "touch", "commit"]
+
+
 def test_a_server_that_stays_away_is_given_up(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object) -> None:
         raise away()
@@ -104,6 +131,38 @@ def test_a_server_that_stays_away_is_given_up(engine: Engine, monkeypatch: pytes
     monkeypatch.setattr(database, "_writing", fail)
     with pytest.raises(OperationalError):
         write(engine, lambda connection: None)
+
+
+def test_waiting_for_a_server_uses_up_no_attempt_meant_for_contention(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    faults = [away() for _ in range(2 * database._ATTEMPTS)] + [contested() for _ in range(database._ATTEMPTS - 1)]
+    pauses: list[float] = []
+
+    def fail(*_: object) -> str:
+        if faults:
+            raise faults.pop(0)
+        return "done"
+
+    monkeypatch.setattr(database, "_writing", fail)
+    monkeypatch.setattr(database.time, "sleep", pauses.append)
+    assert write(engine, lambda connection: None) == "done"
+    waits, others = pauses[: 2 * database._ATTEMPTS], pauses[2 * database._ATTEMPTS :]
+    assert (waits[0], others[0], max(waits)) == (0.01, 0.01, database._LONGEST_PAUSE)
+
+
+def test_contention_that_does_not_end_is_given_up(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    tried = []
+
+    def fail(*_: object) -> None:
+        tried.append(1)
+        raise contested()
+
+    monkeypatch.setattr(database, "_writing", fail)
+    monkeypatch.setattr(database.time, "sleep", lambda seconds: None)
+    with pytest.raises(OperationalError):
+        write(engine, lambda connection: None)
+    assert len(tried) == database._ATTEMPTS
 
 
 def test_a_fault_that_no_waiting_mends_is_raised_at_once(engine: Engine) -> None:

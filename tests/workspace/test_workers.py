@@ -23,6 +23,7 @@ from dpcore.workspace.database import ledger_entries as lines
 from dpcore.workspace.processes import ProcessIdentity
 from dpcore.workspace.requests import DatasetInfo, RunRequest, RunStatus
 from dpcore.workspace.worker import Reports
+from tests.support.accounts import release_for
 from tests.support.fake_learner import CANARY, FakeLearner, fake_request, register, small_frame, small_schema
 from tests.support.fake_worker import FULL_POINTS, KILL_POINTS, VARIABLE
 
@@ -177,6 +178,34 @@ def test_runs_left_in_the_queue_are_executed_after_a_restart(tmp_path: Path) -> 
         assert spent(again, dataset) == COST
 
 
+def test_a_run_for_which_no_worker_could_be_started_goes_on_when_it_is_asked_for_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError("no more processes")
+
+    with Service(tmp_path / "home", workers=1, worker_command=COMMAND, warm=False) as service:
+        dataset = add(service)
+        with monkeypatch.context() as patch:
+            patch.setattr(service._jobs, "_spawn", refuse)
+            with pytest.raises(OSError, match="no more"):
+                service.submit(fake_request(dataset.id), "n")
+        run = service.submit(fake_request(dataset.id), "n")
+        assert service.wait(run, 60).state == "done"
+        assert spent(service, dataset) == COST
+
+
+def test_only_a_run_that_waits_is_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with inline(tmp_path) as service:
+        dataset = add(service)
+        run = service.submit(fake_request(dataset.id), "n")
+        assert service.run(run).state == "done"
+        service._jobs.start(run)
+        assert (len(service.releases()), spent(service, dataset)) == (1, COST)
+        monkeypatch.setattr(service._jobs, "start", lambda run_id: pytest.fail("it has ended"))
+        assert service.submit(fake_request(dataset.id), "n") == run
+
+
 def test_a_worker_finishes_a_paid_run_when_the_application_goes(tmp_path: Path) -> None:
     gate = tmp_path / "gate"
     with Service(tmp_path / "home", workers=1, worker_command=COMMAND) as service:
@@ -248,6 +277,27 @@ def test_a_free_cancel_loses_the_race_for_a_run_that_is_touched_as_it_looks(
             service.cancel(begun, only_free=True)
         assert not stop_asked(service, begun)
         assert spent(service, dataset) == COST
+
+
+@pytest.mark.parametrize("end", ["done", "failed", "cancelled"])
+def test_a_free_cancel_of_a_run_that_ends_as_it_looks_tells_how_it_ended(
+    end: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Service(tmp_path / "home", workers=1, worker_command=NOBODY) as service:
+        dataset = add(service)
+        run = service.submit(fake_request(dataset.id), "n")
+        queue, give_back = service._queue, service._queue.give_back
+
+        def ended_first(run_id: str, *arguments: Any, **more: Any) -> bool:
+            if end == "done":
+                service._ledger.touch(run_id)
+                queue.complete(run_id, release_for(COST, dataset.id))
+            else:
+                give_back(run_id, "it could not start", end, "It has ended.")
+            return give_back(run_id, *arguments, **more)
+
+        monkeypatch.setattr(queue, "give_back", ended_first)
+        assert service.cancel(run, only_free=True).state == end
 
 
 def stop_asked(service: Service, run: str) -> bool:

@@ -210,16 +210,16 @@ def _shown(wish: Wish, rows: int, quote: Quote) -> str:
 
 
 def _costs(quote: Quote) -> str:
-    left = amounts.left(quote.balance_before.left)
+    left = f"You have {amounts.left(quote.balance_before.left)} left."
     takes = f"It takes {quote.forecast.text}."
     if not quote.affordable:
-        return f"You have {left} left. {takes}"
-    return f"{adds_sentence(quote)} You have {left} left. {fitting(quote)} {takes}"
+        return f"{left} {takes}" if quote.short else takes
+    return f"{adds_sentence(quote)} {left} {fitting(quote)} {takes}"
 
 
 def _not_enough(wish: Wish, rows: int, quote: Quote, chosen: Decimal, enough: Decimal | None) -> str:
     if not quote.affordable:
-        return "Not even a small run fits into what is left: ask for more budget."
+        return "Not even a small run fits into what is left: ask for more budget." if quote.short else quote.refusal
     clear = _clear(wish) * quote.plan.count_margin()
     if clear > rows:
         told = f"ε = {format_epsilon(chosen)} is too little to see any group"

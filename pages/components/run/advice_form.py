@@ -120,7 +120,7 @@ def _propose(dataset: DatasetInfo, wish: Wish) -> None:
         return
     with st.container(border=True, key="card-advice"):
         _tell(dataset, wish, found)
-    if not found.quote.affordable:
+    if found.quote.short:
         ask.offer(dataset)
 
 

@@ -49,9 +49,8 @@ def sentence() -> str:
 
 
 def _newest(dataset_id: str) -> BudgetRequest | None:
-    """The visitor's own last request on a data set."""
-    service = access.service()
-    own = [one for one in service.budget_requests(dataset_id) if one.analyst == service.user.name]
+    """The visitor's own last request on a data set, or on another that shares its budget."""
+    own = access.service().own_requests(dataset_id)
     return own[-1] if own else None
 
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
-from datetime import UTC, datetime, tzinfo
+from datetime import UTC, datetime
 from functools import partial
 from typing import Final
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import streamlit as st
 
@@ -14,7 +12,7 @@ from dpcore.privacy.budgets import format_epsilon
 from dpcore.released.workload import duration
 from dpcore.workspace.requests import RunStatus
 from pages.components.families import registry, run_names
-from pages.components.kit import dialog, markup, refresh
+from pages.components.kit import clock, dialog, markup, refresh
 from pages.components.kit.texts import text
 from pages.components.run import stop_run
 from pages.components.visitor import access, login
@@ -137,7 +135,7 @@ def _heading(status: RunStatus) -> None:
     heading = markup.plain(run_names.heading(status.request))
     st.subheader(f"{heading}, ε = {format_epsilon(status.request.epsilon)}", anchor=False)
     family = registry.of_request(status.request)
-    started = f"{status.created.astimezone(_zone()):%Y-%m-%d %H:%M}"
+    started = f"{clock.local(status.created):%Y-%m-%d %H:%M}"
     st.caption(markup.plain(f"{family.describe(status.request.parameters)} · started {started}"))
     _by(status)
 
@@ -171,14 +169,7 @@ def _ready(ready: datetime | None) -> str:
     seconds = (ready - datetime.now(UTC)).total_seconds()
     if seconds < _SOON:
         return f", ready in {duration(seconds)}"
-    return f", ready at about {ready.astimezone(_zone()):%H:%M}"
-
-
-def _zone() -> tzinfo:
-    """The visitor's time zone, as the browser tells it."""
-    with suppress(ZoneInfoNotFoundError, ValueError):
-        return ZoneInfo(st.context.timezone or "UTC")
-    return UTC
+    return f", ready at about {clock.local(ready):%H:%M}"
 
 
 def _ended(status: RunStatus, named: RunStatus | None, going_on: list[RunStatus]) -> None:

@@ -92,7 +92,7 @@ def _dialog(review: Review) -> None:
     st.markdown(text("irreversible"))
     if review.problem or not quote.affordable:
         st.error(review.problem or markup.plain(quote.refusal))
-    if quote.short_by and quote.balance_before.frozen is None:
+    if quote.short:
         st.markdown(ask.sentence())
     st.button(
         f"Run and spend ε = {format_epsilon(quote.cost)}",

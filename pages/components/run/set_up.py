@@ -108,11 +108,19 @@ def _quote(request: RunRequest | None, problem: str | None) -> Quote | None:
 def _refused(request: RunRequest | None, quote: Quote) -> None:
     """Why the run cannot be made now; nobody is over a budget that they were never given."""
     whole, _ = access.attempt(lambda: access.service().total_balance(request.dataset_id)) if request else (None, None)
-    if whole is not None and amounts.none_yet(quote.balance_before, whole):
+    if quote.short and whole is not None and amounts.none_yet(quote.balance_before, whole):
         st.info(text("no_budget_yet"), title="No budget yet")
         return
-    frozen = quote.balance_before.frozen is not None
-    st.error(markup.plain(quote.refusal), title="Budget frozen" if frozen else "Over budget")
+    st.error(markup.plain(quote.refusal), title=_what_is_wrong(quote))
+
+
+def _what_is_wrong(quote: Quote) -> str:
+    """In a few words, why a run is refused."""
+    if quote.over:
+        return "No run is possible now"
+    if quote.balance_before.frozen is not None:
+        return "Budget frozen"
+    return "Over budget" if quote.short else "More than one run may cost"
 
 
 def _meaning(quote: Quote) -> str:

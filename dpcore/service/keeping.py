@@ -1,0 +1,124 @@
+"""Data sets that are there: renamed, described, retired; folders that nobody entered, records that go."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from dpcore.errors import RequestError
+from dpcore.service.datasets import SHARED, Datasets
+from dpcore.workspace.requests import DatasetInfo, Stray
+
+
+class Keeping(Datasets):
+    """Part of :class:`dpcore.service.Service`."""
+
+    def rename_dataset(self, dataset_id: str, name: str) -> DatasetInfo:
+        """Custodian: give a data set another name; results keep the one they were made under.
+
+        Raises
+        ------
+        SchemaError
+            If no schema could have this name.
+        ConflictError
+            If another data set has it.
+        """
+        self._require("custodian")
+        found = self._visible(dataset_id).id
+        self._upkeep.rename(found, name, actor=self._user.name)
+        return self._store.dataset(found)
+
+    def describe_dataset(self, dataset_id: str, description: str) -> DatasetInfo:
+        """Custodian: say anew who the people of a data set are. Raises ``SchemaError``.
+
+        What its columns mean stays: for that, add a new version.
+        """
+        self._require("custodian")
+        found = self._visible(dataset_id).id
+        self._upkeep.describe(found, description, actor=self._user.name)
+        return self._store.dataset(found)
+
+    def retire_dataset(self, dataset_id: str, *, note: str) -> DatasetInfo:
+        """Custodian: let nobody run anything more on a data set. Records and results stay.
+
+        Raises
+        ------
+        ConflictError
+            If it is retired already.
+        """
+        self._require("custodian")
+        found = self._visible(dataset_id).id
+        self._upkeep.retire(found, note=note, actor=self._user.name)
+        return self._store.dataset(found)
+
+    def strays(self) -> list[Stray]:
+        """Custodian: folders that the database does not know, and data sets without a folder."""
+        self._require("custodian")
+        return self._strays.all()
+
+    def damaged(self) -> list[Stray]:
+        """Custodian: data sets and stray folders whose files are not what was written; reads them all."""
+        self._require("custodian")
+        return self._strays.damaged()
+
+    def adopt(
+        self,
+        dataset_id: str,
+        *,
+        name: str | None = None,
+        budget: Decimal = Decimal(0),
+        spent: Decimal = Decimal(0),
+        delta: Decimal = Decimal(0),
+        same_people_as: str | None = None,
+        replaces: str | None = None,
+        note: str,
+    ) -> DatasetInfo:
+        """Custodian: enter records that the database does not know, as a private data set.
+
+        Parameters
+        ----------
+        name : str, optional
+            Default: that of their schema.
+        budget : Decimal
+            All that may ever be spent on them, their past included. Default: nothing.
+        spent, delta : Decimal
+            What is known to have been spent on them before, and is in no ledger.
+        same_people_as, replaces : str, optional
+            A data set whose budget they share, or whose next version they are: see
+            :meth:`add_dataset`. What was spent is then entered there.
+
+        Raises
+        ------
+        NotFoundError
+            If there are no such records, or the database knows them.
+        ConflictError
+            If the name is taken, or they are being stored just now.
+        SchemaError
+            If they are damaged.
+        """
+        self._require("custodian")
+        kin = self._kin(same_people_as, replaces)
+        if kin is not None and budget:
+            raise RequestError(SHARED)
+        return self._strays.adopt(
+            dataset_id,
+            name=name,
+            cap=budget,
+            spent=spent,
+            delta=delta,
+            kin=kin,
+            note=note,
+            actor=self._user.name,
+        )
+
+    def remove_records(self, dataset_id: str, *, note: str) -> None:
+        """Custodian: remove the records of a data set, or a stray folder, for good.
+
+        The entry of a data set, its ledger and its releases stay.
+
+        Raises
+        ------
+        ConflictError
+            If runs on it are under way.
+        """
+        self._require("custodian")
+        self._strays.remove(dataset_id, note=note, actor=self._user.name)
