@@ -18,6 +18,7 @@ from dpcore.models.summaries.released.intervals import intervals
 from dpcore.models.summaries.released.model import SummaryModel
 from dpcore.models.summaries.released.reading import Amount, margin_of, quantiles_in_band
 from dpcore.models.summaries.released.share_intervals import Whole, share_intervals
+from dpcore.models.summaries.released.turned import turned
 from dpcore.released.noisy_counts import nearest_rows
 
 _DRAWS: Final = 200
@@ -177,9 +178,10 @@ def _difference(view: View, again: View, place: int) -> Amount | None:
     inside = [own.shares(place, known)[..., groups, :] for own in (view, again)]
     if ends is None:
         inside[1] = inside[1][: max(_FEWEST, _DRAWS * _NARROW // len(known))]
-        return _turned(*map(_gap_of_shares, inside))[0]
+        return turned(float(_gap_of_shares(inside[0])), _gap_of_shares(inside[1]))
     middle = middles(ends)
-    return _turned(*(_gap_of_means(own @ middle, _variances(own, middle)) for own in inside))[0]
+    value, moved = (_gap_of_means(own @ middle, _variances(own, middle)) for own in inside)
+    return turned(float(value), moved)
 
 
 def _worth_a_line(cell: str, shares: tuple[Amount, ...]) -> bool:
@@ -246,14 +248,14 @@ def deviations_below(view: View, place: int, filled: int, below: Floats) -> Floa
 
 
 def _gap_of_means(means: Floats, variances: Floats) -> Floats:
-    """Largest standardised difference of two means: shape (..., 1)."""
+    """Largest standardised difference of two means: shape (...)."""
     away = np.abs(means[..., :, None] - means[..., None, :])
     common = np.maximum((variances[..., :, None] + variances[..., None, :]) / 2, 1e-12)
-    return np.asarray((away / np.sqrt(common)).max(axis=(-1, -2))[..., None])
+    return np.asarray((away / np.sqrt(common)).max(axis=(-1, -2)))
 
 
 def _gap_of_shares(shares: Floats) -> Floats:
-    """Largest standardised difference of two distributions over categories: shape (..., 1) (Yang, Dalton 2012)."""
+    """Largest standardised difference of two distributions over categories: shape (...) (Yang, Dalton 2012)."""
     widest = np.zeros(shares.shape[:-2])
     for first in range(shares.shape[-2]):
         for second in range(first):
@@ -262,20 +264,9 @@ def _gap_of_shares(shares: Floats) -> Floats:
             square = (one[..., :, None] * one[..., None, :] + other[..., :, None] * other[..., None, :]) / 2
             common = mean[..., :, None] * np.eye(one.shape[-1]) - square
             away = one - other
-            turned = np.linalg.pinv(common, rcond=1e-6, hermitian=True) @ away[..., None]
-            widest = np.maximum(widest, (away[..., None, :] @ turned)[..., 0, 0])
-    return np.asarray(np.sqrt(np.maximum(widest, 0.0))[..., None])
-
-
-def _turned(values: Floats, again: Floats) -> tuple[Amount, ...]:
-    """Values of at least 0 with an interval: what other noise would have done to them, turned over.
-
-    Where that reaches 0, noise can only have added: then as much may hide above the value as it adds to it.
-    """
-    most, least = np.quantile(again, (0.975, 0.025), axis=0)
-    low = np.clip(2 * values - most, 0.0, values)
-    high = np.where(low > 0, np.maximum(2 * values - least, values), most)
-    return tuple(Amount(float(v), float(a), float(max(b, v))) for v, a, b in zip(values, low, high, strict=True))
+            scaled = np.linalg.pinv(common, rcond=1e-6, hermitian=True) @ away[..., None]
+            widest = np.maximum(widest, (away[..., None, :] @ scaled)[..., 0, 0])
+    return np.asarray(np.sqrt(np.maximum(widest, 0.0)))
 
 
 def _sizes(view: View) -> tuple[Amount, ...]:

@@ -1,0 +1,26 @@
+"""Intervals of values that cannot be negative, by what other noise would have made of them."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from dpcore.arrays import Floats
+from dpcore.models.summaries.released.reading import Amount
+
+
+def turned(value: float, again: Floats, most: float = math.inf) -> Amount:
+    """A value from 0 to ``most`` with an interval: what other noise would have done to it, turned over.
+
+    Where that reaches 0, noise can only have added: then as much may hide above the value as it adds to it.
+
+    Parameters
+    ----------
+    again : array of shape (n_draws,)
+        What the value would be with other noise on top.
+    """
+    high, low = (float(end) for end in np.quantile(again, (0.975, 0.025)))
+    if 2 * value - high > 0:
+        return Amount(value, min(2 * value - high, value), min(max(2 * value - low, value), most))
+    return Amount(value, 0.0, min(max(high, value), most))
