@@ -42,10 +42,11 @@ def looks(delta: str, *columns: str):
 
 
 @pytest.mark.parametrize("delta", ["0", "0.000001"])
-def test_no_difference_is_held_by_its_interval(delta):
+@pytest.mark.parametrize("column", ["sex", "ward"])
+def test_no_difference_is_held_by_its_interval(column, delta):
     # Each look with other redraws: one set of them would be off in one direction for all looks.
     found = [
-        gap for seed, model in enumerate(looks(delta, "sex")) for gap in differences(model, schema(), seed).values()
+        gap for seed, model in enumerate(looks(delta, column)) for gap in differences(model, schema(), seed).values()
     ]
     assert len(found) == LOOKS
     assert np.mean([gap.low == 0 for gap in found]) >= 0.9
@@ -71,6 +72,16 @@ def test_an_interval_that_reaches_0_has_the_upper_end_that_noise_may_hide():
     assert turned(0.2, draws).low == 0
     far = turned(5.0, 5 + draws)
     assert (far.low, far.high) == pytest.approx((4.025, 5.0))
+
+
+def test_what_noise_alone_makes_of_nothing_is_no_difference():
+    """A value that adds up noise on many counts is far above 0, and other noise on top takes it further."""
+    noise = np.sqrt(np.random.default_rng(1).chisquare(50, 2000))
+    more = np.sqrt(np.random.default_rng(2).noncentral_chisquare(50, 50, 2000))
+    value = float(np.sqrt(50))
+    assert turned(value, more).low > 1
+    assert turned(value, more, alone=lambda: noise).low == 0
+    assert turned(value, more, alone=lambda: noise / 2).low > 1
 
 
 def test_where_noise_hides_all_categories_anything_fits():

@@ -135,14 +135,32 @@ class View:
 
     def shares(self, place: int, cells: list[int]) -> Floats:
         """Shares within each group among some cells of an axis: not negative, each group summing to 1."""
-        counts = self.counts(place)[..., cells]
-        near = nearest_rows(counts, np.maximum(counts.sum(axis=-1), 1.0))
-        return np.asarray(near / near.sum(axis=-1, keepdims=True))
+        return _shares_of(self.counts(place)[..., cells])
 
     def means(self, place: int, middle: Floats) -> Floats:
         """Mean of a number in each group, without the bias of cutting off at 0."""
         counts = self.counts(place)[..., : len(middle)]
         return np.asarray(counts @ middle / np.maximum(counts.sum(axis=-1), 1.0))
+
+
+def _shares_of(counts: Floats) -> Floats:
+    """Shares of the cells in each group: not negative, each group summing to 1."""
+    near = nearest_rows(counts, np.maximum(counts.sum(axis=-1), 1.0))
+    return np.asarray(near / near.sum(axis=-1, keepdims=True))
+
+
+def _alike(counts: Floats, again: Floats) -> Floats:
+    """Shares as noise alone would make them in groups that are alike: of all groups together, with its noise on top.
+
+    Parameters
+    ----------
+    counts : array of shape (n_groups, n_cells)
+    again : array of shape (n_draws, n_groups, n_cells)
+        The same with other noise on top.
+    """
+    sizes = np.maximum(counts.sum(axis=-1, keepdims=True), 1.0)
+    together = sizes * (_shares_of(counts) * sizes).sum(axis=0) / sizes.sum()
+    return _shares_of(together + again - counts)
 
 
 def _lines(view: View, again: View, place: int) -> list[Line]:
@@ -175,13 +193,15 @@ def _difference(view: View, again: View, place: int) -> Amount | None:
     groups = view.compared(place, len(known))
     if len(groups) < 2:
         return None
-    inside = [own.shares(place, known)[..., groups, :] for own in (view, again)]
+    counts, redrawn = (own.counts(place)[..., groups, :][..., known] for own in (view, again))
     if ends is None:
-        inside[1] = inside[1][: max(_FEWEST, _DRAWS * _NARROW // len(known))]
-        return turned(float(_gap_of_shares(inside[0])), _gap_of_shares(inside[1]))
-    middle = middles(ends)
-    value, moved = (_gap_of_means(own @ middle, _variances(own, middle)) for own in inside)
-    return turned(float(value), moved)
+        redrawn = redrawn[: max(_FEWEST, _DRAWS * _NARROW // len(known))]
+
+    def gap(shares: Floats) -> Floats:
+        return _gap_of_shares(shares) if ends is None else _gap_of_means(shares, middles(ends))
+
+    value, moved = (gap(_shares_of(own)) for own in (counts, redrawn))
+    return turned(float(value), moved, alone=lambda: gap(_alike(counts, redrawn)))
 
 
 def _worth_a_line(cell: str, shares: tuple[Amount, ...]) -> bool:
@@ -247,8 +267,9 @@ def deviations_below(view: View, place: int, filled: int, below: Floats) -> Floa
     return np.asarray(np.sqrt(np.maximum(alike * sums**2 + apart * (squares - sums**2 / cells), 0.0)))
 
 
-def _gap_of_means(means: Floats, variances: Floats) -> Floats:
+def _gap_of_means(shares: Floats, middle: Floats) -> Floats:
     """Largest standardised difference of two means: shape (...)."""
+    means, variances = shares @ middle, _variances(shares, middle)
     away = np.abs(means[..., :, None] - means[..., None, :])
     common = np.maximum((variances[..., :, None] + variances[..., None, :]) / 2, 1e-12)
     return np.asarray((away / np.sqrt(common)).max(axis=(-1, -2)))
