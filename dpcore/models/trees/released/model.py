@@ -234,7 +234,7 @@ class TreeModel(FrozenModel):
         condition = self.condition(position)
         who = "For everyone" if position == 0 else f"If {condition}"
         chance = f"{who}: predicted {target} = {self.classes[node.label]}. The chance of {self.classes[shown]} is"
-        return f"{chance} {told_chance(node, shown)}."
+        return f"{chance} {told_chance(node, shown, node.count_margin)}."
 
     def to_frame(self) -> pd.DataFrame:
         """Table twin of the tree: one row per node, every number labelled noisy."""
