@@ -287,7 +287,7 @@ def eased(groups: Sequence[Groups], records: Records, target: str) -> Floats:
     return _fitted(weights, about, _LAST_ROUNDS)
 
 
-def _fitted(weights: Floats, places: Sequence[tuple[Ints, Floats, float]], rounds: int) -> Floats:
+def _fitted(weights: Floats, places: Sequence[tuple[Ints, Floats, float | Floats]], rounds: int) -> Floats:
     """Weights moved towards the shares of groups, to within what noise explains."""
     for _ in range(rounds):
         for codes, shares, slack in places:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -93,6 +94,29 @@ def evaluate(
         group_counts=tuple(tuple(int(n) for n in row) for row in noisy_counts),
         scale=scale,
     )
+
+
+def counts_summed(model: Any) -> Ints | None:
+    """How many noisy counts of groups each column of the confusion table adds up for every true class.
+
+    Parameters
+    ----------
+    model : Any
+        With an evaluation. Each group is predicted its most probable class, unless the model has ``labels``.
+
+    Returns
+    -------
+    array of shape (n_classes,) or None
+        Groups that are predicted each class; ``None`` for releases of earlier versions, which do not hold their counts.
+    """
+    evaluation: Evaluation = model.evaluation
+    if not evaluation.group_counts:
+        return None
+    counts, estimates = np.asarray(evaluation.group_counts), np.asarray(evaluation.group_estimates)
+    labels = np.asarray(getattr(model, "labels", estimates.argmax(axis=1)))
+    if len(labels) != len(counts) or (confusion_of(counts, labels) != evaluation.noisy_confusion).any():
+        return None
+    return np.bincount(labels, minlength=counts.shape[1])
 
 
 def redrawn(noisy_counts: Ints, scale: float) -> Ints:

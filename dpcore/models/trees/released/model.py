@@ -219,6 +219,11 @@ class TreeModel(FrozenModel):
                     ways.append((child, {**cells, name: here}))
         return tuple(sorted(found))
 
+    @property
+    def labels(self) -> tuple[int, ...]:
+        """Class predicted where records stop, in the order of :attr:`finals`."""
+        return tuple(self.nodes[position].label for position in self.finals)
+
     def columns(self) -> tuple[str, ...]:
         """Columns that a prediction looks at, in the order of the nodes."""
         shown = [self.nodes[p] for final in self.finals for p in self.path(final)[:-1]]
