@@ -21,7 +21,7 @@ from dpcore.privacy.randomness import SeededRandom, public_generator
 from dpcore.rehearsal import Rehearsal, rehearse, shape_of, usable
 from dpcore.rehearsal.marginals import tilted, uniform
 from dpcore.rehearsal.running import invented_table
-from dpcore.rehearsal.shape import eased, raked
+from dpcore.rehearsal.shape import eased, fitted_to
 from dpcore.rehearsal.teacher import measured_groups
 from dpcore.released.evaluation import confusion_of, evaluate
 from dpcore.released.evidence import Groups, without_negatives
@@ -228,7 +228,7 @@ def test_weights_give_every_group_its_share():
         Groups(lambda _: two, np.array([-3.0, 60.0]), 1.0),
     ]
     records = Records(SCHEMA, {SCHEMA.entity: pd.DataFrame({"a": ["yes"] * 5000})})
-    weights = raked(groups, records)
+    weights = fitted_to(groups, records)
     assert weights.sum() == pytest.approx(1)
     assert [weights[one == i].sum() for i in range(3)] == pytest.approx([0.7, 0.2, 0.1], abs=1e-6)
     assert weights[two == 0].sum() == pytest.approx(0, abs=1e-6)
@@ -259,7 +259,7 @@ def test_tables_that_contradict_each_other_leave_the_target_as_it_was_counted():
     def worst(weights):
         return np.abs(shares(weights, "a", "t") - np.array(wanted) / 1000).max()
 
-    assert worst(soft) < worst(raked(groups, records)) / 2
+    assert worst(soft) < worst(fitted_to(groups, records)) / 2
 
 
 def test_what_noise_explains_is_left_alone():
@@ -287,7 +287,7 @@ def test_numbers_of_predicted_classes_have_the_noise_of_all_counts_that_they_add
 def test_a_group_without_records_counts_for_nothing():
     groups = [Groups(lambda _: np.zeros(10, dtype=int), np.array([5.0, 5.0]), 1.0)]
     records = Records(SCHEMA, {SCHEMA.entity: pd.DataFrame({"a": ["yes"] * 10})})
-    assert raked(groups, records) == pytest.approx(np.full(10, 0.1))
+    assert fitted_to(groups, records) == pytest.approx(np.full(10, 0.1))
 
 
 def test_negative_counts_are_shared_out():
