@@ -12,9 +12,11 @@ import numpy as np
 from dpcore.arrays import Floats, Ints
 from dpcore.frozen import FrozenModel
 from dpcore.privacy.randomness import SeededRandom
+from dpcore.released.noisy_counts import sum_tail
 
 #: Draws of the public noise distribution used to state what noise does to a figure.
 REDRAWS = 400
+_CONFIDENCE = 0.95
 _TWO = 2
 
 
@@ -117,6 +119,18 @@ def counts_summed(model: Any) -> Ints | None:
     if len(labels) != len(counts) or (confusion_of(counts, labels) != evaluation.noisy_confusion).any():
         return None
     return np.bincount(labels, minlength=counts.shape[1])
+
+
+def confusion_margins(model: Any) -> tuple[int, ...] | None:
+    """What the noise on each number in a column of the confusion table stays within, plus or minus, at 95 %.
+
+    0 for a class that no group is predicted: nothing is added up there. ``None`` as for :func:`counts_summed`.
+    """
+    summed = counts_summed(model)
+    if summed is None:
+        return None
+    scale = model.evaluation.scale
+    return tuple(sum_tail(scale, int(terms), _CONFIDENCE) if terms else 0 for terms in summed)
 
 
 def redrawn(noisy_counts: Ints, scale: float) -> Ints:
