@@ -11,13 +11,14 @@ from plotly.subplots import make_subplots
 from dpcore.models.ebm.released.bands import Z95
 from dpcore.models.ebm.released.model import Term
 from dpcore.models.ebm.released.words import EBMWords
-from dpcore.numerals import minus, whole
-from dpcore.plots.ebm_details import details, score_limits, score_ticks, title
+from dpcore.plots.ebm_details import details, noisy_count, score_limits, score_ticks, title
 from dpcore.plots.palette import faded
 from dpcore.plots.style import INK, SOFT, clear_layout, colour, safe, shorten
 
 #: Most bars; the table holds the rest.
 MOST_BARS = 30
+#: Pixels at the right at least, those of a sign of a count, and signs ahead of it.
+_NARROWEST, _PER_SIGN, _AHEAD = 70, 8, 2
 _PATTERNS = ("", "/", "x", "-", "\\", "+")
 _BARS, _BELOW, _TRUTH = "#8fc3d2", "#c9a0a0", "#c4622d"
 
@@ -45,13 +46,18 @@ def category_figure(words: EBMWords, term: Term, outputs: Sequence[int], truth: 
         dragmode=False,
         hovermode="closest",
         barmode="group",
-        margin={"l": 10, "r": 70, "t": 40 if len(outputs) > 1 else 12, "b": 60},
+        margin={"l": 10, "r": _room(term, bins), "t": 40 if len(outputs) > 1 else 12, "b": 60},
         showlegend=len(outputs) > 1,
         bargap=0.3,
         legend={"orientation": "h", "y": 1.0, "yanchor": "bottom", "traceorder": "normal"},
     )
     _axes(figure, words, term, outputs, bins, labels)
     return figure
+
+
+def _room(term: Term, bins: list[int]) -> int:
+    """Pixels at the right for the counts, which begin where the longest bar ends."""
+    return max(_NARROWEST, _PER_SIGN * max(len(noisy_count(term, code)) + _AHEAD for code in bins))
 
 
 def _axes(
@@ -149,7 +155,7 @@ def _counts(
         mode="text",
         x=[max(count, 0) for count in counts],
         y=list(range(len(bins))),
-        text=[minus(f"  {whole(count)}") for count in counts],
+        text=[f"  {noisy_count(term, code)}" for code in bins],
         textposition="middle right",
         textfont={"size": 13, "color": INK},
         hoverinfo="skip",

@@ -30,7 +30,7 @@ def details(words: EBMWords, term: Term, outputs: Sequence[int], truth: Sequence
             [
                 f"<b>{safe(shorten(start + name, 90))}</b>",
                 *(_score(words, term, place, code) for code in outputs),
-                _count(term, place) + _true(truth, place),
+                f"noisy count {noisy_count(term, place)}, 95%{_true(truth, place)}",
             ]
         )
         for place, name in enumerate(names)
@@ -43,9 +43,9 @@ def _score(words: EBMWords, term: Term, place: int, output: int) -> str:
     return f"{label}adds {words.told(score, error)}"
 
 
-def _count(term: Term, place: int) -> str:
-    margin = Z95 * term.count_errors[place]
-    return minus(f"noisy count {whole(term.noisy_counts[place])} ±{whole(margin)}, 95%")
+def noisy_count(term: Term, place: int) -> str:
+    """Noisy records of a bin, with the noise on them: ``112 ±440``."""
+    return minus(f"{whole(term.noisy_counts[place])} ±{whole(Z95 * term.count_errors[place])}")
 
 
 def _true(truth: Sequence[int] | None, place: int) -> str:

@@ -74,9 +74,10 @@ def prolog_program(release: Release) -> str:
         counts = ", ".join(
             f"{_comment(name)}: {count}" for name, count in zip(model.classes, group.noisy_counts, strict=True)
         )
+        chance = told_share(group, model.positive, model.count_margin, NOISE_ALONE)
         lines += [
             "",
-            f"% {text.title}. Noisy chance: {told_share(group, model.positive, NOISE_ALONE)}. Noisy counts: {counts}.",
+            f"% {text.title}. Noisy chance: {chance}. Noisy counts: {counts}.",
         ]
         if group.kept:
             lines.append(written)

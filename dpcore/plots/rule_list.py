@@ -7,8 +7,8 @@ import plotly.graph_objects as go
 from dpcore.models.released import parse_model
 from dpcore.models.rules.released.model import RuleListModel
 from dpcore.numerals import percent
-from dpcore.plots.style import SYMBOLS, clear_layout, clearly, colour, pretty, safe, shorten
-from dpcore.released.noisy_counts import are_nobody
+from dpcore.plots.style import SYMBOLS, clear_layout, colour, pretty, safe, shorten
+from dpcore.released.noisy_counts import are_nobody, is_told
 from dpcore.released.release import Release
 
 
@@ -24,7 +24,7 @@ def rule_list_figure(release: Release) -> go.Figure:
     shown = range(len(model.classes)) if len(model.classes) > 2 else [1]
     for place, code in enumerate(shown):
         told = [rule for rule, own in enumerate(model.rules) if not are_nobody(own.noisy_counts)]
-        clear = [rule for rule in told if _is_clear(model, rule, code)]
+        clear = [rule for rule in told if is_told(model.rules[rule], code, model.count_margin)]
         figure.add_trace(_estimates(model, code, clear, labels, SYMBOLS[place % len(SYMBOLS)], colour(place)))
         if hidden := [rule for rule in told if rule not in clear]:
             hollow = _estimates(model, code, hidden, labels, f"{SYMBOLS[place % len(SYMBOLS)]}-open", colour(place))
@@ -47,11 +47,6 @@ def rule_list_figure(release: Release) -> go.Figure:
     lines = {"categoryorder": "array", "categoryarray": labels, "range": [len(labels) - 0.5, -0.5]}
     figure.update_yaxes(lines, automargin=True)
     return figure
-
-
-def _is_clear(model: RuleListModel, place: int, code: int) -> bool:
-    rule = model.rules[place]
-    return clearly(rule.noisy_counts, model.count_margin, *rule.intervals[code])
 
 
 def _estimates(
@@ -88,8 +83,8 @@ def rule_list_alt(release: Release) -> str:
 
 
 def _ends(model: RuleListModel, target: str) -> list[str]:
-    """The rules with the highest and the lowest chance of the class that is shown, if there is one."""
-    told = [place for place, rule in enumerate(model.rules) if not are_nobody(rule.noisy_counts)]
+    """The rules with the highest and the lowest chance of the class that is shown, unless noise hides it."""
+    told = [place for place, rule in enumerate(model.rules) if is_told(rule, 1, model.count_margin)]
     if len(model.classes) > 2 or len(told) < 2:
         return ["Noisy chances, rule by rule."]
     low, high = (end(told, key=lambda place: model.rules[place].estimates[1]) for end in (min, max))

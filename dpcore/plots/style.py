@@ -5,12 +5,9 @@ Colours are those for a light ground; :mod:`dpcore.plots.palette` holds their pa
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cache
 from html import escape
 from typing import Any, Final
-
-from dpcore.released.noisy_counts import WIDE
 
 #: Distinguishable without colour: each class has its own symbol too.
 COLOURS: Final = ("#0b7285", "#c2410c", "#5f3dc4", "#287f3a", "#a61e4d", "#495057")
@@ -88,14 +85,6 @@ def pretty(condition: str) -> str:
     for written, shown in ((" <= ", " ≤ "), ("(missing)", "missing"), ("(other)", "other")):
         condition = condition.replace(written, shown)
     return condition
-
-
-def clearly(counts: Sequence[int], margin: int, low: float, high: float) -> bool:
-    """Whether noisy counts, and the interval from ``low`` to ``high``, tell anything.
-
-    Counts within the noise do not, nor does a wide interval.
-    """
-    return high - low <= WIDE and sum(counts) > margin
 
 
 def safe(text: str) -> str:

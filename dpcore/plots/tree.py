@@ -16,7 +16,6 @@ from dpcore.plots.style import (
     INK,
     SOFT,
     clear_layout,
-    clearly,
     colour,
     glyph,
     pretty,
@@ -24,7 +23,7 @@ from dpcore.plots.style import (
     shorten,
 )
 from dpcore.plots.tree_layout import HEADER, PANEL, STRIPE, Box, Point, TreeLayout, group_numbers
-from dpcore.released.noisy_counts import TOO_FEW, are_nobody, told_share, why_apart
+from dpcore.released.noisy_counts import TOO_FEW, are_nobody, is_told, told_share, why_apart
 
 _GROUND, _DIM = "#ffffff", "#f1f5f7"
 _BAND, _EDGE = "#8fc3d2", "#0f6e84"
@@ -107,11 +106,11 @@ def tree_alt(tree: TreeModel, target: str) -> str:
 
 
 def _ends(tree: TreeModel, target: str, numbers: dict[int, int]) -> list[str]:
-    """The groups with the highest and the lowest chance of the class that is shown, if there is one."""
-    people = [place for place in numbers if not are_nobody(tree.nodes[place].noisy_counts)]
-    if len(tree.classes) > 2 or len(people) < 2:
+    """The groups with the highest and the lowest chance of the class that is shown, unless noise hides it."""
+    told = [place for place in numbers if is_told(tree.nodes[place], 1, tree.nodes[place].count_margin)]
+    if len(tree.classes) > 2 or len(told) < 2:
         return []
-    low, high = (end(people, key=lambda place: tree.nodes[place].estimates[1]) for end in (min, max))
+    low, high = (end(told, key=lambda place: tree.nodes[place].estimates[1]) for end in (min, max))
     highest, lowest = (percent(tree.nodes[place].estimates[1]) for place in (high, low))
     return [
         f"Group {numbers[high]} has the highest noisy chance of {target} = {tree.classes[1]} ({highest}), "
@@ -285,7 +284,7 @@ class _Drawing:
         if are_nobody(node.noisy_counts):
             return TOO_FEW
         low, high = node.intervals[self._code(position)]
-        clear = clearly(node.noisy_counts, node.count_margin, low, high)
+        clear = is_told(node, self._code(position), node.count_margin)
         chance = percent(self._estimate(position))
         return f"{f'<b>{chance}</b>' if clear else f'≈ {chance}'} ({percent(low)} to {percent(high)})"
 
@@ -341,9 +340,10 @@ class _Drawing:
 
     def _class_line(self, position: int, code: int) -> str:
         node, label = self._tree.nodes[position], self._tree.classes[code]
+        share = told_share(node, code, node.count_margin)
         line = (
             f"{glyph(code)} {safe(shorten(label, 24))}: noisy count "
-            f"{_signed(node.noisy_counts[code])} ±{node.count_margin}, noisy share {told_share(node, code)}"
+            f"{_signed(node.noisy_counts[code])} ±{node.count_margin}, noisy share {share}"
         )
         if self._truth is not None:
             line += f", true count {self._truth[position][code]}"

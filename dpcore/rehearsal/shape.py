@@ -163,7 +163,7 @@ def _pool(
     values = _whole(schema, target, known, records.rows, seed) if whole else {}
     records = records.exchanged(values, {})
     if best is None:  # An invented effect stays, unless pairs were counted; the weights follow what is known.
-        weights = eased(groups, records, target) if values else raked(groups, records)
+        weights = eased(groups, records, target) if values else fitted_to(groups, records)
         return Pool(records, weights, None, paired=bool(values))
     return _taught(records, known, best, [*groups, *measured_groups(best)], seed, paired=bool(values))
 
@@ -199,7 +199,7 @@ def _taught(
             records, codes = _drawn(records, each, hidden, generator)
         values = teach(best, records, equal).values(np.arange(rows), generator)
         records = records.exchanged({target: values}, {})
-        weights = eased(groups, records, target) if paired else raked(groups, records)
+        weights = eased(groups, records, target) if paired else fitted_to(groups, records)
         each |= {name: each[name].weighted(codes[name], weights) for name in codes}
     teacher = teach(best, records, weights)
     told = {name for one in known for name in one.evidence.columns()} | {target}
@@ -259,7 +259,7 @@ def _echoing(records: Records, each: dict[str, Marginal], groups: Ints, generato
     return _with(records, each, drawn(each, groups, tilts, generator), generator)
 
 
-def raked(groups: Sequence[Groups], records: Records) -> Floats:
+def fitted_to(groups: Sequence[Groups], records: Records) -> Floats:
     """Weights, summing to 1, with which groups have the shares that were counted.
 
     Iterative proportional fitting. A group that no record of the pool is in counts for nothing.
@@ -287,7 +287,7 @@ def eased(groups: Sequence[Groups], records: Records, target: str) -> Floats:
     return _fitted(weights, about, _LAST_ROUNDS)
 
 
-def _fitted(weights: Floats, places: Sequence[tuple[Ints, Floats, float]], rounds: int) -> Floats:
+def _fitted(weights: Floats, places: Sequence[tuple[Ints, Floats, float | Floats]], rounds: int) -> Floats:
     """Weights moved towards the shares of groups, to within what noise explains."""
     for _ in range(rounds):
         for codes, shares, slack in places:

@@ -12,8 +12,8 @@ import numpy as np
 from dpcore.arrays import Array, Floats, Ints
 from dpcore.domain.columns import NumericColumn
 from dpcore.rehearsal.knowledge import Knowledge
-from dpcore.released.evaluation import Evaluation, Figure
-from dpcore.released.evidence import Groups, without_negatives
+from dpcore.released.evaluation import Evaluation, Figure, counts_summed
+from dpcore.released.evidence import Groups, deviation, without_negatives
 from dpcore.released.invented import Records, between
 
 #: An accuracy whose noise alone moves it further than this is not followed.
@@ -64,7 +64,9 @@ def measured_groups(knowledge: Knowledge) -> list[Groups]:
     if not isinstance(evaluation, Evaluation) or figure is None or figure.noise_margin > _VAGUE:
         return []
     counts = np.asarray(evaluation.noisy_confusion, dtype=np.float64).sum(axis=0)
-    return [Groups(knowledge.evidence.predicted, counts, float(evaluation.count_margin))]
+    summed = counts_summed(knowledge.model)
+    terms = len(counts) * (np.ones(len(counts)) if summed is None else summed)
+    return [Groups(knowledge.evidence.predicted, counts, np.sqrt(terms) * deviation(evaluation.count_margin))]
 
 
 @dataclass(frozen=True)

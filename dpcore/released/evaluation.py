@@ -5,15 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import numpy as np
 
 from dpcore.arrays import Floats, Ints
 from dpcore.frozen import FrozenModel
 from dpcore.privacy.randomness import SeededRandom
+from dpcore.released.noisy_counts import sum_tail
 
 #: Draws of the public noise distribution used to state what noise does to a figure.
 REDRAWS = 400
+_CONFIDENCE = 0.95
 _TWO = 2
 
 
@@ -93,6 +96,41 @@ def evaluate(
         group_counts=tuple(tuple(int(n) for n in row) for row in noisy_counts),
         scale=scale,
     )
+
+
+def counts_summed(model: Any) -> Ints | None:
+    """How many noisy counts of groups each column of the confusion table adds up for every true class.
+
+    Parameters
+    ----------
+    model : Any
+        With an evaluation. Each group is predicted its most probable class, unless the model has ``labels``.
+
+    Returns
+    -------
+    array of shape (n_classes,) or None
+        Groups that are predicted each class; ``None`` for releases of earlier versions, which do not hold their counts.
+    """
+    evaluation: Evaluation = model.evaluation
+    if not evaluation.group_counts:
+        return None
+    counts, estimates = np.asarray(evaluation.group_counts), np.asarray(evaluation.group_estimates)
+    labels = np.asarray(getattr(model, "labels", estimates.argmax(axis=1)))
+    if len(labels) != len(counts) or (confusion_of(counts, labels) != evaluation.noisy_confusion).any():
+        return None
+    return np.bincount(labels, minlength=counts.shape[1])
+
+
+def confusion_margins(model: Any) -> tuple[int, ...] | None:
+    """What the noise on each number in a column of the confusion table stays within, plus or minus, at 95 %.
+
+    0 for a class that no group is predicted: nothing is added up there. ``None`` as for :func:`counts_summed`.
+    """
+    summed = counts_summed(model)
+    if summed is None:
+        return None
+    scale = model.evaluation.scale
+    return tuple(sum_tail(scale, int(terms), _CONFIDENCE) if terms else 0 for terms in summed)
 
 
 def redrawn(noisy_counts: Ints, scale: float) -> Ints:

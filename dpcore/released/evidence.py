@@ -50,7 +50,7 @@ class Groups:
         Group of each of some records: shape (n_rows,).
     counts : array of shape (n_groups,)
         May be negative.
-    error : float
+    error : float or array of shape (n_groups,)
         Standard deviation of the noise on each of them.
     bins : Bins or None
         The bins of one column, if the groups are just those.
@@ -60,7 +60,7 @@ class Groups:
 
     place: Callable[[Records], Ints]
     counts: Floats
-    error: float
+    error: float | Floats
     bins: Bins | None = None
     columns: tuple[str, ...] = ()
 
@@ -76,10 +76,15 @@ def without_negatives(counts: Floats) -> Floats:
     return np.asarray(nearest(counts, total) / total)
 
 
+def deviation(margin: float) -> float:
+    """Standard deviation of two-sided geometric noise, by its 95 % margin."""
+    return margin / _MARGIN
+
+
 def by_class(place: Callable[[Records], Ints], groups: Sequence[Any], margin: int) -> Groups:
     """Groups that were counted class by class."""
     counts = np.array([group.noisy_counts for group in groups], dtype=np.float64)
-    return Groups(place, counts.sum(axis=1), float(np.sqrt(counts.shape[1])) * margin / _MARGIN)
+    return Groups(place, counts.sum(axis=1), float(np.sqrt(counts.shape[1])) * deviation(margin))
 
 
 @dataclass(frozen=True)

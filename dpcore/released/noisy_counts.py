@@ -18,8 +18,10 @@ from dpcore.privacy.budgets import gaussian_tail, geometric_tail
 _WIDEST = 1000.0
 #: In place of a share, where the noisy counts add up to nobody.
 TOO_FEW = "too few to tell"
+#: Of a share that the noise hides.
+TOO_NOISY = "too noisy to tell"
 #: An interval of a share that is wider than this tells nothing.
-WIDE = 0.5
+_WIDE = 0.5
 #: What the interval of a share is for, in sentences.
 NOISE_ALONE = "noise alone: "
 #: A chance that is further from the share of its counts than this seems to contradict them, as does another class that
@@ -139,22 +141,38 @@ def are_nobody(noisy_counts: Sequence[int]) -> bool:
     return sum(noisy_counts) <= 0
 
 
-def told_share(numbers: Numbers, code: int, noise: str = "") -> str:
-    """Share of a class with its interval, which ``noise`` may name; no share of nobody."""
+def is_told(numbers: Numbers, code: int, margin: int) -> bool:
+    """Whether the noise leaves something to say of the share of a class.
+
+    Neither counts that add up to no more than ``margin``, that of the noise on each, tell anything, nor does a wide
+    interval.
+    """
+    low, high = numbers.intervals[code]
+    return high - low <= _WIDE and sum(numbers.noisy_counts) > max(margin, 0)
+
+
+def what_fits(numbers: Numbers, code: int) -> str:
+    """What is said of a share that the noise hides."""
+    low, high = (percent(end) for end in numbers.intervals[code])
+    return f"{TOO_NOISY}: anything from {low} to {high} fits"
+
+
+def told_share(numbers: Numbers, code: int, margin: int, noise: str = "") -> str:
+    """Share of a class with its interval, which ``noise`` may name, marked if noise hides it; no share of nobody."""
     if are_nobody(numbers.noisy_counts):
         return TOO_FEW
     low, high = (percent(end) for end in numbers.intervals[code])
-    return f"{percent(numbers.estimates[code])} ({noise}{low} to {high})"
+    share = f"{percent(numbers.estimates[code])} ({noise}{low} to {high})"
+    return share if is_told(numbers, code, margin) else f"{share}, {TOO_NOISY}"
 
 
-def told_chance(numbers: Numbers, code: int) -> str:
+def told_chance(numbers: Numbers, code: int, margin: int) -> str:
     """How a sentence about a chance ends: the share, or why none can be told."""
     if are_nobody(numbers.noisy_counts):
         return "not told: too few people, as the noisy counts add up to nobody"
-    low, high = numbers.intervals[code]
-    if high - low > WIDE:
-        return f"too noisy to tell: anything from {percent(low)} to {percent(high)} fits"
-    return f"about {told_share(numbers, code, NOISE_ALONE)}"
+    if not is_told(numbers, code, margin):
+        return what_fits(numbers, code)
+    return f"about {told_share(numbers, code, margin, NOISE_ALONE)}"
 
 
 def why_apart(numbers: Numbers, code: int) -> str:

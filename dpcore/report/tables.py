@@ -78,7 +78,7 @@ class Group:
 
     def chance(self, code: int) -> str:
         """Noisy chance of a class, with its interval."""
-        return told_share(self, code)
+        return told_share(self, code, self.margin)
 
     def count(self, code: int) -> str:
         """Noisy count of a class, with the margin of its noise."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from dpcore.released.noisy_counts import sum_tail
+
 
 def drawn(confusion: list[list[int]]) -> AppTest:
     def table(confusion: list[list[int]]) -> None:
@@ -12,8 +14,8 @@ def drawn(confusion: list[list[int]]) -> AppTest:
 
         from pages.components.families.shared import evaluation
 
-        counts = SimpleNamespace(noisy_confusion=confusion, count_margin=12)
-        evaluation._confusion(counts, ("no", "yes"), "ill")
+        counts = SimpleNamespace(noisy_confusion=confusion, group_counts=(), count_margin=12)
+        evaluation._confusion(SimpleNamespace(evaluation=counts, classes=("no", "yes")), "ill")
 
     app = AppTest.from_function(table, args=(confusion,)).run()
     assert not app.exception
@@ -25,6 +27,35 @@ def test_counts_below_zero_are_marked_and_explained(confusion: list[list[int]], 
     app = drawn(confusion)
     assert ('<span class="neg">−2</span>' in "".join(item.value for item in app.get("html"))) == explained
     assert ("below zero" in "".join(item.value for item in app.caption)) == explained
+    assert "of several groups, and each of those carries noise of ±12" in "".join(
+        item.value for item in app.get("html")
+    )
+
+
+def test_every_count_has_the_noise_of_the_groups_that_it_adds_up() -> None:
+    def table() -> None:
+        from types import SimpleNamespace
+
+        import numpy as np
+
+        from dpcore.released.evaluation import evaluate
+        from pages.components.families.shared import evaluation
+
+        counts = np.array([[3000, 300, 0], [1537, 231, 0], [20, 90, -18]])
+        estimates = np.array([[0.8, 0.1, 0.1], [0.9, 0.1, 0.0], [0.2, 0.6, 0.2]])
+        model = SimpleNamespace(evaluation=evaluate(counts, estimates, 4.0, 12), classes=("a", "b", "c"))
+        evaluation._confusion(model, "kind")
+
+    app = AppTest.from_function(table).run()
+    assert not app.exception
+    told = "".join(item.value for item in app.get("html"))
+    two, one = sum_tail(4.0, 2, 0.95), sum_tail(4.0, 1, 0.95)
+    assert two > one
+    for count, margin in (("4,537", two), ("531", two), ("20", one), ("90", one)):
+        assert f"<span>{count}</span> ±{margin}</div>" in told
+    assert f'<span class="neg">−18</span> ±{one}</div>' in told
+    assert told.count("<span>0</span> ±0</div>") == 3
+    assert "all groups that are predicted so; ± is the noise on all of them together, 95%. ±0: no group" in told
 
 
 @pytest.mark.parametrize(("most", "noun"), [(1, "people"), (3, "records")])

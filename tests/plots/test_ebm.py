@@ -178,10 +178,23 @@ def test_categories_are_bars_with_whiskers_and_counts_beside_them():
     assert bars.error_x.array == pytest.approx([Z95 * 0.1] * 5)
     counts = trace(figure, "noisy records")
     assert list(counts.x) == list(item.noisy_counts)
-    assert [text.strip() for text in trace(figure, "counts").text[-2:]] == ["−4", "−7"]
+    assert [text.strip() for text in trace(figure, "counts").text[-2:]] == ["−4 ±12", "−7 ±12"]
     assert counts.marker.pattern.shape[-2:] == ("/", "/")
     assert figure.layout.yaxis.ticklabelstandoff > 0, "a whisker cut off at the edge does not reach a name"
     assert figure.layout.yaxis.ticktext == ("&lt;b&gt;A&lt;/b&gt;", "B &amp; C", "D", "other", "missing")
+
+
+def test_counts_beside_categories_have_room_for_their_noise():
+    told = words()
+    faint, crowded = (
+        told.model.terms[2].model_copy(update={"noisy_counts": (most, 2967, -6, 112, 0), "count_errors": (224.5,) * 5})
+        for most in (168, 1_687_100)
+    )
+    shown = [shape_figure(told, item, [0]) for item in (faint, crowded)]
+    assert [text.strip() for text in trace(shown[1], "counts").text[:3]] == ["1,687,100 ±440", "2,967 ±440", "−6 ±440"]
+    assert shown[0].layout.margin.r < shown[1].layout.margin.r
+    hover = trace(shown[1], "noisy records").hovertext[2]
+    assert "noisy count −6 ±440, 95%" in hover
 
 
 def test_bars_of_classes_differ_by_pattern():

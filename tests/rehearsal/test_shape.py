@@ -4,6 +4,7 @@ import ast
 from decimal import Decimal
 from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -15,11 +16,14 @@ from dpcore.domain.schema import Schema
 from dpcore.learning.learner import Run
 from dpcore.models.registry import get_learner
 from dpcore.models.released import parse_model
+from dpcore.privacy.budgets import geometric_tail
 from dpcore.privacy.randomness import SeededRandom, public_generator
 from dpcore.rehearsal import Rehearsal, rehearse, shape_of, usable
 from dpcore.rehearsal.marginals import tilted, uniform
 from dpcore.rehearsal.running import invented_table
-from dpcore.rehearsal.shape import eased, raked
+from dpcore.rehearsal.shape import eased, fitted_to
+from dpcore.rehearsal.teacher import measured_groups
+from dpcore.released.evaluation import confusion_of, evaluate
 from dpcore.released.evidence import Groups, without_negatives
 from dpcore.released.invented import Records, between
 from dpcore.released.release import make_release
@@ -224,7 +228,7 @@ def test_weights_give_every_group_its_share():
         Groups(lambda _: two, np.array([-3.0, 60.0]), 1.0),
     ]
     records = Records(SCHEMA, {SCHEMA.entity: pd.DataFrame({"a": ["yes"] * 5000})})
-    weights = raked(groups, records)
+    weights = fitted_to(groups, records)
     assert weights.sum() == pytest.approx(1)
     assert [weights[one == i].sum() for i in range(3)] == pytest.approx([0.7, 0.2, 0.1], abs=1e-6)
     assert weights[two == 0].sum() == pytest.approx(0, abs=1e-6)
@@ -255,7 +259,7 @@ def test_tables_that_contradict_each_other_leave_the_target_as_it_was_counted():
     def worst(weights):
         return np.abs(shares(weights, "a", "t") - np.array(wanted) / 1000).max()
 
-    assert worst(soft) < worst(raked(groups, records)) / 2
+    assert worst(soft) < worst(fitted_to(groups, records)) / 2
 
 
 def test_what_noise_explains_is_left_alone():
@@ -265,10 +269,25 @@ def test_what_noise_explains_is_left_alone():
     assert eased(groups, records, "a")[:2] == pytest.approx([0.104, 0.096])
 
 
+def test_numbers_of_predicted_classes_have_the_noise_of_all_counts_that_they_add_up():
+    scale, exact = 6.0, np.array([[400, 90], [30, 200], [50, 80], [10, 120]])
+    estimates = np.array([[0.8, 0.2], [0.1, 0.9], [0.4, 0.6], [0.1, 0.9]])
+    evaluation = evaluate(exact, estimates, scale, geometric_tail(scale, 0.95))
+    knowledge = SimpleNamespace(model=SimpleNamespace(evaluation=evaluation), evidence=SimpleNamespace(predicted=None))
+    (groups,) = measured_groups(knowledge)
+    noise = np.reshape(SeededRandom(1).geometric_noise(scale, 2000 * exact.size), (-1, *exact.shape))
+    told = [confusion_of(exact + one, estimates.argmax(axis=1)).sum(axis=0) for one in noise]
+    assert groups.error == pytest.approx(np.std(told, axis=0), rel=0.08)
+    assert groups.error[1] / groups.error[0] == pytest.approx(3**0.5), "three groups are predicted the second class"
+    knowledge.model.evaluation = evaluation.model_copy(update={"group_counts": (), "group_estimates": ()})
+    (earlier,) = measured_groups(knowledge)
+    assert earlier.error == pytest.approx([groups.error[0]] * 2), "as if one group were predicted each"
+
+
 def test_a_group_without_records_counts_for_nothing():
     groups = [Groups(lambda _: np.zeros(10, dtype=int), np.array([5.0, 5.0]), 1.0)]
     records = Records(SCHEMA, {SCHEMA.entity: pd.DataFrame({"a": ["yes"] * 10})})
-    assert raked(groups, records) == pytest.approx(np.full(10, 0.1))
+    assert fitted_to(groups, records) == pytest.approx(np.full(10, 0.1))
 
 
 def test_negative_counts_are_shared_out():

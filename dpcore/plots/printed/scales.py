@@ -113,7 +113,7 @@ def ticks(axis: Any, scale: Scale) -> list[tuple[float, str]]:
 
 
 def number_words(value: float, form: str | None) -> str:
-    """A number in plotly's form: percent, two digits, or as it is, with a true minus."""
+    """A number in plotly's form: percent, two digits, whole, or as it is, with a true minus."""
     if form is None:
         told = f"{value:,.10g}"
     elif form.endswith("%"):
@@ -121,5 +121,5 @@ def number_words(value: float, form: str | None) -> str:
     elif form.endswith("~f"):
         told = f"{value:{form.replace('~', '')}}".rstrip("0").rstrip(".")
     else:
-        told = f"{value:{form}}"
+        told = f"{round(value) if form.endswith('d') else value:{form}}"
     return told.replace("-", "−")

@@ -25,8 +25,10 @@ from dpcore.models.ilp.released.model import CoveredGroup, ILPModel, predicted_l
 from dpcore.privacy.losses import selection_rho
 from dpcore.privacy.mechanisms import ExponentialMechanism, GaussianMechanism, GeometricMechanism
 from dpcore.privacy.randomness import SecureRandom, SeededRandom
+from dpcore.released.noisy_counts import TOO_NOISY
 from dpcore.released.plan import CountNoise, RunPlan
 from dpcore.released.release import make_release
+from pages.components.families.shared import cells
 from tests.oracles.clauses import Body, Wanted, holds
 from tests.support.small_relations import TARGET, People, body_of, draw_people, people, small_schema
 
@@ -260,6 +262,19 @@ def test_a_theory_reads_as_sentences() -> None:
         "This clause does not predict it.",
         "Every other patient: ill = yes for about 75% (noise alone: 60% to 90%).",
     ]
+
+
+def test_no_chance_is_told_that_the_table_says_is_too_noisy() -> None:
+    """Counts that add up to no more than the noise on one of them tell nothing, however narrow the interval."""
+    few = theory(with_a()).model_copy(update={"count_margin": 12})
+    told, others = few.reading(small_schema(), TARGET)
+    assert told == (
+        "A patient with a drug that has kind = a: the chance of ill = yes is too noisy to tell: anything from 60% to "
+        "90% fits."
+    )
+    assert others.endswith("too noisy to tell: anything from 60% to 90% fits.")
+    assert TOO_NOISY in cells.estimate(few.groups[0], 1, few.count_margin)
+    assert TOO_NOISY not in cells.estimate(few.groups[0], 1, 11)
 
 
 def test_a_theory_in_prolog_and_as_a_table() -> None:

@@ -2,11 +2,15 @@
 
 from decimal import Decimal
 
+import pytest
+
 from dpcore.models.rules.learning.learner import RuleListLearner
 from dpcore.models.rules.released.model import Rule, RuleListModel
+from dpcore.models.rules.released.plain_text import rule_list_text
 from dpcore.plots.rule_list import rule_list_figure
-from dpcore.released.noisy_counts import NOISE_ALONE, TOO_FEW, told_share, why_apart
+from dpcore.released.noisy_counts import NOISE_ALONE, TOO_FEW, TOO_NOISY, is_told, told_share, why_apart
 from dpcore.released.release import make_release
+from pages.components.families.shared import cells
 from tests.support.small_tables import schema_of
 
 ILL = {"name": "ill", "type": "boolean", "target": True}
@@ -30,13 +34,33 @@ def test_no_chance_is_told_that_noise_hides():
     told = _reading(4, 9, interval=(0.02, 0.97))
     assert told.endswith("is too noisy to tell: anything from 2.0% to 97% fits.")
     assert "71%" not in told
+    few = _reading(4, 5, interval=(0.0, 0.47))
+    assert few.endswith("is too noisy to tell: anything from 0.0% to 47% fits."), "no more than the noise on one count"
+    assert "71%" not in few
+
+
+@pytest.mark.parametrize("interval", [(0.0, 0.47), (0.0, 0.5), (0.0, 0.51), (0.6, 0.8)])
+@pytest.mark.parametrize("counts", [(4, 9), (4, 6), (4, 5), (0, 0), (-9, 4)])
+def test_words_table_chart_and_plain_text_agree_on_what_noise_hides(counts, interval):
+    rule = Rule(
+        conditions=(), text="everyone else", noisy_counts=counts, estimates=(0.29, 0.71), intervals=(interval,) * 2
+    )
+    model = RuleListModel(classes=("no", "yes"), rules=(rule,), count_margin=9, antecedent_count=1, evaluation=None)
+    told = is_told(rule, 1, 9)
+    assert ("about 71%" in model.reading("ill")[0]) == told
+    assert ("<b>" in cells.estimate(rule, 1, 9)) == told
+    marks = [mark.marker.symbol for mark in chart([counts], [interval]).data if mark.y]
+    assert ("circle" in marks) == told
+    line = rule_list_text(None, model)
+    assert ("71%" in line and TOO_NOISY not in line) == told
 
 
 def test_a_share_with_its_interval_or_nobody():
     counts = {"text": "", "conditions": (), "estimates": (0.29, 0.71), "intervals": ((0.1, 0.4), (0.6, 0.8))}
-    assert told_share(Rule(noisy_counts=(4, 9), **counts), 1) == "71% (60% to 80%)"
-    assert told_share(Rule(noisy_counts=(4, 9), **counts), 1, NOISE_ALONE) == "71% (noise alone: 60% to 80%)"
-    assert told_share(Rule(noisy_counts=(-13, 4), **counts), 1) == TOO_FEW
+    assert told_share(Rule(noisy_counts=(4, 9), **counts), 1, 9) == "71% (60% to 80%)"
+    assert told_share(Rule(noisy_counts=(4, 9), **counts), 1, 9, NOISE_ALONE) == "71% (noise alone: 60% to 80%)"
+    assert told_share(Rule(noisy_counts=(-13, 4), **counts), 1, 9) == TOO_FEW
+    assert told_share(Rule(noisy_counts=(4, 9), **counts), 1, 13) == "71% (60% to 80%), too noisy to tell"
 
 
 def test_a_chance_that_its_counts_seem_to_contradict_says_why():

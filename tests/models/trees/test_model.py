@@ -1,6 +1,7 @@
 """The released tree and forest: texts, prediction, tables, groups of chances."""
 
 from decimal import Decimal
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -16,7 +17,9 @@ from dpcore.models.trees.released.chance_groups import chance_cuts
 from dpcore.models.trees.released.column_use import columns_used
 from dpcore.models.trees.released.forest_model import ForestModel
 from dpcore.models.trees.released.model import TreeModel
+from dpcore.models.trees.released.plain_text import tree_text
 from dpcore.models.trees.released.splits import Split, split_by_category, split_conditions, split_on
+from dpcore.plots.tree import tree_figure
 from dpcore.privacy.budgets import geometric_tail
 from dpcore.released.noisy_counts import sum_tail
 from tests.support import small_trees
@@ -218,6 +221,22 @@ def test_a_tree_of_one_leaf_reads_as_everyone():
     assert model.possible_finals({}, SCHEMA) == (0,)
     assert model.count_records(frame, SCHEMA, "stage") == ((0, 1, 0),)
     assert len(model.to_frame()) == 1
+
+
+def test_words_diagram_and_plain_text_agree_on_what_noise_hides():
+    clear = tree(leaf(2, 40))
+    node = clear.nodes[0].model_copy(update={"intervals": ((0.53, 1.0), (0.0, 0.47)), "count_margin": 42})
+    hidden = clear.model_copy(update={"nodes": (node,)})
+    assert hidden.reading("ill")[0].endswith("The chance of yes is too noisy to tell: anything from 0.0% to 47% fits.")
+    assert "too noisy to tell" not in clear.reading("ill")[0]
+    assert ["≈" in _chance_drawn(model) for model in (clear, hidden)] == [False, True]
+    written = [tree_text(SimpleNamespace(target="ill"), model) for model in (clear, hidden)]
+    assert ["too noisy to tell" in text for text in written] == [False, True]
+
+
+def _chance_drawn(model: TreeModel) -> str:
+    (drawn,) = (trace for trace in tree_figure(model, "ill").data if trace.name == "chances")
+    return str(drawn.text)
 
 
 def test_a_folded_root_is_a_tree_of_one_leaf():

@@ -167,7 +167,14 @@ def test_a_map_has_the_colours_of_its_scale() -> None:
 
 @pytest.mark.parametrize(
     ("value", "form", "words"),
-    [(0.25, ".0%", "25%"), (0.8, ".2~f", "0.8"), (1.0, ".2~f", "1"), (-1234.5, None, "−1,234.5"), (3, None, "3")],
+    [
+        (0.25, ".0%", "25%"),
+        (0.8, ".2~f", "0.8"),
+        (1.0, ".2~f", "1"),
+        (-1234.5, None, "−1,234.5"),
+        (3, None, "3"),
+        (-5000.0, ",d", "−5,000"),
+    ],
 )
 def test_numbers_are_written_as_on_pages(value: float, form: str | None, words: str) -> None:
     assert number_words(value, form) == words

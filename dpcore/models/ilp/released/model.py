@@ -19,7 +19,7 @@ from dpcore.models.ilp.released.words import clause_words, one_row, rows_in_word
 from dpcore.numerals import whole
 from dpcore.released.cases import possible_cells
 from dpcore.released.evaluation import Evaluation
-from dpcore.released.noisy_counts import NOISE_ALONE, are_nobody, told_share
+from dpcore.released.noisy_counts import NOISE_ALONE, are_nobody, is_told, told_share, what_fits
 
 
 class CoveredGroup(FrozenModel):
@@ -197,8 +197,10 @@ class ILPModel(FrozenModel):
         doubt = "" if group.kept or group.clause is None else " This clause does not predict it."
         if are_nobody(group.noisy_counts):
             return f"{who}: too few people to tell, as the noisy counts add up to nobody.{doubt}"
-        share = told_share(group, self.positive, NOISE_ALONE)
-        return f"{who}: {target} = {self.classes[self.positive]} for about {share}.{doubt}"
+        label = f"{target} = {self.classes[self.positive]}"
+        if not is_told(group, self.positive, self.count_margin):
+            return f"{who}: the chance of {label} is {what_fits(group, self.positive)}.{doubt}"
+        return f"{who}: {label} for about {told_share(group, self.positive, self.count_margin, NOISE_ALONE)}.{doubt}"
 
     def weighing(self, schema: Schema, target: str) -> str:
         """What noisy counts of both sides say of their weights, in a sentence; empty if weights were given."""

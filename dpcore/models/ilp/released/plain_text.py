@@ -30,7 +30,7 @@ def _theory_rows(model: ILPModel) -> tuple[list[str], list[list[str]]]:
             [
                 "none" if group.clause is None else str(number),
                 ", ".join(str(count) for count in group.noisy_counts),
-                told_share(group, model.positive),
+                told_share(group, model.positive, model.count_margin),
                 "" if group.kept or group.clause is None else NO_PREDICTION,
             ]
         )

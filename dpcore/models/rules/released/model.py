@@ -113,7 +113,7 @@ class RuleListModel(FrozenModel):
         opening = "If" if position == 0 else "Otherwise, if"
         who = f"{opening} {rule.text}" if rule.conditions else "For everyone else"
         chance = f"{who}: the chance of {target} = {self.classes[best]} is"
-        return f"{chance} {told_chance(rule, best)}."
+        return f"{chance} {told_chance(rule, best, self.count_margin)}."
 
     def to_frame(self) -> pd.DataFrame:
         """Table twin of the list: one row per rule, every number labelled noisy."""

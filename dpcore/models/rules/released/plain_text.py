@@ -18,6 +18,6 @@ def rule_list_text(_: Release, model: RuleListModel) -> str:
     for position, rule in enumerate(model.rules):
         word = "IF" if position == 0 else "ELSE IF"
         row = [word if rule.conditions else "", rule.text]
-        row += [told_share(rule, code) for code in shown]
+        row += [told_share(rule, code, model.count_margin) for code in shown]
         rows.append([*row, ", ".join(str(count) for count in rule.noisy_counts)])
     return text_table(head, rows)

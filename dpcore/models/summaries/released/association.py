@@ -11,6 +11,7 @@ from dpcore.arrays import Floats
 from dpcore.models.summaries.released.estimates import Axes, Estimates
 from dpcore.models.summaries.released.model import SummaryModel
 from dpcore.models.summaries.released.reading import Amount
+from dpcore.models.summaries.released.turned import turned
 
 #: A category is left out if its count is below so many deviations of the noise on it.
 _SEEN: Final = 3.0
@@ -26,7 +27,10 @@ class Association:
 
 
 def associations(model: SummaryModel, seed: int = 1) -> list[Association]:
-    """All pairs that were counted, the strongest first. What noise adds on average is taken off."""
+    """All pairs that were counted, the strongest first. What noise adds on average is taken off.
+
+    Where noise hides all but one category of a column, nothing is told: anything from 0 to 1 fits.
+    """
     own, pairs = model.estimates, model.pairs
     if not pairs:
         return []
@@ -35,9 +39,8 @@ def associations(model: SummaryModel, seed: int = 1) -> list[Association]:
     for pair in pairs:
         kept = [_seen(own, axis) for axis in pair]
         value, again = float(cramer_v(own, pair, kept)), cramer_v(drawn, pair, kept)
-        # What noise does to the estimate, turned over, tells where the truth may be.
-        low, high = (float(2 * value - np.quantile(again, own)) for own in (0.975, 0.025))
-        found.append(Association(pair, Amount(value, max(min(low, value), 0.0), min(max(high, value), 1.0))))
+        told = min(map(len, kept)) > 1
+        found.append(Association(pair, turned(value, again, most=1.0) if told else Amount(0.0, 0.0, 1.0)))
     return sorted(found, key=lambda one: -one.strength.value)
 
 

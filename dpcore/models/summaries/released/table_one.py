@@ -18,6 +18,7 @@ from dpcore.models.summaries.released.intervals import intervals
 from dpcore.models.summaries.released.model import SummaryModel
 from dpcore.models.summaries.released.reading import Amount, margin_of, quantiles_in_band
 from dpcore.models.summaries.released.share_intervals import Whole, share_intervals
+from dpcore.models.summaries.released.turned import turned
 from dpcore.released.noisy_counts import nearest_rows
 
 _DRAWS: Final = 200
@@ -134,14 +135,32 @@ class View:
 
     def shares(self, place: int, cells: list[int]) -> Floats:
         """Shares within each group among some cells of an axis: not negative, each group summing to 1."""
-        counts = self.counts(place)[..., cells]
-        near = nearest_rows(counts, np.maximum(counts.sum(axis=-1), 1.0))
-        return np.asarray(near / near.sum(axis=-1, keepdims=True))
+        return _shares_of(self.counts(place)[..., cells])
 
     def means(self, place: int, middle: Floats) -> Floats:
         """Mean of a number in each group, without the bias of cutting off at 0."""
         counts = self.counts(place)[..., : len(middle)]
         return np.asarray(counts @ middle / np.maximum(counts.sum(axis=-1), 1.0))
+
+
+def _shares_of(counts: Floats) -> Floats:
+    """Shares of the cells in each group: not negative, each group summing to 1."""
+    near = nearest_rows(counts, np.maximum(counts.sum(axis=-1), 1.0))
+    return np.asarray(near / near.sum(axis=-1, keepdims=True))
+
+
+def _alike(counts: Floats, again: Floats) -> Floats:
+    """Shares as noise alone would make them in groups that are alike: of all groups together, with its noise on top.
+
+    Parameters
+    ----------
+    counts : array of shape (n_groups, n_cells)
+    again : array of shape (n_draws, n_groups, n_cells)
+        The same with other noise on top.
+    """
+    sizes = np.maximum(counts.sum(axis=-1, keepdims=True), 1.0)
+    together = sizes * (_shares_of(counts) * sizes).sum(axis=0) / sizes.sum()
+    return _shares_of(together + again - counts)
 
 
 def _lines(view: View, again: View, place: int) -> list[Line]:
@@ -174,12 +193,15 @@ def _difference(view: View, again: View, place: int) -> Amount | None:
     groups = view.compared(place, len(known))
     if len(groups) < 2:
         return None
-    inside = [own.shares(place, known)[..., groups, :] for own in (view, again)]
+    counts, redrawn = (own.counts(place)[..., groups, :][..., known] for own in (view, again))
     if ends is None:
-        inside[1] = inside[1][: max(_FEWEST, _DRAWS * _NARROW // len(known))]
-        return _turned(*map(_gap_of_shares, inside))[0]
-    middle = middles(ends)
-    return _turned(*(_gap_of_means(own @ middle, _variances(own, middle)) for own in inside))[0]
+        redrawn = redrawn[: max(_FEWEST, _DRAWS * _NARROW // len(known))]
+
+    def gap(shares: Floats) -> Floats:
+        return _gap_of_shares(shares) if ends is None else _gap_of_means(shares, middles(ends))
+
+    value, moved = (gap(_shares_of(own)) for own in (counts, redrawn))
+    return turned(float(value), moved, alone=lambda: gap(_alike(counts, redrawn)))
 
 
 def _worth_a_line(cell: str, shares: tuple[Amount, ...]) -> bool:
@@ -245,15 +267,16 @@ def deviations_below(view: View, place: int, filled: int, below: Floats) -> Floa
     return np.asarray(np.sqrt(np.maximum(alike * sums**2 + apart * (squares - sums**2 / cells), 0.0)))
 
 
-def _gap_of_means(means: Floats, variances: Floats) -> Floats:
-    """Largest standardised difference of two means: shape (..., 1)."""
+def _gap_of_means(shares: Floats, middle: Floats) -> Floats:
+    """Largest standardised difference of two means: shape (...)."""
+    means, variances = shares @ middle, _variances(shares, middle)
     away = np.abs(means[..., :, None] - means[..., None, :])
     common = np.maximum((variances[..., :, None] + variances[..., None, :]) / 2, 1e-12)
-    return np.asarray((away / np.sqrt(common)).max(axis=(-1, -2))[..., None])
+    return np.asarray((away / np.sqrt(common)).max(axis=(-1, -2)))
 
 
 def _gap_of_shares(shares: Floats) -> Floats:
-    """Largest standardised difference of two distributions over categories: shape (..., 1) (Yang, Dalton 2012)."""
+    """Largest standardised difference of two distributions over categories: shape (...) (Yang, Dalton 2012)."""
     widest = np.zeros(shares.shape[:-2])
     for first in range(shares.shape[-2]):
         for second in range(first):
@@ -262,20 +285,9 @@ def _gap_of_shares(shares: Floats) -> Floats:
             square = (one[..., :, None] * one[..., None, :] + other[..., :, None] * other[..., None, :]) / 2
             common = mean[..., :, None] * np.eye(one.shape[-1]) - square
             away = one - other
-            turned = np.linalg.pinv(common, rcond=1e-6, hermitian=True) @ away[..., None]
-            widest = np.maximum(widest, (away[..., None, :] @ turned)[..., 0, 0])
-    return np.asarray(np.sqrt(np.maximum(widest, 0.0))[..., None])
-
-
-def _turned(values: Floats, again: Floats) -> tuple[Amount, ...]:
-    """Values of at least 0 with an interval: what other noise would have done to them, turned over.
-
-    Where that reaches 0, noise can only have added: then as much may hide above the value as it adds to it.
-    """
-    most, least = np.quantile(again, (0.975, 0.025), axis=0)
-    low = np.clip(2 * values - most, 0.0, values)
-    high = np.where(low > 0, np.maximum(2 * values - least, values), most)
-    return tuple(Amount(float(v), float(a), float(max(b, v))) for v, a, b in zip(values, low, high, strict=True))
+            scaled = np.linalg.pinv(common, rcond=1e-6, hermitian=True) @ away[..., None]
+            widest = np.maximum(widest, (away[..., None, :] @ scaled)[..., 0, 0])
+    return np.asarray(np.sqrt(np.maximum(widest, 0.0)))
 
 
 def _sizes(view: View) -> tuple[Amount, ...]:

@@ -219,6 +219,11 @@ class TreeModel(FrozenModel):
                     ways.append((child, {**cells, name: here}))
         return tuple(sorted(found))
 
+    @property
+    def labels(self) -> tuple[int, ...]:
+        """Class predicted where records stop, in the order of :attr:`finals`."""
+        return tuple(self.nodes[position].label for position in self.finals)
+
     def columns(self) -> tuple[str, ...]:
         """Columns that a prediction looks at, in the order of the nodes."""
         shown = [self.nodes[p] for final in self.finals for p in self.path(final)[:-1]]
@@ -234,7 +239,7 @@ class TreeModel(FrozenModel):
         condition = self.condition(position)
         who = "For everyone" if position == 0 else f"If {condition}"
         chance = f"{who}: predicted {target} = {self.classes[node.label]}. The chance of {self.classes[shown]} is"
-        return f"{chance} {told_chance(node, shown)}."
+        return f"{chance} {told_chance(node, shown, node.count_margin)}."
 
     def to_frame(self) -> pd.DataFrame:
         """Table twin of the tree: one row per node, every number labelled noisy."""

@@ -24,7 +24,7 @@ def tree_text(release: Release, model: TreeModel) -> str:
                 "  " * model.depth(position) + node.text,
                 f"{release.target} = {model.classes[node.label]}" if node.final else "",
                 ", ".join(str(count) for count in node.noisy_counts),
-                told_share(node, node.label) if node.final else "",
+                told_share(node, node.label, node.count_margin) if node.final else "",
             ]
         )
     return text_table(head, rows)

@@ -10,6 +10,7 @@ import streamlit as st
 
 from dpcore.domain.schema import Schema
 from dpcore.numerals import whole
+from dpcore.released.noisy_counts import TOO_NOISY, is_told
 from dpcore.released.release import Release
 from pages.components.families.shared import cells
 from pages.components.families.shared.truth import Truth
@@ -40,15 +41,15 @@ def show(release: Release, model: Any, shown: int, truth: Truth | None = None) -
 
 def _runs(model: Any, shown: int) -> list[tuple[bool, list[int]]]:
     """Rules in their order, those beside each other together of which the noise hides the chance."""
-    hidden = [bool(rule.conditions) and not cells.is_told(rule, shown, model.count_margin) for rule in model.rules]
+    hidden = [bool(rule.conditions) and not is_told(rule, shown, model.count_margin) for rule in model.rules]
     return [(bool(key), list(group)) for key, group in groupby(range(len(hidden)), key=hidden.__getitem__)]
 
 
 def _folded(model: Any, schema: Schema, positions: list[int], shown: int, width: int) -> str:
     """One row for rules that the noise hides, which opens."""
-    named = f"Rule {positions[0] + 1}: {cells.HIDDEN}"
+    named = f"Rule {positions[0] + 1}: {TOO_NOISY}"
     if len(positions) > 1:
-        named = f"Rules {positions[0] + 1} to {positions[-1] + 1}: {cells.HIDDEN}"
+        named = f"Rules {positions[0] + 1} to {positions[-1] + 1}: {TOO_NOISY}"
     inner = "".join(_row(model, schema, position, shown, None) for position in positions)
     return markup.folded(named, inner, width)
 

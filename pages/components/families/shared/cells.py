@@ -9,13 +9,11 @@ from typing import Any
 import streamlit as st
 
 from dpcore.numerals import percent, whole
-from dpcore.released.noisy_counts import are_nobody, why_apart
+from dpcore.released.noisy_counts import TOO_NOISY, are_nobody, is_told, why_apart
 from pages.components.families.shared.truth import Truth
 
 #: With more classes than this, only the chosen one's counts are open.
 MANY_CLASSES = 4
-#: Of a chance that the noise hides.
-HIDDEN = "too noisy to tell"
 #: What a chance rests on, said of the tables that tell where it is not the share of its counts.
 LEANS = (
     "Where counts are few for their noise, the chance leans on more than them, such as what was expected before, "
@@ -57,15 +55,7 @@ def estimate(node: Any, shown: int, margin: int, truth: Truth | None = None, pos
         f'<div class="fg-interval" role="img" aria-label="{words}">'
         f'<span class="range" style="left:{100 * low:.2f}%;width:{100 * (high - low):.2f}%"></span>'
         f'<span class="point" style="left:{100 * value:.2f}%"></span>{mark}</div></div>'
-    ) + ("" if told else f'<div class="fg-unclear">{HIDDEN}</div>')
-
-
-def is_told(node: Any, shown: int, margin: int) -> bool:
-    """Whether the noise leaves something to say of the chance in a rule or node."""
-    from dpcore.plots.style import clearly
-
-    counts = node.noisy_counts
-    return not are_nobody(counts) and clearly(counts, margin, *node.intervals[shown])
+    ) + ("" if told else f'<div class="fg-unclear">{TOO_NOISY}</div>')
 
 
 def count(number: int, margin: str = "") -> str:

@@ -11,7 +11,7 @@ import streamlit as st
 
 from dpcore.domain.columns import OTHER, NumericColumn, format_number
 from dpcore.numerals import percent
-from dpcore.released.noisy_counts import are_nobody
+from dpcore.released.noisy_counts import are_nobody, is_told
 from dpcore.released.release import Release
 from pages.components.families.shared import cells
 from pages.components.kit import markup
@@ -71,7 +71,7 @@ def answer(title: str, label: str, places: Sequence[Place], shown: int, caveat: 
 
     No chance is told that the noise hides. The caveat, Markdown, stands after it.
     """
-    told = [place for place in places if cells.is_told(place.numbers, shown, place.margin)]
+    told = [place for place in places if is_told(place.numbers, shown, place.margin)]
     chance = _chance(markup.plain(label), places, told, shown)
     show = st.success if told else st.warning
     show(f"{chance} {caveat or text('case_is_a_group')}", title=markup.plain(title), icon="➡️")

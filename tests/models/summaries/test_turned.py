@@ -1,0 +1,92 @@
+"""Intervals of what cannot be negative hold the truth also at 0, and are never empty there."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dpcore.data.ingest import frame_chunks, ingest
+from dpcore.learning.learner import Run
+from dpcore.models.summaries.released.association import associations
+from dpcore.models.summaries.released.table_one import differences
+from dpcore.models.summaries.released.turned import turned
+from dpcore.privacy.randomness import SeededRandom
+from tests.models.summaries.test_learner import LEARNER, plan, schema
+from tests.support.configurations import table_of
+
+LOOKS = 200
+
+
+def alike() -> pd.DataFrame:
+    """People of whom no column tells anything of another."""
+    place = np.arange(960)
+    return pd.DataFrame(
+        {
+            "age": 20 + place % 80,
+            "sex": np.where(place // 2 % 2, "f", "m"),
+            "ward": [f"w{code}" for code in place // 4 % 12],
+            "ill": np.where(place % 2, "no", "yes"),
+            "by night": np.where(place // 48 % 2, "yes", "no"),
+        }
+    )
+
+
+@cache
+def looks(delta: str, *columns: str):
+    planned = plan("1", delta, columns=(*columns, "ill"), by="ill")
+    table = ingest(frame_chunks(alike()), planned.schema, SeededRandom(0))
+    return [LEARNER.run(Run(table, planned, SeededRandom(seed))) for seed in range(LOOKS)]
+
+
+@pytest.mark.parametrize("delta", ["0", "0.000001"])
+@pytest.mark.parametrize("column", ["sex", "ward"])
+def test_no_difference_is_held_by_its_interval(column, delta):
+    # Each look with other redraws: one set of them would be off in one direction for all looks.
+    found = [
+        gap for seed, model in enumerate(looks(delta, column)) for gap in differences(model, schema(), seed).values()
+    ]
+    assert len(found) == LOOKS
+    assert np.mean([gap.low == 0 for gap in found]) >= 0.9
+    assert all(gap.low <= gap.value <= gap.high and gap.low < gap.high for gap in found)
+
+
+@pytest.mark.parametrize("delta", ["0", "0.000001"])
+def test_columns_that_have_nothing_to_do_with_each_other_are_held_by_their_intervals(delta):
+    found = [
+        one.strength for seed, model in enumerate(looks(delta, "sex", "ward")) for one in associations(model, seed)
+    ]
+    assert len(found) == 2 * LOOKS
+    assert min(strength.value for strength in found) == 0
+    assert np.mean([strength.low == 0 for strength in found]) >= 0.9
+    assert all(strength.low <= strength.value <= strength.high <= 1 for strength in found)
+    assert all(strength.low < strength.high for strength in found)
+
+
+def test_an_interval_that_reaches_0_has_the_upper_end_that_noise_may_hide():
+    draws = np.linspace(0.0, 1.0, 1001)
+    assert turned(0.2, draws).high == pytest.approx(0.975)
+    assert turned(0.2, draws, most=0.5).high == 0.5
+    assert turned(0.2, draws).low == 0
+    far = turned(5.0, 5 + draws)
+    assert (far.low, far.high) == pytest.approx((4.025, 5.0))
+
+
+def test_what_noise_alone_makes_of_nothing_is_no_difference():
+    """A value that adds up noise on many counts is far above 0, and other noise on top takes it further."""
+    noise = np.sqrt(np.random.default_rng(1).chisquare(50, 2000))
+    more = np.sqrt(np.random.default_rng(2).noncentral_chisquare(50, 50, 2000))
+    value = float(np.sqrt(50))
+    assert turned(value, more).low > 1
+    assert turned(value, more, alone=lambda: noise).low == 0
+    assert turned(value, more, alone=lambda: noise / 2).low > 1
+
+
+def test_where_noise_hides_all_categories_anything_fits():
+    planned = plan("0.1", by="ill")
+    model = LEARNER.run(Run(table_of(schema(), []), planned, SeededRandom(0)))
+    hidden = [one.strength for one in associations(model) if one.strength.value == 0]
+    assert hidden
+    assert all((strength.low, strength.high) == (0, 1) for strength in hidden)
