@@ -10,7 +10,7 @@ import pytest
 
 from dpcore.data.ingest import frame_chunks, ingest
 from dpcore.learning.learner import Run
-from dpcore.models.summaries.released.association import associations
+from dpcore.models.summaries.released.association import associations, cramer_v
 from dpcore.models.summaries.released.table_one import differences
 from dpcore.models.summaries.released.turned import turned
 from dpcore.privacy.randomness import SeededRandom
@@ -63,6 +63,29 @@ def test_columns_that_have_nothing_to_do_with_each_other_are_held_by_their_inter
     assert np.mean([strength.low == 0 for strength in found]) >= 0.9
     assert all(strength.low <= strength.value <= strength.high <= 1 for strength in found)
     assert all(strength.low < strength.high for strength in found)
+
+
+@cache
+def by_ward(strength: float) -> tuple[pd.DataFrame, float]:
+    """People of whom a ward has one age more often, some wards more so; and Cramér's V of the two without noise."""
+    draw = np.random.default_rng(3)
+    ward, any_age = draw.integers(0, 12, 4000), draw.integers(0, 8, 4000)
+    decade = np.where(draw.random(4000) < strength, ward % 8, any_age)
+    table = pd.crosstab(ward, decade).to_numpy().astype(float)
+    frame = pd.DataFrame({"ward": [f"w{code}" for code in ward], "age": 21 + 10 * decade})
+    return frame.assign(sex="f", ill="no", **{"by night": "no"}), float(cramer_v(table, 0.0))
+
+
+@pytest.mark.parametrize("delta", ["0", "0.000001"])
+@pytest.mark.parametrize("strength", [0.15, 0.7])
+@pytest.mark.parametrize("epsilon", ["0.04", "0.1"])
+def test_associations_of_many_cells_are_held_by_their_intervals(delta, epsilon, strength):
+    frame, exact = by_ward(strength)
+    planned = plan(epsilon, delta, columns=("ward", "age"), crosstabs=("ward by age",))
+    table = ingest(frame_chunks(frame), planned.schema, SeededRandom(0))
+    found = [associations(LEARNER.run(Run(table, planned, SeededRandom(seed))), seed)[0].strength for seed in range(80)]
+    assert np.mean([one.low <= exact <= one.high for one in found]) >= 0.9
+    assert all(one.low < one.high for one in found)
 
 
 def test_an_interval_that_reaches_0_has_the_upper_end_that_noise_may_hide():

@@ -34,29 +34,42 @@ def associations(model: SummaryModel, seed: int = 1) -> list[Association]:
     own, pairs = model.estimates, model.pairs
     if not pairs:
         return []
-    drawn = own.redrawn(_DRAWS, seed)
-    found = []
+    drawn, found = own.redrawn(_DRAWS, seed), []
     for pair in pairs:
-        kept = [_seen(own, axis) for axis in pair]
-        value, again = float(cramer_v(own, pair, kept)), cramer_v(drawn, pair, kept)
+        kept = tuple(_seen(own, axis) for axis in pair)
         told = min(map(len, kept)) > 1
-        found.append(Association(pair, turned(value, again, most=1.0) if told else Amount(0.0, 0.0, 1.0)))
+        strength = _strength(own, drawn, pair, kept) if told else Amount(0.0, 0.0, 1.0)
+        found.append(Association(pair, strength))
     return sorted(found, key=lambda one: -one.strength.value)
 
 
-def cramer_v(own: Estimates, pair: Axes, kept: list[list[int]]) -> Floats:
-    """Cramér's V among some cells of both axes: shape (...), as the tables have."""
-    table = own.table(pair)
-    if min(map(len, kept)) < 2:
-        return np.zeros(table.shape[:-2])
-    table = table[..., kept[0], :][..., kept[1]]
-    rows, columns = (np.maximum(table.sum(axis=axis, keepdims=True), 1.0) for axis in (-1, -2))
-    total = np.maximum(table.sum(axis=(-1, -2), keepdims=True), 1.0)
-    alone = np.maximum(rows * columns / total, 1.0)
-    by_noise = own.deviation(pair) ** 2 * (1 - 1 / len(kept[0])) * (1 - 1 / len(kept[1]))
+def _strength(own: Estimates, drawn: Estimates, pair: Axes, kept: tuple[list[int], ...]) -> Amount:
+    """Cramér's V among some cells of both axes, with its interval."""
+    table, again = (one.table(pair)[..., kept[0], :][..., kept[1]] for one in (own, drawn))
+    variance = own.deviation(pair) ** 2
+    value = float(cramer_v(table, variance))
+
+    def alone() -> Floats:
+        return cramer_v(_independent(table) + again - table, variance)
+
+    # What is drawn carries the noise of the release, and its own on top.
+    return turned(value, cramer_v(again, 2 * variance), most=1.0, alone=alone)
+
+
+def cramer_v(table: Floats, variance: float) -> Floats:
+    """Cramér's V of noisy tables, whose every count has noise of this variance: shape (...) of (..., rows, columns)."""
+    height, width = table.shape[-2:]
+    alone = np.maximum(_independent(table), 1.0)
+    by_noise = variance * (1 - 1 / height) * (1 - 1 / width)
     square = (((table - alone) ** 2 - by_noise) / alone).sum(axis=(-1, -2))
-    most = total[..., 0, 0] * (min(map(len, kept)) - 1)
+    most = np.maximum(table.sum(axis=(-1, -2)), 1.0) * (min(height, width) - 1)
     return np.asarray(np.minimum(1.0, np.sqrt(np.maximum(square, 0.0) / most)))
+
+
+def _independent(table: Floats) -> Floats:
+    """What a table would be if rows and columns had nothing to do with each other."""
+    rows, columns = (np.maximum(table.sum(axis=axis, keepdims=True), 1.0) for axis in (-1, -2))
+    return np.asarray(rows * columns / np.maximum(table.sum(axis=(-1, -2), keepdims=True), 1.0))
 
 
 def _seen(own: Estimates, axis: int) -> list[int]:

@@ -72,4 +72,4 @@ def _group_line(line: Line) -> str:
 def _shown(kind: str, amount: Amount) -> str:
     if kind == "count":
         return whole(amount.value)
-    return share_words(amount) if kind == "share" else figure_words(amount)
+    return {"share": share_words, "mean": mean_words}.get(kind, figure_words)(amount)

@@ -13,7 +13,7 @@ def by_what_stands_out(groups: int | None, gaps: Mapping[int, Amount], told: Seq
     """Places of all columns, the most remarkable first.
 
     With groups, those that surely differ most between them (low end of the standardised
-    difference); where noise hides all differences, and without groups, those that are far from
+    difference); where noise hides the differences, and without groups, those that are far from
     even or have much missing. The column of the groups comes first.
 
     Parameters
@@ -23,8 +23,8 @@ def by_what_stands_out(groups: int | None, gaps: Mapping[int, Amount], told: Seq
     gaps : mapping
         Standardised difference of columns, by place.
     """
-    scores = {place: gap.low for place, gap in gaps.items()} or dict(enumerate(map(uneven, told)))
-    return sorted(range(len(told)), key=lambda place: (place != groups, -scores.get(place, -math.inf)))
+    surely = {place: gap.low for place, gap in gaps.items()}
+    return sorted(range(len(told)), key=lambda place: (place != groups, -surely.get(place, 0.0), -uneven(told[place])))
 
 
 def uneven(reading: ColumnReading) -> float:
