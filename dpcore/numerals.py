@@ -66,10 +66,16 @@ def percents(shares: Sequence[float]) -> list[str]:
 
 
 def adding_up(shares: Sequence[float]) -> list[str]:
-    """Shares of one whole as they add up to it: differences of rounded sums, all with as many decimals."""
-    decimals = 1 if min(shares) < 0.0995 else 0
-    sums = [round(100 * share, decimals) for share in accumulate(shares, initial=0.0)]
-    return [f"{after - before:.{decimals}f}%" for before, after in pairwise(sums)]
+    """Shares of one whole as they add up to it: differences of rounded sums, all with as many decimals.
+
+    With more of these until none of them reads 0, but for shares of less than 1e-6.
+    """
+    for decimals in range(1 if min(shares) < 0.0995 else 0, 5):
+        sums = [round(100 * share, decimals) for share in accumulate(shares, initial=0.0)]
+        told = [f"{after - before:.{decimals}f}%" for before, after in pairwise(sums)]
+        if all(float(share.rstrip("%")) for share in told):
+            break
+    return told
 
 
 def within(margin: float) -> str:

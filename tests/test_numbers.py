@@ -8,7 +8,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dpcore.numerals import hundredths, measured, minus, percent, percents, score, small, tenths, whole, within
+from dpcore.numerals import (
+    adding_up,
+    hundredths,
+    measured,
+    minus,
+    percent,
+    percents,
+    score,
+    small,
+    tenths,
+    whole,
+    within,
+)
 
 ROOT = Path(__file__).parents[1]
 #: Where text for readers is made.
@@ -90,6 +102,13 @@ def test_different_shares_read_differently():
     assert percents([0.25, 0.2512]) == ["25.0%", "25.1%"]
     assert percents([0.0012, 0.00121, 0.25]) == ["0.120%", "0.121%", "25.000%"]
     assert percents([]) == []
+
+
+def test_shares_of_one_whole_add_up_and_none_reads_0():
+    assert adding_up([0.472, 0.473, 0.055]) == ["47.2%", "47.3%", "5.5%"]
+    assert adding_up([1 / 3, 1 / 3, 1 / 3]) == ["33%", "34%", "33%"]
+    assert adding_up([0.9997, 0.0003]) == ["99.97%", "0.03%"]
+    assert adding_up([1.0]) == ["100%"]
 
 
 def test_errors_keep_three_digits_without_powers_of_ten():

@@ -24,8 +24,8 @@ TOO_NOISY = "too noisy to tell"
 _WIDE = 0.5
 #: What the interval of a share is for, in sentences.
 NOISE_ALONE = "noise alone: "
-#: A chance that is further from the share of its counts than this seems to contradict them, as does another class that
-#: is the most likely one.
+#: A chance that is further from the share of its counts than this seems to contradict them; so does one by which
+#: another class is the most likely one.
 _APART = 0.05
 #: Sums of more terms are not tabulated either, unless the scale is so small that whole numbers
 #: are coarse: a sum of 16 may then be almost surely 0, and one of 200 not.
@@ -180,9 +180,10 @@ def why_apart(numbers: Numbers, code: int) -> str:
     if are_nobody(numbers.noisy_counts):
         return ""
     known = [max(count, 0) for count in numbers.noisy_counts]
-    share = known[code] / sum(known)
-    contradicted = known[int(np.argmax(numbers.estimates))] < max(known)
-    if abs(share - numbers.estimates[code]) <= _APART and not contradicted:
+    share, told = known[code] / sum(known), numbers.estimates[code]
+    likeliest, most = int(np.argmax(numbers.estimates)), int(np.argmax(known))
+    swapped = code in (likeliest, most) and known[likeliest] < known[most]
+    if percent(share) == percent(told) or (abs(share - told) <= _APART and not swapped):
         return ""
     return (
         f"The counts alone say {percent(share)}. They are few for the noise, or for what was expected before, so the "

@@ -64,7 +64,7 @@ class Runs(ServiceBase):
             may_be_pure=_may_be_pure(in_form),
             balance_before=means.balance,
             left_after=Decimal(0) if refusal else means.left(plan.loss),
-            over=means.over is not None,
+            hindrance=means.hindrance(plan.loss),
             short_by=means.short_by(plan.loss),
             runs_like_this_left=0 if refusal else means.fitting(plan.loss, plan.loss),
             affordable=refusal is None,

@@ -20,7 +20,7 @@ from dpcore.privacy.losses import NOTHING, Loss, total_loss
 from dpcore.validation import storable
 from dpcore.workspace.database import ledger_entries, utc_now
 from dpcore.workspace.populations import account_of
-from dpcore.workspace.requests import REASON_LIMIT, Balance, LedgerEntry, Standing
+from dpcore.workspace.requests import REASON_LIMIT, Balance, Hindrance, LedgerEntry, Standing
 
 ReservationState = Literal["reserved", "touched", "committed", "refunded"]
 _STATES: dict[str, ReservationState] = {
@@ -221,14 +221,22 @@ class Means:
         """What would be left after one more run of this loss."""
         return min(pot.left(loss) for pot in self.pots)
 
-    def short_by(self, loss: Loss) -> Decimal:
-        """By how much one more run of this loss would exceed what is left; 0 if it does not, or if all is over."""
+    def hindrance(self, loss: Loss) -> Hindrance | None:
+        """What is in the way of one more run of this loss, if anything is."""
         if self.over is not None:
-            return _ZERO
+            return "over"
         if self.standing.frozen is not None:
+            return "frozen"
+        if self.run_cap is not None and loss.epsilon > self.run_cap:
+            return "one run"
+        return None if self.full(loss) is None else "budget"
+
+    def short_by(self, loss: Loss) -> Decimal:
+        """By how much one more run of this loss exceeds what is left, if it does; all of it for whoever is frozen."""
+        hindrance, pot = self.hindrance(loss), self.full(loss)
+        if hindrance == "frozen":
             return self.pots[0].adds(loss)
-        pot = self.full(loss)
-        return _ZERO if pot is None else pot.adds(loss) - pot.left()
+        return pot.adds(loss) - pot.left() if hindrance == "budget" and pot is not None else _ZERO
 
     def fitting(self, *losses: Loss) -> int:
         """How many runs like the last fit after the others."""
@@ -285,16 +293,17 @@ def _pot(connection: Connection, dataset_id: str, analyst: str | None, cap: Priv
 
 def refusal_of(means: Means, loss: Loss) -> str | None:
     """Why a run of this cost cannot be reserved: what it would come to, and whom to ask."""
-    if means.over is not None:
+    hindrance, full = means.hindrance(loss), means.full(loss)
+    if hindrance == "over":
         return means.over
-    if means.standing.frozen is not None:
-        return _frozen(means.standing.frozen)
-    if means.run_cap is not None and loss.epsilon > means.run_cap:
+    if hindrance == "frozen":
+        return _frozen(means.standing.frozen or "")
+    if hindrance == "one run":
+        most = means.run_cap or _ZERO
         return (
-            f"Not enough budget: this run asks for ε = {_shown(loss.epsilon)}, but {_shown(means.run_cap)} is allowed "
-            f"for one run on this data set. It is short by {_shown(loss.epsilon - means.run_cap)}. {_WHOM}"
+            f"Not enough budget: this run asks for ε = {_shown(loss.epsilon)}, but {_shown(most)} is allowed "
+            f"for one run on this data set. It is short by {_shown(loss.epsilon - most)}. {_WHOM}"
         )
-    full = means.full(loss)
     return None if full is None else _refuse(full, loss, full is means.whole, means.balance.largest)
 
 

@@ -20,6 +20,8 @@ from dpcore.privacy.losses import Loss
 from dpcore.released.plan import RunPlan
 from dpcore.released.workload import Forecast
 
+#: What may be in the way of a run.
+Hindrance = Literal["over", "frozen", "one run", "budget"]
 RunState = Literal["queued", "running", "done", "failed", "cancelled", "interrupted"]
 BudgetRequestState = Literal["open", "granted", "declined"]
 #: States in which a run may still change by itself.
@@ -365,10 +367,11 @@ class Quote:
         Budget of the analyst now.
     left_after : Decimal
         What would be left; 0 if the run does not fit.
-    over : bool
-        Whether nothing can be run on the data set any more, whatever is left.
+    hindrance : str or None
+        What is in the way of the run, if anything: nothing can be run on the data set any more (``over``),
+        the analyst is ``frozen``, it costs more than ``one run`` may, or the ``budget``.
     short_by : Decimal
-        By how much the run exceeds what is left; 0 if it does not, or all is over.
+        By how much the run exceeds what is left, if that is in its way; all of it for whoever is frozen.
     runs_like_this_left : int
         Further runs of the same cost that would fit after this one: exactly so many.
     affordable : bool
@@ -389,7 +392,7 @@ class Quote:
     may_be_pure: bool
     balance_before: Balance
     left_after: Decimal
-    over: bool
+    hindrance: Hindrance | None
     short_by: Decimal
     runs_like_this_left: int
     affordable: bool
@@ -399,8 +402,8 @@ class Quote:
 
     @property
     def short(self) -> bool:
-        """Whether more budget would help: the run exceeds what is left, and nobody is frozen."""
-        return bool(self.short_by) and self.balance_before.frozen is None
+        """Whether more budget would help: the run exceeds what is left, and nothing else is in its way."""
+        return self.hindrance == "budget"
 
 
 @dataclass(frozen=True)

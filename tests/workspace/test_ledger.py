@@ -28,6 +28,7 @@ from dpcore.workspace.database import (
     utc_now,
     write,
 )
+from dpcore.workspace.grants import Grants
 from dpcore.workspace.ledger import Ledger
 from dpcore.workspace.processes import ProcessIdentity
 from tests.support.accounts import add_row, release_for
@@ -187,6 +188,19 @@ def test_analysts_have_their_own_cap_but_share_the_data_set(engine: Engine) -> N
     with pytest.raises(BudgetError, match=r"0\.10 is left in this data set's budget"):
         reserve(ledger, Decimal("0.2"), nonce="d", analyst="eve")
     assert ledger.balance("data", "ann").left == Decimal("0.1")
+
+
+def test_what_is_in_the_way_of_a_run_is_told_as_its_refusal_is(ledger: Ledger) -> None:
+    def told(epsilon: str) -> tuple[str | None, Decimal, bool]:
+        means, loss = ledger.means("data", "ann"), pure_loss(Decimal(epsilon))
+        return means.hindrance(loss), means.short_by(loss), ledger_lines.refusal_of(means, loss) is None
+
+    assert told("1.5") == (None, 0, True)
+    assert told("2.5") == ("budget", HALF, False)
+    ledger.raise_caps("data", run_cap=Decimal(2))
+    assert told("2.5") == ("one run", 0, False), "more budget would not help"
+    Grants(ledger._engine).freeze("data", "ann", "a reason", actor="eve")
+    assert told("1.5") == ("frozen", Decimal("1.5"), False)
 
 
 def test_caps_change_and_the_ledger_keeps_every_change(ledger: Ledger) -> None:

@@ -47,7 +47,7 @@ def draft_of(desk: Desk, uploads: Uploads) -> Draft | None:
     if earlier is not None and earlier.file_ids[0] == ids[0]:
         draft.tables = earlier.tables
     with st.spinner("Reading the header …"):
-        work = _begin_describing(desk, uploads, draft, None)
+        work = _begin_describing(desk, uploads, draft)
     if not work.active and work.problem:  # Not even that could be noted.
         draft.problem, draft.noted = plain(work.problem), desk.notes()
         st.session_state[STATE] = draft
@@ -67,18 +67,18 @@ def _known_draft(desk: Desk, ids: list[str]) -> Draft | None:
     return mine
 
 
-def _begin_describing(desk: Desk, uploads: Uploads, draft: Draft, key: str | None) -> upload_reading.Reading:
+def _begin_describing(desk: Desk, uploads: Uploads, draft: Draft) -> upload_reading.Reading:
     def tell(problem: str) -> None:
         draft.problem = problem
 
     def describe(_service: Service, watch: Watch) -> None:
         with telling(desk, draft, tell, " Remove the file, or upload another one."):
-            _describe(uploads, draft, key, watch)
+            _describe(uploads, draft, watch)
 
     return upload_reading.begin("Reading the header", describe, with_form=bool(draft.tables))
 
 
-def _describe(uploads: Uploads, draft: Draft, key: str | None, watch: Watch) -> None:
+def _describe(uploads: Uploads, draft: Draft, watch: Watch) -> None:
     """Draft the rows of the form from the headers. Raises ``IngestError``.
 
     What was answered about a column of the same name is kept.
@@ -96,7 +96,7 @@ def _describe(uploads: Uploads, draft: Draft, key: str | None, watch: Watch) -> 
         table, draft.person = new_table(uploads, watch)
         draft.tables = [table.after(known.get(table.ident))]
     else:
-        _join(uploads, draft, key, watch)
+        _join(uploads, draft, None, watch)
 
 
 def _join(uploads: Uploads, draft: Draft, key: str | None, watch: Watch) -> None:

@@ -23,6 +23,14 @@ from pages.components.visitor import access
 if TYPE_CHECKING:
     from dpcore.rehearsal import Rehearsal
 
+#: In a few words, why a run is refused.
+_REFUSED = {
+    "over": "No run is possible now",
+    "frozen": "Budget frozen",
+    "one run": "More than one run may cost",
+    "budget": "Over budget",
+}
+
 
 def show(given: Given, family: Family) -> None:
     """The form of a run, its price, and the two ways to go on."""
@@ -41,7 +49,7 @@ def show(given: Given, family: Family) -> None:
             if quote is not None and quote.may_be_pure:
                 st.checkbox("Keep this run free of δ", key=_pure_key(family), help=text("pure"), **inputs.KEEP)
         with slot.kept():
-            if quote is not None and quote.short_by:
+            if quote is not None and quote.hindrance in ("budget", "frozen"):
                 ask.offer(dataset, quote.short_by if quote.short_by.is_finite() else None)
         if quote is not None and family.hint is not None:
             family.hint(quote)
@@ -111,16 +119,7 @@ def _refused(request: RunRequest | None, quote: Quote) -> None:
     if quote.short and whole is not None and amounts.none_yet(quote.balance_before, whole):
         st.info(text("no_budget_yet"), title="No budget yet")
         return
-    st.error(markup.plain(quote.refusal), title=_what_is_wrong(quote))
-
-
-def _what_is_wrong(quote: Quote) -> str:
-    """In a few words, why a run is refused."""
-    if quote.over:
-        return "No run is possible now"
-    if quote.balance_before.frozen is not None:
-        return "Budget frozen"
-    return "Over budget" if quote.short else "More than one run may cost"
+    st.error(markup.plain(quote.refusal), title=_REFUSED[quote.hindrance or "budget"])
 
 
 def _meaning(quote: Quote) -> str:

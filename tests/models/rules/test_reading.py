@@ -73,6 +73,15 @@ def test_a_chance_that_its_counts_seem_to_contradict_says_why():
     assert "counts alone say 0.0%" in why_apart(Rule(noisy_counts=(28, -3), **own), 1)
 
 
+def test_a_chance_by_which_another_class_is_the_most_likely_one_says_why():
+    """Only of the two that change places: of a third one nothing seems to be wrong."""
+    own = {"text": "", "conditions": (), "intervals": ((0.1, 0.6), (0.1, 0.6), (0.1, 0.2))}
+    rule = Rule(noisy_counts=(43, 45, 12), estimates=(0.45, 0.43, 0.12), **own)
+    assert "counts alone say 43%" in why_apart(rule, 0)
+    assert "counts alone say 45%" in why_apart(rule, 1)
+    assert why_apart(rule, 2) == ""
+
+
 def chart(counts, intervals):
     """Chart of a list whose rules have these noisy counts and intervals."""
     rules = [
