@@ -97,7 +97,9 @@ def _calibration(model: Any, shown: int, label: str, counted: Noun, key: str) ->
     groups = group_shares(model.evaluation, shown)
     if not groups:
         return
-    with st.expander("Do the chances hold?"):
+    with st.expander("Do the chances hold?", key=f"{key}-chances", on_change="rerun") as part:
+        if not part.open:  # Only then is it drawn.
+            return
         st.markdown(text("calibration"))
         drawn, alt = calibration_figure(groups, counted), calibration_alt(groups, label, counted)
         figure.show(drawn, key=f"{key}-calibration", alt=alt)
