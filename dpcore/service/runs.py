@@ -54,7 +54,7 @@ class Runs(ServiceBase):
         means = self._means(dataset)
         in_form = _forms(dataset, request, means)
         plan = in_form(request.pure)
-        refusal = refusal_of(means, plan.loss)
+        hindrance = means.hindrance(plan.loss)
         return Quote(
             plan=plan,
             forecast=machine_of(self._home).forecast(get_learner(request.algorithm).workload(plan)),
@@ -63,12 +63,11 @@ class Runs(ServiceBase):
             form=form_sentence(plan),
             may_be_pure=_may_be_pure(in_form),
             balance_before=means.balance,
-            left_after=Decimal(0) if refusal else means.left(plan.loss),
-            hindrance=means.hindrance(plan.loss),
+            left_after=Decimal(0) if hindrance else means.left(plan.loss),
+            hindrance=hindrance,
             short_by=means.short_by(plan.loss),
-            runs_like_this_left=0 if refusal else means.fitting(plan.loss, plan.loss),
-            affordable=refusal is None,
-            refusal=refusal or "",
+            runs_like_this_left=0 if hindrance else means.fitting(plan.loss, plan.loss),
+            refusal=refusal_of(means, plan.loss) or "",
             guarantee=guarantee_sentence(plan),
             odds=guaranteed_odds(plan.epsilon, plan.delta, plan.promised),
         )

@@ -233,10 +233,12 @@ class Means:
 
     def short_by(self, loss: Loss) -> Decimal:
         """By how much one more run of this loss exceeds what is left, if it does; all of it for whoever is frozen."""
-        hindrance, pot = self.hindrance(loss), self.full(loss)
+        hindrance = self.hindrance(loss)
         if hindrance == "frozen":
             return self.pots[0].adds(loss)
-        return pot.adds(loss) - pot.left() if hindrance == "budget" and pot is not None else _ZERO
+        if hindrance != "budget" or (pot := self.full(loss)) is None:
+            return _ZERO
+        return pot.adds(loss) - pot.left()
 
     def fitting(self, *losses: Loss) -> int:
         """How many runs like the last fit after the others."""

@@ -374,8 +374,6 @@ class Quote:
         By how much the run exceeds what is left, if that is in its way; all of it for whoever is frozen.
     runs_like_this_left : int
         Further runs of the same cost that would fit after this one: exactly so many.
-    affordable : bool
-        Whether ``submit`` would accept the run now.
     refusal : str
         Requested, left, short by, whom to ask; empty if affordable.
     guarantee : str
@@ -395,10 +393,14 @@ class Quote:
     hindrance: Hindrance | None
     short_by: Decimal
     runs_like_this_left: int
-    affordable: bool
     refusal: str
     guarantee: str
     odds: str
+
+    @property
+    def affordable(self) -> bool:
+        """Whether ``submit`` would accept the run now."""
+        return self.hindrance is None
 
     @property
     def short(self) -> bool:

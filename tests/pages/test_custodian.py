@@ -745,7 +745,7 @@ def test_a_bar_that_is_over_shows_no_room() -> None:
 def test_a_frozen_meter_keeps_its_numbers_and_escapes_the_reason() -> None:
     whole = balance("3", "1", "2")
     frozen = balance("3", "1", "0", frozen=HOSTILE)
-    told = meter.render("x", frozen, whole, replace(quote(add_ward()), balance_before=frozen, affordable=False))
+    told = meter.render("x", frozen, whole, replace(quote(add_ward()), balance_before=frozen, hindrance="frozen"))
     assert f"Frozen by the custodian: {escape(HOSTILE)}" in told
     assert "Spent so far ε 1.00" in told
     assert "<h2>Privacy budget</h2>" in told
