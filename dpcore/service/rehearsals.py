@@ -29,8 +29,7 @@ class Rehearsals(Runs, Releases):
         from dpcore.models.registry import get_learner
         from dpcore.rehearsal import rehearse
 
-        dataset, request = self._exact(request)
-        plan = self._plan(dataset, request)
+        dataset, request, plan = self._planned(request)
         learner = get_learner(request.algorithm)
         return rehearse(learner, dataset.schema, plan, releases=self._shaping(request, shaped))
 
@@ -51,8 +50,7 @@ class Rehearsals(Runs, Releases):
         from dpcore.models.registry import get_learner
         from dpcore.rehearsal import outlook
 
-        dataset, request = self._exact(request)
-        plan = self._plan(dataset, request)
+        dataset, request, plan = self._planned(request)
         return outlook(
             get_learner(request.algorithm),
             dataset.schema,

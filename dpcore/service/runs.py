@@ -6,10 +6,12 @@ import hashlib
 import json
 import time
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from decimal import Decimal
-from functools import cache
+from functools import lru_cache, partial
 
 from dpcore.data.chosen import chosen_executor, cluster_address
+from dpcore.domain.schema import Schema
 from dpcore.errors import AccessError, BudgetError, NotFoundError, RequestError
 from dpcore.released.plan import RunPlan, form_sentence, guarantee_sentence, guaranteed_odds
 from dpcore.service.base import ServiceBase, check_id
@@ -19,6 +21,8 @@ from dpcore.workspace.requests import DatasetInfo, Quote, RunRequest, RunStatus
 from dpcore.workspace.users import ROLES
 
 _POLL_SECONDS = 0.1
+#: How many plans a process remembers.
+_PLANS = 128
 _NOT_YOURS = (
     "The delta of a run follows from that of the data set's budget, which its custodian sets: leave it out. "
     "To promise more, choose a smaller epsilon."
@@ -48,10 +52,17 @@ class Runs(ServiceBase):
 
     def quote(self, request: RunRequest) -> Quote:
         """Say what a run would cost and promise. Free; raises ``RequestError``."""
+        return self.pricing(request.dataset_id)(request)
+
+    def pricing(self, dataset_id: str) -> Callable[[RunRequest], Quote]:
+        """What :meth:`quote` says of several runs on one data set, all seen from the budget of this moment."""
+        dataset = self._usable(dataset_id)
+        means = self._means(dataset)
+        return lambda request: self._priced(dataset, self._exact(dataset, request), means)
+
+    def _priced(self, dataset: DatasetInfo, request: RunRequest, means: Means) -> Quote:
         from dpcore.models.registry import get_learner
 
-        dataset, request = self._exact(request)
-        means = self._means(dataset)
         in_form = _forms(dataset, request, means)
         plan = in_form(request.pure)
         hindrance = means.hindrance(plan.loss)
@@ -87,8 +98,7 @@ class Runs(ServiceBase):
         ConflictError
             If the nonce was used for another request.
         """
-        dataset, request = self._exact(request)
-        plan = self._plan(dataset, request)
+        _, request, plan = self._planned(request)
         reservation = self._queue.reserve(request, self._user.name, plan.loss, nonce, _request_hash(request, plan))
         if reservation.created or self._queue.status(reservation.id).state == "queued":
             self._jobs.start(reservation.id)
@@ -165,15 +175,21 @@ class Runs(ServiceBase):
             time.sleep(_POLL_SECONDS)
         return status
 
-    def _exact(self, request: RunRequest) -> tuple[DatasetInfo, RunRequest]:
-        """The data set of a request, and the request with its id and the cut points of the first look that it names."""
-        dataset, parameters = self._usable(request.dataset_id), dict(request.parameters)
+    def _planned(self, request: RunRequest) -> tuple[DatasetInfo, RunRequest, RunPlan]:
+        """The data set of a request, the exact request, and its plan."""
+        dataset = self._usable(request.dataset_id)
+        exact = self._exact(dataset, request)
+        return dataset, exact, _forms(dataset, exact, self._means(dataset))(exact.pure)
+
+    def _exact(self, dataset: DatasetInfo, request: RunRequest) -> RunRequest:
+        """The request with the id of its data set, and with the cut points of the first look that it names."""
+        parameters = dict(request.parameters)
         if told := parameters.get("cuts_from"):
             points = self._cut_points(dataset, str(told))
             if parameters.get("cut_points") not in (None, (), [], points, list(points)):
                 raise RequestError("Either name cut points, or the first look that tells them.")
             parameters["cut_points"] = points
-        return dataset, request.model_copy(update={"dataset_id": dataset.id, "parameters": parameters})
+        return request.model_copy(update={"dataset_id": dataset.id, "parameters": parameters})
 
     def _cut_points(self, dataset: DatasetInfo, release_id: str) -> tuple[str, ...]:
         from dpcore.models.released import parse_model
@@ -194,25 +210,37 @@ class Runs(ServiceBase):
             raise RequestError(RECORDS_GONE)
         return self._ledger.means(dataset.id, self._user.name)
 
-    def _plan(self, dataset: DatasetInfo, request: RunRequest) -> RunPlan:
-        return _forms(dataset, request, self._means(dataset))(request.pure)
-
 
 def _forms(dataset: DatasetInfo, request: RunRequest, means: Means) -> Callable[[bool], RunPlan]:
     """The plan of an exact request: pure, or in the form that suits the budget."""
     from dpcore.learning.forms import plan_under
-    from dpcore.models.registry import get_learner
 
     dataset.check_private()
     if request.parameters.get("delta") is not None:
         raise RequestError(_NOT_YOURS)
-    learner = get_learner(request.algorithm)
+    asked = _Asked(repr(request), dataset.schema.hash, request, dataset.schema)
+    return lambda pure: plan_under(means.nearest, partial(_plan, asked), pure=pure, most=means.run_cap)
 
-    @cache
-    def plan(delta: Decimal, rho: Decimal | None = None) -> RunPlan:
-        return learner.plan(dataset.schema, request.target, request.epsilon, request.parameters, delta, rho)
 
-    return lambda pure: plan_under(means.nearest, plan, pure=pure, most=means.run_cap)
+@dataclass(frozen=True)
+class _Asked:
+    """What is to be planned: public choices and a public schema, which two texts stand for."""
+
+    said: str
+    schema_hash: str
+    request: RunRequest = field(compare=False)
+    schema: Schema = field(compare=False)
+
+
+@lru_cache(maxsize=_PLANS)
+def _plan(asked: _Asked, delta: Decimal, rho: Decimal | None = None) -> RunPlan:
+    """The plan of a run; a page that is drawn again asks for the same few."""
+    from dpcore.models.registry import get_learner
+
+    request = asked.request
+    return get_learner(request.algorithm).plan(
+        asked.schema, request.target, request.epsilon, request.parameters, delta, rho
+    )
 
 
 def _may_be_pure(in_form: Callable[[bool], RunPlan]) -> bool:

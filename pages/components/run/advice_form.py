@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from decimal import Decimal
 
 import streamlit as st
@@ -112,9 +112,7 @@ def _propose(dataset: DatasetInfo, wish: Wish) -> None:
         st.info("Choose the column that is the outcome.")
         return
     counted = _counted(dataset)
-    found, problem = access.attempt(
-        lambda: advice.advise(wish, dataset.schema, lambda e: _quote(dataset, wish, e), counted)
-    )
+    found, problem = access.attempt(lambda: advice.advise(wish, dataset.schema, _priced(dataset, wish), counted))
     if found is None:
         st.warning(f"{problem} Choose something else above.")
         return
@@ -136,16 +134,23 @@ def _counted(dataset: DatasetInfo) -> int | None:
     return round(total.value) if total.high - total.low < _WELL * total.value else None
 
 
-def _quote(dataset: DatasetInfo, wish: Wish, at: Decimal) -> Quote:
+def _priced(dataset: DatasetInfo, wish: Wish) -> Callable[[Decimal], Quote]:
+    """What the run would cost at each epsilon."""
     family = registry.FAMILIES[advice.family_for(wish, dataset.schema)]
-    request = RunRequest(
-        dataset_id=dataset.id,
-        algorithm=family.name,
-        target=wish.target if family.targeted else "",
-        epsilon=at,
-        parameters=advice.parameters_for(wish, dataset.schema),
-    )
-    return access.service().quote(request)
+    price = access.service().pricing(dataset.id)
+
+    def at(epsilon: Decimal) -> Quote:
+        return price(
+            RunRequest(
+                dataset_id=dataset.id,
+                algorithm=family.name,
+                target=wish.target if family.targeted else "",
+                epsilon=epsilon,
+                parameters=advice.parameters_for(wish, dataset.schema),
+            )
+        )
+
+    return at
 
 
 def _tell(dataset: DatasetInfo, wish: Wish, found: Advice) -> None:
