@@ -141,6 +141,17 @@ def test_what_is_no_request_is_told_so(client: Client, content: bytes) -> None:
     assert set(answer.json()) == {"error"}
 
 
+@pytest.mark.parametrize("epsilon", [True, None, [0.5], {}, "a half", float("inf"), 10**300])
+def test_what_is_no_epsilon_is_never_taken_for_one(client: Client, epsilon: object) -> None:
+    token = {"authorization": client._http.headers["authorization"]}
+    asked = {"dataset": "ward", "algorithm": "tree", "target": "died", "epsilon": epsilon, "nonce": NONCE}
+    answer = sent("POST", "/api/v1/runs", content=json.dumps(asked).encode(), headers=token)
+    assert answer.status_code == 409
+    assert answer.json()["error"].startswith("Epsilon must be")
+    assert client.budget("ward").reserved == 0
+    assert client.budget("ward").left == Decimal(2)
+
+
 def test_what_goes_wrong_on_the_server_says_nothing_of_it(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: object) -> None:
         raise ValueError("age 47")

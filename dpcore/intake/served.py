@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 #: Seconds to wait for a connection, and values that are read at once.
 _PATIENCE, _VALUES = 10, 2_000_000
+#: Whose drivers take their patience as ``connect_timeout``; others have words of their own for it, and refuse this one.
+_PATIENT = frozenset({"postgresql", "mysql", "mariadb"})
 _BLOCK = 1 << 22
 
 _NO_ADDRESS = (
@@ -69,7 +71,7 @@ def _connected(name: str, address: str) -> sa.Connection:
 
     try:
         url = sa.make_url(address)
-        waiting = {} if url.get_backend_name() == "sqlite" else {"connect_timeout": _PATIENCE}
+        waiting = {"connect_timeout": _PATIENCE} if url.get_backend_name() in _PATIENT else {}
         engine = sa.create_engine(url, poolclass=sa.NullPool, connect_args=waiting)
     except (sa.exc.NoSuchModuleError, ImportError):
         raise IngestError(_NO_DRIVER.format(name=name)) from None

@@ -17,4 +17,4 @@ def imported(text: str) -> Imported:
     try:
         return Imported.model_validate_json(text)
     except ValidationError:
-        raise RequestError("An imported result can no longer be read. Remove it and import it again.") from None
+        raise RequestError("An imported result can no longer be read.") from None

@@ -10,15 +10,19 @@ import json
 import os
 import subprocess
 import sys
+import threading
 from typing import Final, NoReturn
 
 from dpcore.errors import FrostglassError, RequestError
+from dpcore.privacy.budgets import EPSILON_LIMIT
 from dpcore.released.release import Release
 
 #: What the process may take, as public as the size of the file.
 _SECONDS: Final = 60
 _MEMORY: Final = 3 << 30
 _LONGEST_NAME = 128
+#: Files read at once; further ones wait for their turn.
+_turns = threading.BoundedSemaphore(2)
 _GOOD = "good"
 _BAD: Final = {
     "form": "This is not a result that this version can read: import the JSON file of a download.",
@@ -45,9 +49,10 @@ def checked(text: str) -> Release:
     command = [sys.executable, "-m", "dpcore.report.imported"]
     quiet = {**os.environ, "OMP_NUM_THREADS": "1"}
     try:
-        done = subprocess.run(
-            command, input=text.encode(), capture_output=True, timeout=2 * _SECONDS, env=quiet, check=False
-        )
+        with _turns:
+            done = subprocess.run(
+                command, input=text.encode(), capture_output=True, timeout=2 * _SECONDS, env=quiet, check=False
+            )
     except subprocess.TimeoutExpired:
         raise RequestError(_BAD["limits"]) from None
     verdict = done.stdout.decode(errors="replace").strip()
@@ -85,14 +90,15 @@ def _fault(release: Release) -> str:
         return "form"
     card, domain = release.certificate, release.domain
     fits = (
-        card.epsilon.is_finite()
-        and card.epsilon > 0
+        card.epsilon > 0
+        and all(0 <= amount <= EPSILON_LIMIT for amount in (card.epsilon, *card.budget_split.values()))
         and 0 <= card.delta < 1
         and card.max_rows == domain.max_rows
         and card.max_rows_per_person == domain.privacy_unit.max_rows_per_person
         and card.cuts_from == release.parameters.get("cuts_from", "")
         and (card.composition != "" or sum(card.budget_split.values()) == card.epsilon)
         and len(release.dataset_name) <= _LONGEST_NAME
+        and isinstance(release.parameters.get("method", ""), str)
         and family.targeted == bool(release.target)
         and (not release.target or release.target in {column.name for column in domain})
     )

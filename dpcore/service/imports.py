@@ -54,7 +54,12 @@ class Imports(ServiceBase):
     def imported_releases(self) -> list[Imported]:
         """Results that the caller has brought as files, newest first. Nobody else reads them."""
         self._require(*ROLES)
-        return read_imports(self._engine, self._user.name)
+        return read_imports(self._engine, self._user.name)[0]
+
+    def unreadable_imports(self) -> list[str]:
+        """Identifiers of those that this version can no longer read: they can only be removed."""
+        self._require(*ROLES)
+        return read_imports(self._engine, self._user.name)[1]
 
     def forget_import(self, release_id: str) -> None:
         """Remove one of them."""

@@ -35,11 +35,17 @@ def keep_import(engine: Engine, owner: str, release: Release) -> None:
     write(engine, work)
 
 
-def read_imports(engine: Engine, owner: str) -> list[Imported]:
-    """What somebody has brought, newest first."""
-    chosen = sa.select(_R.content).where(_R.owner == owner).order_by(_R.time.desc(), _R.id)
-    contents = read(engine, lambda connection: connection.execute(chosen).scalars().all())
-    return [imported(content) for content in contents]
+def read_imports(engine: Engine, owner: str) -> tuple[list[Imported], list[str]]:
+    """What somebody has brought, newest first; and the identifiers of what this version cannot read."""
+    chosen = sa.select(_R.id, _R.content).where(_R.owner == owner).order_by(_R.time.desc(), _R.id)
+    found: list[Imported] = []
+    lost: list[str] = []
+    for row in read(engine, lambda connection: connection.execute(chosen).all()):
+        try:
+            found.append(imported(row.content))
+        except RequestError:
+            lost.append(row.id)
+    return found, lost
 
 
 def forget_import(engine: Engine, owner: str, release_id: str) -> None:

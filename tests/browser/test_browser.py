@@ -44,7 +44,7 @@ columns:
   - {name: died, type: boolean, target: true}
 """
 #: A run of this many candidate lists lasts long enough to be seen under way, and ends soon on a busy machine too.
-LONG_POOL = "500000"
+LONG_POOL = "150000"
 
 
 @dataclass

@@ -16,6 +16,7 @@ from dpcore.report.imported import fault_of
 from dpcore.service import Service
 from dpcore.service import imports as service_imports
 from dpcore.workspace import imports
+from dpcore.workspace.database import imported_releases, write
 from dpcore.workspace.users import LOCAL_USER
 from tests.plots.test_ilp import BOTH, release_of
 from tests.support.page_visitors import ANN, BOB
@@ -41,6 +42,15 @@ def put(path: str, value: object) -> Callable[[dict[str, Any]], None]:
     return change
 
 
+def dear(epsilon: str) -> Callable[[dict[str, Any]], None]:
+    """As if all of it had cost so much."""
+
+    def change(content: dict[str, Any]) -> None:
+        content["certificate"] |= {"epsilon": epsilon, "budget_split": {"all": epsilon}}
+
+    return change
+
+
 def test_what_was_downloaded_is_taken() -> None:
     assert fault_of(RELEASE.to_json()) == "good"
 
@@ -61,6 +71,9 @@ def test_what_was_downloaded_is_taken() -> None:
         (changed(put("target", "")), "itself"),
         (changed(put("certificate.epsilon", "0.01")), "itself"),
         (changed(put("certificate.epsilon", "-1")), "itself"),
+        (changed(dear("1E+30")), "itself"),
+        (changed(dear("1000.000000001")), "itself"),
+        (changed(put("parameters", {"method": []})), "itself"),
         (changed(put("certificate.max_rows", 5)), "itself"),
         (changed(put("certificate.max_rows_per_person", 9)), "itself"),
         (changed(put("certificate.cuts_from", "f" * 32)), "itself"),
@@ -98,6 +111,19 @@ def test_an_import_is_its_owners_until_they_remove_it(service: Service) -> None:
     assert len(ann.imported_releases()) == 1
     ann.forget_import(RELEASE.id)
     assert ann.imported_releases() == []
+
+
+def test_what_can_no_longer_be_read_hides_nothing_else_and_can_be_removed(service: Service) -> None:
+    ann = service.acting(ANN)
+    older = RELEASE.model_copy(update={"id": "0" * 32})
+    for release in (older, RELEASE):
+        imports.keep_import(service._engine, ANN.name, release)
+    gone = imported_releases.update().where(imported_releases.c.id == older.id).values(content='{"form": "of old"}')
+    write(service._engine, lambda connection: connection.execute(gone))
+    assert [found.id for found in ann.imported_releases()] == [RELEASE.id]
+    assert ann.unreadable_imports() == [older.id]
+    ann.forget_import(older.id)
+    assert ann.unreadable_imports() == []
 
 
 def test_refusals_are_sentences_that_quote_nothing(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:

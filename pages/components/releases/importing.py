@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
@@ -34,6 +36,16 @@ def offer() -> None:
         if file is not None:
             _take(file)
         outcome.tell(_SAID)
+        with slot.kept():
+            if lost := access.service().unreadable_imports():
+                _own_up(lost)
+
+
+def _own_up(lost: Sequence[str]) -> None:
+    """Say what cannot be shown any more, and offer to remove it."""
+    them = "An imported result" if len(lost) == 1 else f"{len(lost)} imported results"
+    st.warning(f"{them} can no longer be read by this version. Import the file again, or remove what is left of it.")
+    st.button("Remove what cannot be read", key="forget-unreadable", on_click=_forget, args=lost)
 
 
 def _take(file: st.runtime.uploaded_file_manager.UploadedFile) -> None:
@@ -53,5 +65,9 @@ def remove(release: Release) -> None:
         st.button("Remove this import", key=f"forget-{release.id}", on_click=_forget, args=(release.id,))
 
 
-def _forget(release_id: str) -> None:
-    outcome.of(_SAID, lambda: access.service().forget_import(release_id), "The import is removed.")
+def _forget(*release_ids: str) -> None:
+    def work() -> None:
+        for release_id in release_ids:
+            access.service().forget_import(release_id)
+
+    outcome.of(_SAID, work, "Removed.")

@@ -58,7 +58,7 @@ class _Asked(FrozenModel):
     dataset: str = Field(min_length=1, max_length=128)
     algorithm: str = Field(max_length=64)
     target: str = Field(default="", max_length=128)
-    epsilon: str | int | float
+    epsilon: Any
     parameters: dict[str, Any] = Field(default_factory=dict)
     pure: bool = False
     nonce: str = Field(min_length=16, max_length=128)
@@ -121,7 +121,7 @@ def _start(service: Service, content: object) -> dict[str, str]:
         dataset_id=service.dataset(asked.dataset).id,
         algorithm=asked.algorithm,
         target=asked.target,
-        epsilon=str(asked.epsilon),  # type: ignore[arg-type]
+        epsilon=asked.epsilon,
         parameters=asked.parameters,
         pure=asked.pure,
     )
