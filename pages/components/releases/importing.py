@@ -45,7 +45,7 @@ def _own_up(lost: Sequence[str]) -> None:
     """Say what cannot be shown any more, and offer to remove it."""
     them = "An imported result" if len(lost) == 1 else f"{len(lost)} imported results"
     st.warning(f"{them} can no longer be read by this version. Import the file again, or remove what is left of it.")
-    st.button("Remove what cannot be read", key="forget-unreadable", on_click=_forget, args=lost)
+    st.button("Remove what cannot be read", key="forget-unreadable", on_click=_forget, args=list(lost))
 
 
 def _take(file: st.runtime.uploaded_file_manager.UploadedFile) -> None:
