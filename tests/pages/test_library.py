@@ -8,9 +8,12 @@ from types import SimpleNamespace
 import streamlit as st
 
 from dpcore.privacy.budgets import format_epsilon
+from dpcore.workspace.database import imported_releases, write
+from dpcore.workspace.imports import keep_import
 from pages.components.releases import library, release_names
 from pages.components.visitor import access
-from tests.support.page_tools import add_ward, checked, fit, open_page, submit, words
+from tests.plots.test_ilp import BOTH, release_of
+from tests.support.page_tools import add_ward, button, checked, fit, open_page, submit, words
 
 
 def test_results_stand_in_a_table_with_what_tells_them_apart() -> None:
@@ -58,6 +61,20 @@ def test_chosen_rows_are_read_and_compared(monkeypatch) -> None:
     state[key] = SimpleNamespace(selection=SimpleNamespace(rows=[]))
     library.chosen(releases)
     assert state[release_names.OPEN] == releases[1].id, "what is read stays open"
+
+
+def test_an_import_that_cannot_be_read_leaves_the_page_as_it_is_and_can_be_removed() -> None:
+    add_ward()
+    service, release = access.service(), release_of(*BOTH)
+    keep_import(service._engine, service.user.name, release)
+    spoilt = imported_releases.update().values(content="{}")
+    write(service._engine, lambda connection: connection.execute(spoilt))
+    app = checked(open_page("releases"))
+    assert "An imported result can no longer be read" in words(app)
+    button(app, "Remove what cannot be read").click()
+    app = checked(app.run())
+    assert "can no longer be read" not in words(app)
+    assert service.unreadable_imports() == []
 
 
 def test_a_page_begins_with_its_latest_results() -> None:

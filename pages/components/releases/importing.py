@@ -28,6 +28,9 @@ def read() -> list[Release]:
 
 def offer() -> None:
     """A place to bring a file to."""
+    with slot.kept():
+        if lost := access.service().unreadable_imports():
+            _own_up(lost)
     upload_gate.let_in(LARGEST_IMPORT)
     with st.expander("Import a result", icon=":material/upload_file:"):
         st.markdown(text("import"))
@@ -36,9 +39,6 @@ def offer() -> None:
         if file is not None:
             _take(file)
         outcome.tell(_SAID)
-        with slot.kept():
-            if lost := access.service().unreadable_imports():
-                _own_up(lost)
 
 
 def _own_up(lost: Sequence[str]) -> None:
