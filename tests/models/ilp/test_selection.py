@@ -276,3 +276,13 @@ def test_every_method_finds_a_clause_that_stands_out(method: str) -> None:
     chosen = select_clause(lattice, counts, parameters, 10**5, Decimal(1), SeededRandom(3))
     assert chosen.place == 7
     assert chosen.left == 0 or method == "relevance_aware"
+
+
+def test_the_prior_leaves_room_for_every_coverage():
+    """However small epsilon is: scores of neighbours are as far apart as their coverages."""
+    strata = np.repeat([0, 1], [5000, 1])
+    offsets = prior_offsets(strata, GRID * 4_096_000 / 3e-9)
+    largest = GRID * 4_096_000 * 10**8
+    for offset in {int(offset) for offset in offsets}:
+        assert abs(offset) + largest < 2**63
+    assert offsets[-1] == 0 > offsets[0]

@@ -10,8 +10,9 @@ import pytest
 
 from dpcore.learning.learner import no_progress
 from dpcore.learning.worth import WORTH, class_worth, likely_counts
-from dpcore.models.rules.learning.blocks import BlockDrawer, _left_value, block_weight
+from dpcore.models.rules.learning.blocks import BlockDrawer, _Later, _left_value, block_weight
 from dpcore.models.rules.learning.following import Following
+from dpcore.models.rules.learning.prior import ListPrior
 from dpcore.models.trees.learning.balance import expected_shares
 from dpcore.privacy.randomness import SeededRandom
 from tests.models.rules.test_samplers import ALL, PLAIN, ROWS, SCHEMA, TINY, _antecedents, _prior
@@ -133,3 +134,19 @@ def test_one_row_changes_no_probability_by_more_than_the_budget(quarters):
 
 def test_three_times_the_weight_would_be_caught():
     assert _worst(0, times=3.0) > float(EPSILON)
+
+
+def test_no_prior_is_so_small_that_a_rule_is_lost():
+    """The best second rule has ninety conditions; e to the logarithm of its own prior would be 0."""
+    sizes = np.array([1, 1, 90])
+    of_sizes = np.array([0.0, 1.0, *[0.0] * 88, 1e-322])
+    prior = ListPrior(np.array([1 - 1e-12, 1e-12, 1e-20]), of_sizes, sizes, np.arange(91), np.bincount(sizes))
+    least = 2 * prior.log_weights().min() + 2 * min(*prior.log_turns(0), *prior.log_turns(1))
+    assert -128 <= least - 3 * math.log(1000) < -100
+    none, ones = np.array([10, 5000]), np.array([[10, 0], [10, 0], [0, 5000]])
+    apart, may, worth = np.zeros((3, 3, 2), dtype=np.int64), ~np.eye(3, dtype=bool), np.array([1, 1])
+    later = _Later(none, ones, apart, may, prior.log_weights(), prior.log_turns(1), worth, 0, 1.0)
+    bests, rests = later.values()
+    assert bests[0] == 10 + 5000
+    assert rests[0] > -128
+    assert prior.log_turns(2) == (0.0, -math.inf), "a list that may not go on does not"

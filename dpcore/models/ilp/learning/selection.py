@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from decimal import Decimal
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -32,6 +32,8 @@ class ChosenClause(NamedTuple):
 
 #: Parts of a person into which a coverage is divided, so that a public prior fits between.
 GRID = 1 << 10
+#: Least that the prior adds to a score: beside it every coverage fits into 64 bits.
+_LEAST_OFFSET: Final = -(2.0**61)
 
 
 def select_clause(
@@ -93,10 +95,11 @@ def noisy_max(
 def prior_offsets(strata: Ints, scale: float) -> Ints:
     """Minus the logarithm of how many clauses are of the same stratum, times ``scale``, rounded.
 
-    Clauses that only say that rows exist are as likely as if no others could be said.
+    Clauses that only say that rows exist are as likely as if no others could be said. No offset is below a bound
+    that only a tiny epsilon reaches: sums with coverages are exact.
     """
     alike = np.bincount(strata)[strata]
-    return np.asarray(np.rint(-scale * np.log(alike)), dtype=np.int64)
+    return np.asarray(np.maximum(np.rint(-scale * np.log(alike)), _LEAST_OFFSET), dtype=np.int64)
 
 
 def naive(

@@ -139,12 +139,11 @@ class BlockDrawer:
         counts = likely_counts(noisy, 1 / float(self.counts), above)
         earlier = np.array(before, dtype=np.int64)
         size, may = len(ones), following.after(earlier)
-        stops = [self.prior.end_probability(len(before) + place) for place in range(RULES)]
         priors, worth = self.prior.log_weights(), class_worth(counts)
+        (ends, goes), turns = (self.prior.log_turns(len(before) + place) for place in range(RULES))
         may_each, left = following.after_each(earlier), 0 if last else _LEFT
-        later = _Later(none, ones, twos, may_each, priors, _logs(stops[1]), worth, left, self.weight.value)
+        later = _Later(none, ones, twos, may_each, priors, turns, worth, left, self.weight.value)
         bests, rests = later.values()
-        ends, goes = _logs(stops[0])
         whole, rest = leaf_value(none, worth, _DRAWN, self.weight.value)
         offered = np.append(np.flatnonzero(may), size)
         bests, rests = np.append(bests, whole), np.append(rests + priors + goes, rest + ends)
@@ -168,12 +167,6 @@ class BlockDrawer:
         offered = offered[rests[offered] > -np.inf]
         scores = self.weight.scores(bests[offered], rests[offered])
         return int(offered[weighted_index(scores, 2.0**self.weight.bits, randomness)])
-
-
-def _logs(probability: float) -> tuple[float, float]:
-    """Logarithms of a probability and of its complement."""
-    with np.errstate(divide="ignore"):
-        return float(np.log(probability)), float(np.log1p(-probability))
 
 
 @dataclass(frozen=True)

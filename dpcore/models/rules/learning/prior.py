@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 
@@ -18,6 +19,10 @@ from dpcore.models.rules.learning.antecedents import Antecedents
 from dpcore.privacy.randomness import RandomSource, uniforms
 
 _CHUNK = 50_000
+#: Least logarithm of the chance of an antecedent, and of going on or of ending, where blocks are drawn: their sums
+#: are computed with an error that is bounded for terms of up to 128 in size.
+_LEAST: Final = -36.0
+_LEAST_TURN: Final = -16.0
 
 
 @dataclass(frozen=True)
@@ -79,9 +84,24 @@ class ListPrior:
         return lists, lengths
 
     def log_weights(self) -> Floats:
-        """Log-probability of each antecedent as a rule: by its size, then even among those of that size."""
+        """Log-probability of each antecedent as a rule: by its size, then even among those of that size.
+
+        None is below -36, so that the sums of blocks keep their precision.
+        """
         of_sizes = np.where(self.counts > 0, self.size_weights, 0.0)
-        return np.asarray(np.log((of_sizes / of_sizes.sum() / np.maximum(self.counts, 1))[self.sizes]))
+        chances = (of_sizes / of_sizes.sum() / np.maximum(self.counts, 1))[self.sizes]
+        with np.errstate(divide="ignore"):
+            return np.maximum(np.log(chances), _LEAST)
+
+    def log_turns(self, rules: int) -> tuple[float, float]:
+        """Log-probabilities that a list which has so many rules ends, and that it goes on.
+
+        Where it may go on, neither is below -16, for the same reason.
+        """
+        end = self.end_probability(rules)
+        if end == 1.0:
+            return 0.0, -math.inf
+        return max(math.log(end), _LEAST_TURN), max(math.log1p(-end), _LEAST_TURN)
 
     def end_probability(self, rules: int) -> float:
         """Probability that a list which has so many rules has no more."""
