@@ -18,6 +18,7 @@ from dpcore.data.partition import Partition
 from dpcore.data.table import PrivateTable
 from dpcore.domain.columns import IntegerColumn
 from dpcore.domain.learned import Wish
+from dpcore.even_pace import counts_between
 from dpcore.privacy.budgets import EPSILON_STEP, float_below
 from dpcore.privacy.losses import RHO_STEP
 from dpcore.privacy.mechanisms import ThresholdMechanism
@@ -43,9 +44,8 @@ def cell_counts(table: PrivateTable, place: int, edges: Floats) -> Ints:
 
 def counted(partition: Partition, place: int, edges: Floats) -> Ints:
     """The kernel of :func:`cell_counts`."""
-    numbers = partition.numbers[place][unpack(partition.members("all"), partition.rows)]
-    cells = np.searchsorted(edges, numbers[~np.isnan(numbers)], side="left")
-    return np.bincount(cells, minlength=len(edges) + 1).astype(np.int64)
+    numbers = partition.numbers[place]
+    return counts_between(edges, numbers, unpack(partition.members("all"), partition.rows) & ~np.isnan(numbers))
 
 
 def learn_cuts(

@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from dpcore.arrays import Floats, Ints
+from dpcore.even_pace import counts_between
 from dpcore.frozen import FrozenModel
 from dpcore.privacy.budgets import geometric_tail
 from dpcore.privacy.randomness import SeededRandom
@@ -54,10 +55,7 @@ def error_edges(bounds: tuple[float, float]) -> Floats:
 
 def count_errors(errors: Floats, edges: Floats) -> Ints:
     """Records per group of absolute errors; NaN is not a record. A record is in one group."""
-    known = np.abs(errors[~np.isnan(errors)])
-    groups = np.searchsorted(edges, known, side="right") - 1
-    groups = np.minimum(groups, len(edges) - 2)
-    return np.bincount(groups, minlength=len(edges) - 1).astype(np.int64)
+    return counts_between(edges[1:-1], np.abs(errors), ~np.isnan(errors), "right")
 
 
 def evaluate_errors(

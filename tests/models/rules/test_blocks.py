@@ -143,10 +143,10 @@ def test_no_prior_is_so_small_that_a_rule_is_lost():
     prior = ListPrior(np.array([1 - 1e-12, 1e-12, 1e-20]), of_sizes, sizes, np.arange(91), np.bincount(sizes))
     least = 2 * prior.log_weights().min() + 2 * min(*prior.log_turns(0), *prior.log_turns(1))
     assert -128 <= least - 3 * math.log(1000) < -100
-    none, ones = np.array([10, 5000]), np.array([[10, 0], [10, 0], [0, 5000]])
+    none, ones = np.array([2010, 5000]), np.array([[10, 0], [0, 0], [0, 5000]])
     apart, may, worth = np.zeros((3, 3, 2), dtype=np.int64), ~np.eye(3, dtype=bool), np.array([1, 1])
     later = _Later(none, ones, apart, may, prior.log_weights(), prior.log_turns(1), worth, 0, 1.0)
     bests, rests = later.values()
-    assert bests[0] == 10 + 5000
+    assert bests[0] == 10 + 5000 + 2000, "with the long one"
     assert rests[0] > -128
     assert prior.log_turns(2) == (0.0, -math.inf), "a list that may not go on does not"

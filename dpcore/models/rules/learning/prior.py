@@ -91,7 +91,7 @@ class ListPrior:
         of_sizes = np.where(self.counts > 0, self.size_weights, 0.0)
         chances = (of_sizes / of_sizes.sum() / np.maximum(self.counts, 1))[self.sizes]
         with np.errstate(divide="ignore"):
-            return np.maximum(np.log(chances), _LEAST)
+            return np.asarray(np.maximum(np.log(chances), _LEAST))
 
     def log_turns(self, rules: int) -> tuple[float, float]:
         """Log-probabilities that a list which has so many rules ends, and that it goes on.
