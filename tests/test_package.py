@@ -108,7 +108,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     subprocess.run([*pip, *build], check=True)
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", fresh], check=True)
     (wheel,) = wheels.glob("frostglass-*.whl")
-    into = ["--python", fresh / "bin" / "python", "install", "--no-deps", "--no-index", wheel]
+    into = ["--python", fresh / "bin" / "python", "install", "--no-deps", "--no-index", "--no-compile", wheel]
     subprocess.run([*pip, *into], check=True)
     (site,) = fresh.glob("lib/python*/site-packages")
     link_requirements(site)
@@ -124,6 +124,7 @@ def lend_compiled(package: Path) -> None:
     for source in Path(dpcore.__path__[0]).rglob("*.py"):
         copy = package / source.relative_to(dpcore.__path__[0])
         for compiled in source.parent.glob(f"__pycache__/{source.stem}.*.nb?"):
+            (copy.parent / "__pycache__").mkdir(exist_ok=True)
             shutil.copy(compiled, copy.parent / "__pycache__")
             shutil.copystat(source, copy)
 

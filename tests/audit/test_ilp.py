@@ -28,21 +28,21 @@ def test_every_way_to_look_at_a_run_is_audited() -> None:
 
 
 @pytest.mark.parametrize(
-    ("make", "control"),
+    ("make", "control", "trials"),
     [
-        (choice_audit, "noise divided by 8"),
-        pytest.param(nested_audit, "rows belong to rows of anybody", marks=pytest.mark.slow),
-        pytest.param(level_audit, "noise for one clause, divided by 16", marks=pytest.mark.slow),
-        (count_audit, "noise divided by 8"),
+        (choice_audit, "noise divided by 8", 5000),
+        pytest.param(nested_audit, "rows belong to rows of anybody", 12_000, marks=pytest.mark.slow),
+        pytest.param(level_audit, "noise for one clause, divided by 16", 12_000, marks=pytest.mark.slow),
+        (count_audit, "noise divided by 8", 5000),
     ],
 )
-def test_audits_of_whole_runs(make: Callable[[], Audit], control: str) -> None:
+def test_audits_of_whole_runs(make: Callable[[], Audit], control: str, trials: int) -> None:
     """One control each; all of them in the long form, see ``tests/audit/test_suite.py``.
 
     What level by level shows of a budget drowns in the noise for so many clauses.
     """
     audit = make()
-    result = replace(audit, controls={control: audit.controls[control]}).run(12_000)
+    result = replace(audit, controls={control: audit.controls[control]}).run(trials)
     assert result.holds, result
     assert result.caught, result
 

@@ -34,18 +34,21 @@ def test_every_audit_has_its_controls():
 
 
 @pytest.mark.parametrize(
-    ("make", "control"),
+    ("make", "control", "trials"),
     [
-        pytest.param(count_audit, "left leaves counted without noise", marks=pytest.mark.slow),
-        (pair_audit, "pairs drawn with 32 times the weight"),
-        (linked_audit, "start chosen with 32 times the weight"),
-        pytest.param(pool_audit, "pair chosen with 32 times the weight", marks=pytest.mark.slow),
+        pytest.param(count_audit, "left leaves counted without noise", 14_000, marks=pytest.mark.slow),
+        (pair_audit, "pairs drawn with 32 times the weight", 10_000),
+        pytest.param(linked_audit, "start chosen with 32 times the weight", 14_000, marks=pytest.mark.slow),
+        pytest.param(pool_audit, "pair chosen with 32 times the weight", 14_000, marks=pytest.mark.slow),
     ],
 )
-def test_audits_of_whole_runs(make, control):
-    """One control each; all of them in the long form, see ``tests/audit/test_suite.py``."""
+def test_audits_of_whole_runs(make, control, trials):
+    """One control each; all of them in the long form, see ``tests/audit/test_suite.py``.
+
+    That starts and trees of a run keep their claims is replayed in the short form, see ``tests/audit/test_replay.py``.
+    """
     audit = make()
-    result = replace(audit, controls={control: audit.controls[control]}).run(14_000)
+    result = replace(audit, controls={control: audit.controls[control]}).run(trials)
     assert result.holds, result
     assert result.caught, result
 

@@ -18,6 +18,6 @@ def test_audit_of_whole_fits_of_an_exact_tree():
 def test_audit_of_whole_fits_of_an_adaptive_tree():
     audit, name = adaptive_tree_audit(), "budget spent 8 times"
     assert set(audit.controls) == {name, "contribution bound removed"}
-    result = replace(audit, controls={name: audit.controls[name]}).run(4000)
+    result = replace(audit, controls={name: audit.controls[name]}).run(3000)
     assert result.holds, result
     assert result.caught, result

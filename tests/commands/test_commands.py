@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 import re
+import shutil
 import subprocess
 import sys
 from decimal import Decimal
@@ -35,13 +36,25 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.fixture
-def files(home: Path) -> tuple[Path, Path]:
-    """A CSV file and its schema file."""
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a CSV file, its schema file and an installation with both, as ``stored`` makes it."""
+    folder = tmp_path_factory.mktemp("prepared")
     demo = DEMOS["breast_cancer"]()
-    data, schema = home / "cells.csv", home / "cells.yaml"
+    data, schema = folder / "cells.csv", folder / "cells.yaml"
     demo.frame.to_csv(data, index=False)
     schema.write_text(demo.schema.to_yaml(), encoding="utf-8")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(HOME, str(folder / "home"))
+        patch.delenv("FROSTGLASS_DATABASE_URL", raising=False)
+        run("data", "add", data, "--schema", schema, "--budget", "2")
+    return folder
+
+
+@pytest.fixture
+def files(home: Path, prepared: Path) -> tuple[Path, Path]:
+    """A CSV file and its schema file."""
+    data, schema = (Path(shutil.copy(prepared / name, home)) for name in ("cells.csv", "cells.yaml"))
     return data, schema
 
 
@@ -50,6 +63,12 @@ def stored(files: tuple[Path, Path]) -> None:
     """The data set ``breast_cancer`` with a budget of 2."""
     data, schema = files
     run("data", "add", data, "--schema", schema, "--budget", "2")
+
+
+@pytest.fixture
+def unchanged(home: Path, prepared: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same, of many tests that change nothing."""
+    monkeypatch.setenv(HOME, str(prepared / "home"))
 
 
 def call(*args: object) -> Result:
@@ -124,7 +143,7 @@ def test_trees_and_forests_are_fitted_printed_and_written(home: Path, options: t
         (("tree", "--method", "nonsense"), "nonsense"),
     ],
 )
-@pytest.mark.usefixtures("stored")
+@pytest.mark.usefixtures("unchanged")
 def test_a_wrong_tree_is_one_line_and_costs_nothing(options: tuple[str, ...], sentence: str) -> None:
     kind, *more = options
     common = ("breast_cancer", "--target", "diagnosis", "--epsilon", "0.5")
@@ -180,7 +199,7 @@ def test_a_number_is_fitted_and_checked_beside_a_constant(home: Path, files: tup
         (("--pairs", "11"), "pairs"),
     ],
 )
-@pytest.mark.usefixtures("stored")
+@pytest.mark.usefixtures("unchanged")
 def test_a_wrong_wish_for_shapes_is_one_line_and_costs_nothing(options: tuple[str, ...], sentence: str) -> None:
     assert sentence in refuse(*EBM, "--target", "diagnosis", *options)
     assert "spent 0.00" in run("ledger", "show", "breast_cancer")
@@ -272,13 +291,13 @@ def test_a_reading_that_cannot_be_made_is_one_line(home: Path) -> None:
         ((*VIEWS, "--target", "diagnosis"), "--target"),
     ],
 )
-@pytest.mark.usefixtures("stored")
+@pytest.mark.usefixtures("unchanged")
 def test_a_wrong_wish_for_redescriptions_is_one_line_and_costs_nothing(options: tuple[str, ...], sentence: str) -> None:
     assert sentence in refuse(*PAIRS, *options)
     assert "spent 0.00" in run("ledger", "show", "breast_cancer")
 
 
-@pytest.mark.usefixtures("stored")
+@pytest.mark.usefixtures("unchanged")
 def test_redescriptions_are_rehearsed_with_something_to_find() -> None:
     text = run(*PAIRS, *VIEWS, "--rehearse")
     assert "REHEARSAL" in text
@@ -404,7 +423,7 @@ def test_a_fit_from_file_to_ledger(stored: None, home: Path) -> None:
     assert release.id in ledger
 
 
-def test_quote_and_rehearsal_are_free(stored: None, home: Path) -> None:
+def test_quote_and_rehearsal_are_free(unchanged: None, home: Path) -> None:
     assert "would cost epsilon = 0.50" in run(*FIT, "--epsilon", "0.5", "--quote")
     assert "REHEARSAL" in run(*FIT, "--epsilon", "0.5", "--rehearse")
     assert "spent 0.00" in run("ledger", "show", "breast_cancer")
@@ -434,7 +453,8 @@ def test_the_same_nonce_spends_once(stored: None) -> None:
         (("--epsilon", "1", "--output", "cells.csv"), "exists already"),
     ],
 )
-def test_a_refused_fit_spends_nothing(stored: None, extra: tuple[str, ...], sentence: str) -> None:
+@pytest.mark.usefixtures("unchanged", "files")
+def test_a_refused_fit_spends_nothing(extra: tuple[str, ...], sentence: str) -> None:
     assert sentence in refuse(*FIT, *extra)
     assert "spent 0.00" in run("ledger", "show", "breast_cancer")
 
@@ -532,7 +552,7 @@ def test_limits_are_changed_one_by_one() -> None:
         (("--analyst-cap", "-1"), "0 or more"),
     ],
 )
-@pytest.mark.usefixtures("stored")
+@pytest.mark.usefixtures("unchanged")
 def test_a_limit_that_cannot_be_used_is_one_line(changes: tuple[str, ...], sentence: str) -> None:
     assert sentence in refuse("ledger", "caps", "breast_cancer", *changes)
     assert "budget 2.00 at δ = 10⁻⁵, spent 0.00" in run("ledger", "show", "breast_cancer")

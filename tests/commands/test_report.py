@@ -9,14 +9,13 @@ from pathlib import Path
 import pytest
 
 from dpcore.service import Service
-from tests.commands.test_commands import call, home, refuse, run
+from tests.commands.test_commands import HOME, call, home, refuse, run
 from tests.support.fake_learner import small_frame, small_schema
 
 __all__ = ["home"]
 
 
-@pytest.fixture
-def release(home: Path) -> str:
+def fitted() -> str:
     """Id of a tree on the data set ``small``."""
     with Service(workers=0) as service:
         info = service.add_dataset(small_frame(), small_schema(), budget=Decimal(3), delta=Decimal(0))
@@ -26,15 +25,39 @@ def release(home: Path) -> str:
         return service.releases(info.id)[0].id
 
 
-def test_a_release_is_named_and_listed(release: str) -> None:
-    assert run("release", "note", release) == "name: -\nnote: -\n"
-    assert "name: First look" in run("release", "note", release, "--name", "First look")
-    kept = run("release", "note", release, "--note", "Ask again.")
+@pytest.fixture
+def nameless(home: Path) -> str:
+    """A release of an installation of a test's own."""
+    return fitted()
+
+
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """An installation and its release."""
+    folder = tmp_path_factory.mktemp("home")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(HOME, str(folder))
+        patch.delenv("FROSTGLASS_DATABASE_URL", raising=False)
+        return folder, fitted()
+
+
+@pytest.fixture
+def release(home: Path, prepared: tuple[Path, str], monkeypatch: pytest.MonkeyPatch) -> str:
+    """A release that many tests read, and none changes."""
+    folder, made = prepared
+    monkeypatch.setenv(HOME, str(folder))
+    return made
+
+
+def test_a_release_is_named_and_listed(nameless: str) -> None:
+    assert run("release", "note", nameless) == "name: -\nnote: -\n"
+    assert "name: First look" in run("release", "note", nameless, "--name", "First look")
+    kept = run("release", "note", nameless, "--note", "Ask again.")
     assert kept == "name: First look\nnote: Ask again.\n"
     listed = run("release", "list").splitlines()
     assert listed[0].split()[:2] == ["id", "name"]
-    assert f"{release}  First look  tree" in listed[1]
-    assert run("release", "note", release, "--name", "").startswith("name: -\n")
+    assert f"{nameless}  First look  tree" in listed[1]
+    assert run("release", "note", nameless, "--name", "").startswith("name: -\n")
     assert "spent 0.50" in run("ledger", "show", "small")
 
 
@@ -82,10 +105,10 @@ def test_another_ending_is_refused_before_anything_is_written(release: str, home
     assert not file.exists()
 
 
-def test_a_release_is_written_as_a_page(release: str, home: Path) -> None:
+def test_a_release_is_written_as_a_page(nameless: str, home: Path) -> None:
     file = home / "page.html"
-    run("release", "note", release, "--name", "First look")
-    run("release", "html", release, "--output", file)
+    run("release", "note", nameless, "--name", "First look")
+    run("release", "html", nameless, "--output", file)
     assert "<h1>First look</h1>" in file.read_text(encoding="utf-8")
 
 

@@ -84,14 +84,17 @@ def test_of_each_person_at_most_so_many_rows_are_kept(owners: list[Any], limit: 
 
 @pytest.mark.parametrize("size", [3, 1000])
 def test_rows_of_a_person_are_chosen_uniformly(size: int) -> None:
-    owners = ["p0", "p1", "nobody"] * 4 + ["p0"]
-    own = {person: [n for n, who in enumerate(owners) if who == f"p{person}"] for person in (0, 1)}
-    counts, source, repeats = np.zeros(MANY), SecureRandom(), 600
-    for _ in range(repeats):
-        found = kept(make(people(2), visits(owners), schema(2), source, size))
-        counts[[*found[0], *found[1]]] += 1
+    """Every other person has visits as the first, the others as the second; one of each comes before the next."""
+    turns, pairs, repeats = [0, 1, None] * 4 + [0], 20, 600
+    owners = ["nobody" if turn is None else f"p{2 * pair + turn}" for turn in turns for pair in range(pairs)]
+    child = pd.DataFrame({"who": owners, "row": np.repeat(range(len(turns)), pairs)})
+    counts, source = np.zeros(len(turns)), SecureRandom()
+    for _ in range(repeats // pairs):
+        found = kept(make(people(2 * pairs), child, schema(2), source, size * pairs))
+        np.add.at(counts, np.concatenate(list(found.values())), 1)
     assert counts.sum() == 4 * repeats
-    for numbers in own.values():
+    for person in (0, 1):
+        numbers = [place for place, turn in enumerate(turns) if turn == person]
         expected = 2 * repeats / len(numbers)
         # Conservative: within one draw the kept rows differ from each other.
         statistic = ((counts[numbers] - expected) ** 2 / expected).sum()
@@ -101,10 +104,11 @@ def test_rows_of_a_person_are_chosen_uniformly(size: int) -> None:
 def test_slots_are_filled_at_random_too() -> None:
     """Which row stands in the first slot says nothing about the order of the file."""
     first, source = np.zeros(4), SecureRandom()
-    for _ in range(400):
-        table = make(people(1), visits(["p0"] * 4), schema(4), source)
-        place = np.flatnonzero(unpack(table.partitions[0].members("all"), 200))[0]
-        first[table.partitions[0].children["visit"].codes[0, 0, place]] += 1
+    child = pd.DataFrame({"who": [f"p{i}" for i in range(MANY)] * 4, "row": np.repeat(range(4), MANY)})
+    for _ in range(400 // MANY):
+        table = make(people(MANY), child, schema(4), source, 7 * MANY)
+        places = np.flatnonzero(unpack(table.partitions[0].members("all"), 200))
+        np.add.at(first, table.partitions[0].children["visit"].codes[0, 0, places], 1)
     assert ((first - 100) ** 2 / 100).sum() < chi2.isf(FALSE_ALARM, 3)
 
 

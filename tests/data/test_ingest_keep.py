@@ -25,6 +25,8 @@ from dpcore.intake.relations import check_headers, rows_for
 from dpcore.privacy.randomness import SecureRandom, SeededRandom
 
 FALSE_ALARM = 1e-6
+#: A whole table is stored for each example.
+SOME = settings().max_examples // 2
 STAGE = {"type": "ordinal", "categories": ["low", "mid", "high"], "derive": {"column": "stage"}}
 VALUE = {"derive": {"column": "value"}}
 NUMBER = {"type": "integer", "lower": 0, "upper": 1000, "edges": [2, 10, 500]}
@@ -119,7 +121,7 @@ def visits_of(rows: list[dict[str, Any]]) -> pd.DataFrame:
 
 
 @given(st.lists(VISIT, min_size=1, max_size=12), st.randoms(use_true_random=False), st.sampled_from(["first", "last"]))
-@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=SOME, suppress_health_check=[HealthCheck.too_slow])
 def test_the_order_of_a_file_tells_nothing(rows: list[dict[str, Any]], order: Any, keep: str) -> None:
     frame, domain = visits_of(rows), schema(tuple(SUMMARIES), keep=keep, order_by="day")
     places = list(range(len(frame)))
@@ -128,7 +130,7 @@ def test_the_order_of_a_file_tells_nothing(rows: list[dict[str, Any]], order: An
 
 
 @given(st.lists(VISIT, min_size=1, max_size=12))
-@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=SOME, suppress_health_check=[HealthCheck.too_slow])
 def test_a_person_changes_the_own_row_alone(rows: list[dict[str, Any]]) -> None:
     frame, domain = visits_of(rows), schema(tuple(SUMMARIES), keep="last", order_by="day")
     apart = [row for _, own in frame.groupby("who") for row in stored(own, domain)]
@@ -136,7 +138,7 @@ def test_a_person_changes_the_own_row_alone(rows: list[dict[str, Any]]) -> None:
 
 
 @given(st.lists(VISIT, min_size=1, max_size=8))
-@settings(max_examples=80, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=SOME, suppress_health_check=[HealthCheck.too_slow])
 def test_summaries_are_what_they_say(rows: list[dict[str, Any]]) -> None:
     frame = visits_of([{**row, "who": "ann"} for row in rows])
     domain = schema(tuple(SUMMARIES), keep="first", order_by="day")

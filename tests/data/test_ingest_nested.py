@@ -24,6 +24,8 @@ from dpcore.intake.relations import rows_for
 from dpcore.privacy.randomness import SecureRandom, SeededRandom
 
 MANY = 60
+#: A whole table is stored for each example.
+SOME = settings().max_examples // 5
 NUMBER: dict[str, Any] = {"name": "row", "type": "categorical", "categories": [str(i) for i in range(MANY)]}
 
 
@@ -107,14 +109,14 @@ def check(found: dict[int, tuple[set[int], dict[int, int]]], rows: dict[str, pd.
         assert tests.items() <= expected.items()
 
 
-@settings(max_examples=30)
+@settings(max_examples=SOME)
 @given(st.integers(0, 10**6), st.integers(1, 4), st.integers(1, 6), st.integers(1, 70))
 def test_rows_stay_with_a_kept_row_of_the_same_person(seed: int, stays: int, tests: int, size: int) -> None:
     made, rows = schema(stays, tests), drawn(seed)
     check(linked(make(people(6), rows, made, seed, size)), rows, made)
 
 
-@settings(max_examples=20)
+@settings(max_examples=SOME)
 @given(st.integers(0, 10**6))
 def test_any_order_of_arrival_links_the_same_rows(seed: int) -> None:
     made, rows = schema(MANY, MANY), drawn(seed)

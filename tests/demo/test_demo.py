@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -21,19 +23,25 @@ from dpcore.privacy.randomness import SeededRandom
 STANDARD_ERRORS = 6
 
 
+@cache
+def made(name: str) -> Demo:
+    """A demonstration that is only read."""
+    return DEMOS[name]()
+
+
 @pytest.fixture(scope="module")
 def stroke() -> Demo:
-    return DEMOS["stroke"]()
+    return made("stroke")
 
 
 @pytest.fixture(scope="module")
 def checkups() -> Demo:
-    return DEMOS["checkups"]()
+    return made("checkups")
 
 
 @pytest.mark.parametrize("name", DEMOS)
 def test_every_call_makes_the_same_data(name: str) -> None:
-    first, second = DEMOS[name](), DEMOS[name]()
+    first, second = made(name), DEMOS[name]()
     pd.testing.assert_frame_equal(first.frame, second.frame)
     assert first.schema == second.schema
     assert first.truth == second.truth
@@ -58,7 +66,7 @@ def fits(frame: pd.DataFrame, table: Schema | ChildTable, key: str | None) -> No
 
 @pytest.mark.parametrize("name", DEMOS)
 def test_schema_knows_every_value(name: str) -> None:
-    demo = DEMOS[name]()
+    demo = made(name)
     fits(demo.frame, demo.schema, demo.schema.privacy_unit.column)
     assert list(demo.children) == [child.name for child in demo.schema.children]
     for child in demo.schema.children:
@@ -69,7 +77,7 @@ def test_schema_knows_every_value(name: str) -> None:
 
 @pytest.mark.parametrize("name", DEMOS)
 def test_demo_becomes_a_table(name: str) -> None:
-    demo = DEMOS[name]()
+    demo = made(name)
     children = {table: frame_chunks(rows) for table, rows in demo.children.items()}
     table = ingest(frame_chunks(demo.frame), demo.schema, SeededRandom(1), children)
     assert 0.5 * demo.schema.max_rows < len(table.public_frame()) <= demo.schema.max_rows
@@ -222,6 +230,6 @@ def test_missing_values_satisfy_no_condition() -> None:
 
 
 def test_breast_cancer_states_its_classes() -> None:
-    demo = DEMOS["breast_cancer"]()
+    demo = made("breast_cancer")
     assert demo.frame["diagnosis"].value_counts().to_dict() == {"benign": 357, "malignant": 212}
     assert "569 samples, 212 of them malignant" in demo.truth

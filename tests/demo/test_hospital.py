@@ -48,8 +48,11 @@ def table(demo):
 
 
 def test_theory_is_read_alike_by_a_naive_oracle(demo):
-    wanted = every_record(PLAIN, demo.frame, "patient_id", demo.children)
-    assert PLANTED.holds(demo.frame, demo.children).tolist() == wanted
+    some = demo.frame[:4000]
+    rows = {name: table[table["patient_id"].isin(some["patient_id"])] for name, table in demo.children.items()}
+    wanted = every_record(PLAIN, some, "patient_id", rows)
+    assert 1000 < sum(wanted) < 3000
+    assert PLANTED.holds(demo.frame, demo.children)[:4000].tolist() == wanted
 
 
 def test_patients_come_back_with_the_planted_chances(demo):
@@ -83,16 +86,16 @@ def parts(clause):
 def test_clauses_are_common_and_better_than_what_leaves_a_condition_out(demo, clause):
     back = demo.frame["readmitted"].to_numpy()
 
-    def gain(asked):
-        held = asked.holds(demo.frame, "patient_id", demo.children)
+    def gain(held):
         return (2 * back[held].astype(int) - 1).sum() / len(back)
 
     covered = clause.holds(demo.frame, "patient_id", demo.children)
     assert covered.mean() > 0.06
     assert len(list(parts(clause))) >= 3
     for part in parts(clause):
-        assert gain(part) < gain(clause) - 0.01
-        assert back[part.holds(demo.frame, "patient_id", demo.children)].mean() < 0.65
+        held = part.holds(demo.frame, "patient_id", demo.children)
+        assert gain(held) < gain(covered) - 0.01
+        assert back[held].mean() < 0.65
 
 
 def test_clauses_need_several_rows_and_tables():
@@ -118,10 +121,9 @@ def test_what_is_kept_of_a_patient_decides_nothing(demo, table):
     for child in demo.schema.children:
         rows, owner = table.public_child(child.name)
         children[child.name] = rows.assign(patient_id=owner)
-    for clause, plain in zip(PLANTED.clauses, PLAIN, strict=True):
+    for clause in PLANTED.clauses:
         before = clause.holds(demo.frame, "patient_id", demo.children).sum()
-        after = every_record([plain], kept, "patient_id", children)
-        assert sum(after) == before
+        assert clause.holds(kept, "patient_id", children).sum() == before
 
 
 def test_truth_tells_the_clauses_and_how_often_they_hold(demo):

@@ -192,7 +192,7 @@ TEXTS = st.one_of(st.none(), NUMBERS, st.text(max_size=4), st.sampled_from(["NA"
 WIDE = column("real", lower=-8e307, upper=8e307, bins=2)
 
 
-@settings(max_examples=300)
+@settings(max_examples=2 * settings().max_examples)
 @given(columns("c"), st.one_of(st.lists(TEXTS), st.lists(NUMBERS)))
 @example(WIDE, ["4.35", "0.1", "1e-320", "179769313486231580793728971405301e276", "1e999", "-0"])
 @example(WIDE, ["9007199254740993", "2.2250738585072011e-308", "0.30000000000000001665334536937734810635447502136"])

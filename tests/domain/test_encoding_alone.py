@@ -223,7 +223,7 @@ TYPES: list[tuple[Any, Any]] = [
 @pytest.mark.parametrize(("dtype", "kind"), TYPES, ids=lambda value: str(value)[:24])
 def test_nor_does_an_extension_type(made: Any, dtype: Any, kind: Any) -> None:
     @given(st.lists(st.none() | kind, max_size=4))
-    @settings(max_examples=15)
+    @settings(max_examples=settings().max_examples // 6)
     def check(values: list[Any]) -> None:
         typed = pd.Series(values, dtype=dtype)
         assert codes(made, typed) == alone(made, typed.tolist())

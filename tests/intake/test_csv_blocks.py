@@ -24,15 +24,19 @@ def strictly(text: str) -> list[list[str]]:
     return [row for row in csv.reader(io.StringIO(text, newline=""), strict=True) if row]
 
 
-@settings(max_examples=600)
-@given(st.one_of(SIGNS, st.tuples(LINES, st.sampled_from(["\n", "\r\n"])).map(lambda t: t[1].join(t[0]) + t[1])))
-def test_what_is_read_at_once_is_what_the_strict_reader_reads(text: str) -> None:
-    found = rows_of(text.encode(), ["x", "y"], ",", ["x", "y"])
-    if text and found is not None:
-        expected = strictly(text)
-        assert [[value or None for value in row] for row in expected] == [
-            [None if pd.isna(value) else value for value in row] for row in found.to_numpy(dtype=object).tolist()
-        ]
+@pytest.mark.parametrize("examples", [200, pytest.param(600, marks=pytest.mark.slow)])
+def test_what_is_read_at_once_is_what_the_strict_reader_reads(examples: int) -> None:
+    @given(st.one_of(SIGNS, st.tuples(LINES, st.sampled_from(["\n", "\r\n"])).map(lambda t: t[1].join(t[0]) + t[1])))
+    @settings(max_examples=examples)
+    def check(text: str) -> None:
+        found = rows_of(text.encode(), ["x", "y"], ",", ["x", "y"])
+        if text and found is not None:
+            expected = strictly(text)
+            assert [[value or None for value in row] for row in expected] == [
+                [None if pd.isna(value) else value for value in row] for row in found.to_numpy(dtype=object).tolist()
+            ]
+
+    check()
 
 
 @pytest.mark.parametrize(

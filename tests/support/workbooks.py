@@ -33,7 +33,7 @@ def workbook(path: Path, sheets: Mapping[str, Cells], *, within: Mapping[str, st
     book = f'<workbook xmlns="{_MAIN}" xmlns:r="{_OFFICE}"><sheets>{listed}</sheets></workbook>'
     links = [("r0", "styles", "styles.xml")]
     links += [(f"r{i}", "worksheet", f"worksheets/sheet{i}.xml") for i in range(1, len(names) + 1)]
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as packed:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as packed:
         packed.writestr("[Content_Types].xml", _TYPES)
         packed.writestr("_rels/.rels", _links([("r1", "officeDocument", "xl/workbook.xml")]))
         packed.writestr("xl/workbook.xml", book)
