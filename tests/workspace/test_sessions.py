@@ -111,8 +111,8 @@ def _meter(url: str) -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def open_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """An app for one local user, whose budget nobody may touch."""
-    with serve(_with_data(tmp_path_factory.mktemp("open"), 30)) as running:
+    """An app for one local user, whose budget nobody may touch: it needs no workers."""
+    with serve(_with_data(tmp_path_factory.mktemp("open"), 30), FROSTGLASS_WORKERS="0") as running:
         yield running
 
 
