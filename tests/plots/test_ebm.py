@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from itertools import pairwise
 
 import numpy as np
@@ -358,26 +359,28 @@ def test_each_class_has_a_waterfall_of_its_own():
 # Every figure
 
 
-def everything(told: EBMWords):
+@cache
+def everything(task: str, *, flat: bool):
+    told = words(task, flat=flat)
     parts = told.model.explain(CASE, SCHEMA)
-    yield importance_figure(told), importance_alt(told)
-    for item in told.model.terms:
-        yield shape_figure(told, item, outputs(told)), shape_alt(told, item, outputs(told))
-    for output in outputs(told):
-        yield case_figure(told, parts, output), case_alt(told, parts, output)
+    return [
+        (importance_figure(told), importance_alt(told)),
+        *((shape_figure(told, item, outputs(told)), shape_alt(told, item, outputs(told))) for item in told.model.terms),
+        *((case_figure(told, parts, output), case_alt(told, parts, output)) for output in outputs(told)),
+    ]
 
 
 @pytest.mark.parametrize("flat", [False, True])
 @pytest.mark.parametrize("task", TARGETS)
 def test_no_text_of_the_schema_becomes_markup_in_a_figure(task, flat):
-    for figure, _ in everything(words(task, flat=flat)):
+    for figure, _ in everything(task, flat=flat):
         assert not re.search(r"<i>|<b>(A|died)", figure.to_json().replace("\\u003c", "<"))
 
 
 @pytest.mark.parametrize("task", TARGETS)
 def test_every_figure_is_told_in_words(task):
     told = words(task)
-    for _, alt in everything(told):
+    for _, alt in everything(task, flat=False):
         assert len(alt) > 60
     alt = shape_alt(told, told.model.terms[0], outputs(told))
     for name in told.bins(told.model.terms[0]):
@@ -392,7 +395,7 @@ def test_a_long_shape_is_told_by_its_extremes():
 
 
 def test_axes_have_no_ground_of_their_own():
-    for figure, _ in everything(words()):
+    for figure, _ in everything("binary", flat=False):
         assert figure.layout.paper_bgcolor == "rgba(0,0,0,0)"
 
 

@@ -225,9 +225,10 @@ def test_what_is_not_shown_is_covered_from_the_pointer():
 
 def test_the_line_is_hidden_where_it_would_stand_at_the_edge():
     css = threshold_styles(FOUND, "a-points", "a-support", str)
+    low = 10 ** moved_figure(FOUND).layout.xaxis.range[0]
     for step in support_steps(FOUND):
         [_, line] = [line for line in css.splitlines() if f'aria-valuetext="{step}"' in line]
-        assert ("visibility" not in line) == (step > 10 ** moved_figure(FOUND).layout.xaxis.range[0])
+        assert ("visibility" not in line) == (step > low)
 
 
 def test_intervals_of_the_moved_figure_are_those_of_the_noise():

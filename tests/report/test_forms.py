@@ -12,7 +12,6 @@ import zlib
 from collections.abc import Iterator
 from decimal import Decimal
 from functools import cache
-from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
 
@@ -228,12 +227,12 @@ def test_what_has_no_guarantee_fails_for_output_checkers() -> None:
     assert all(g["problems"] for result in results.values() for g in result["properties"]["guarantees"])
 
 
-@pytest.fixture
-def private(tmp_path: Path) -> Iterator[tuple[Service, str, list[str]]]:
+@pytest.fixture(scope="module")
+def private(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Service, str, list[str]]]:
     """Two results with a guarantee."""
     from dpcore.workspace.requests import RunRequest
 
-    with Service(tmp_path / "home", workers=0) as service:
+    with Service(tmp_path_factory.mktemp("private"), workers=0) as service:
         info = service.add_dataset(small_frame(), small_schema(), budget=Decimal(9))
         ids = []
         for epsilon in ("0.123456789", "0.300000001"):

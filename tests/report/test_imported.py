@@ -11,6 +11,7 @@ import pytest
 
 from dpcore.errors import RequestError
 from dpcore.released.imported import Imported
+from dpcore.released.release import Release
 from dpcore.report import imported
 from dpcore.report.imported import fault_of
 from dpcore.service import Service
@@ -97,7 +98,7 @@ def service(tmp_path: Path) -> Iterator[Service]:
         yield running
 
 
-def test_an_import_is_its_owners_until_they_remove_it(service: Service) -> None:
+def test_an_import_is_its_owners_until_they_remove_it(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
     ann, bob = service.acting(ANN), service.acting(BOB)
     ann.import_release(RELEASE.to_json().encode())
     [found] = ann.imported_releases()
@@ -105,6 +106,7 @@ def test_an_import_is_its_owners_until_they_remove_it(service: Service) -> None:
     assert found.to_json() == RELEASE.to_json()
     assert bob.imported_releases() == []
     assert ann.releases() == [], "it is none of this ledger"
+    monkeypatch.setattr(imported, "checked", Release.from_json)
     ann.import_release(RELEASE.to_json().encode())
     assert len(ann.imported_releases()) == 1
     bob.forget_import(RELEASE.id)

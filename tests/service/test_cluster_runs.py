@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
@@ -17,24 +16,55 @@ from tests.support.dask_clusters import Cluster, dask_cluster
 from tests.support.dask_kernels import written_counts
 from tests.support.fake_learner import small_frame, small_schema
 from tests.support.fake_worker import FULL_POINTS, VARIABLE
+from tests.support.forked import FORKED, fork_workers
 
 pytestmark = pytest.mark.heavy
 BUDGET, EACH = Decimal(2), Decimal("0.5")
-COMMAND = (sys.executable, "-m", "tests.support.fake_worker")
 
 
 @pytest.fixture
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """One that may be ended."""
     with dask_cluster(tmp_path_factory.mktemp("cluster"), workers=1) as made:
         yield made
 
 
-@pytest.fixture
-def service(tmp_path: Path, cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> Iterator[Service]:
+@pytest.fixture(scope="module")
+def lasting_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    with dask_cluster(tmp_path_factory.mktemp("lasting"), workers=1) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def full_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """Its workers write nothing to their disks."""
+    with dask_cluster(tmp_path_factory.mktemp("full"), workers=1) as made:
+        made.fill_disks()
+        yield made
+
+
+def service_on(cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Service:
     monkeypatch.setenv(CLUSTER, cluster.address)
     monkeypatch.setattr(clusters, "_BEFORE", 2)
     monkeypatch.setattr(clusters, "_MEANWHILE", 2)
-    with Service(tmp_path / "home", workers=0) as made:
+    return Service(tmp_path / "home", workers=0)
+
+
+@pytest.fixture
+def service(cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Service]:
+    with service_on(cluster, tmp_path, monkeypatch) as made:
+        yield made
+
+
+@pytest.fixture
+def lasting(lasting_cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Service]:
+    with service_on(lasting_cluster, tmp_path, monkeypatch) as made:
+        yield made
+
+
+@pytest.fixture
+def full(full_cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Service]:
+    with service_on(full_cluster, tmp_path, monkeypatch) as made:
         yield made
 
 
@@ -80,16 +110,15 @@ def test_a_cluster_that_goes_away_for_good_leaves_the_run_spent(
     assert service.balance(dataset.id).left < before
 
 
-def test_full_disks_of_workers_change_no_run(service: Service, cluster: Cluster) -> None:
-    dataset = service.add_dataset(small_frame(), small_schema(), budget=BUDGET)
-    cluster.fill_disks()
-    done = service.run(service.submit(request(dataset), "only"))
+def test_full_disks_of_workers_change_no_run(full: Service) -> None:
+    dataset = full.add_dataset(small_frame(), small_schema(), budget=BUDGET)
+    done = full.run(full.submit(request(dataset), "only"))
     assert (done.state, done.charged) == ("done", True)
-    assert len(service.releases()) == 1
+    assert len(full.releases()) == 1
 
 
 def test_a_worker_that_needs_a_disk_and_has_none_leaves_the_run_spent(
-    service: Service, cluster: Cluster, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    full: Service, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """No kernel of a learner writes; if one did, its run would have seen records by then."""
     asked = clusters.ClusterExecutor.total
@@ -98,32 +127,32 @@ def test_a_worker_that_needs_a_disk_and_has_none_leaves_the_run_spent(
         asked(self, written_counts, partitions, str(tmp_path))
         return asked(self, kernel, partitions, *public, **named)
 
-    dataset = service.add_dataset(small_frame(), small_schema(), budget=BUDGET)
-    left = service.balance(dataset.id).left
-    cluster.fill_disks()
+    dataset = full.add_dataset(small_frame(), small_schema(), budget=BUDGET)
+    left = full.balance(dataset.id).left
     with monkeypatch.context() as patched:
         patched.setattr(clusters.ClusterExecutor, "total", total)
-        failed = service.run(service.submit(request(dataset), "first"))
+        failed = full.run(full.submit(request(dataset), "first"))
     assert (failed.state, failed.charged) == ("failed", True)
     assert "Its budget stays spent" in failed.message
-    assert service.releases() == []
-    assert service.balance(dataset.id).left < left
-    assert service.run(service.submit(request(dataset), "second")).state == "done"
+    assert full.releases() == []
+    assert full.balance(dataset.id).left < left
+    assert full.run(full.submit(request(dataset), "second")).state == "done"
 
 
 @pytest.mark.parametrize("point", FULL_POINTS)
 def test_a_full_disk_of_the_application_keeps_what_was_spent_and_no_more(
-    service: Service, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, point: str
+    lasting: Service, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, point: str
 ) -> None:
     """As the run begins, nothing was asked; as it ends, the workers have answered."""
-    dataset = service.add_dataset(small_frame(), small_schema(), budget=BUDGET)
-    left, touched = service.balance(dataset.id).left, point == "full before commit"
+    dataset = lasting.add_dataset(small_frame(), small_schema(), budget=BUDGET)
+    left, touched = lasting.balance(dataset.id).left, point == "full before commit"
+    fork_workers(monkeypatch)
     monkeypatch.setenv(VARIABLE, point)
-    with Service(tmp_path / "home", workers=1, worker_command=COMMAND) as working:
+    with Service(tmp_path / "home", workers=1, worker_command=FORKED) as working:
         status = working.wait(working.submit(request(dataset), "first"), 60)
     assert (status.state, status.charged) == ("interrupted", touched)
     assert ("Nothing was spent" in status.message) is not touched
-    assert service.releases() == []
-    assert (service.balance(dataset.id).left < left) is touched
-    assert service.run(service.submit(request(dataset), "second")).state == "done"
-    assert len(service.releases()) == 1
+    assert lasting.releases() == []
+    assert (lasting.balance(dataset.id).left < left) is touched
+    assert lasting.run(lasting.submit(request(dataset), "second")).state == "done"
+    assert len(lasting.releases()) == 1

@@ -1,7 +1,4 @@
-"""Data set rows and releases for tests of the ledger, and processes that spend at once.
-
-Kept light: every spawned process imports it.
-"""
+"""Data set rows and releases for tests of the ledger, and processes that spend at once."""
 
 from __future__ import annotations
 
@@ -64,6 +61,21 @@ def spend(url: str, number: int, start: threading.Barrier) -> None:
         if number % 4 == 1 and attempt == 2:
             os.kill(os.getpid(), signal.SIGKILL)
         ledger.commit(run, release_for(COST))
+
+
+def spend_on_kin(url: str, number: int, start: threading.Barrier) -> None:
+    """Reserve and commit again and again on one of three data sets; the first process dies in the middle."""
+    ledger, dataset = Ledger(open_database(url)), ("data", "second", "third", "second")[number]
+    start.wait()
+    for attempt in range(ATTEMPTS):
+        try:
+            run = ledger.reserve(dataset, f"analyst {number}", pure_loss(COST), f"{number}-{attempt}", "hash").id
+        except BudgetError:
+            continue
+        ledger.touch(run)
+        if number == 0 and attempt == 1:
+            os.kill(os.getpid(), signal.SIGKILL)
+        ledger.commit(run, release_for(COST, dataset))
 
 
 def compose(url: str, number: int, start: threading.Barrier) -> None:

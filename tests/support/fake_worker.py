@@ -59,8 +59,12 @@ def install(point: str) -> None:
     setattr(holder, name, wrap(getattr(holder, name)))
 
 
-if __name__ == "__main__":
+def main() -> None:
     register()
     if os.environ.get(VARIABLE):
         install(os.environ[VARIABLE])
     worker.main(warm=False)
+
+
+if __name__ == "__main__":
+    main()

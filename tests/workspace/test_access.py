@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -53,12 +53,9 @@ class House:
         return self.service.acting(caller)
 
 
-@pytest.fixture
-def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[House]:
-    from dpcore import demo
-
-    monkeypatch.setattr(demo, "DEMOS", {})
-    with Service(tmp_path / "home", workers=0) as service:
+@contextmanager
+def built(folder: Path) -> Iterator[House]:
+    with Service(folder / "home", workers=0) as service:
         office, ann = service.acting(OFFICE), service.acting(ANN)
         add = office.add_dataset
         private = add(small_frame(), small_schema(), budget=Decimal(9), analyst_cap=ONE).id
@@ -67,6 +64,33 @@ def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[House]:
         first, second = (str(ann.run(run).release_id) for run in runs)
         asked = ann.ask(private, ONE, "one more").number
         yield House(service, private, public, runs[0], first, second, asked)
+
+
+@pytest.fixture
+def house(tmp_path: Path, no_demos: None) -> Iterator[House]:
+    with built(tmp_path) as own:
+        yield own
+
+
+@pytest.fixture(scope="module")
+def shared_house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+    with built(tmp_path_factory.mktemp("shared")) as shared:
+        yield shared
+
+
+@pytest.fixture
+def kept_house(shared_house: House, no_demos: None) -> Iterator[House]:
+    """One in which nobody may change anything: many tests share it."""
+    before = shared_house.service.ledger_entries()
+    yield shared_house
+    assert shared_house.service.ledger_entries() == before
+
+
+@pytest.fixture
+def no_demos(monkeypatch: pytest.MonkeyPatch) -> None:
+    from dpcore import demo
+
+    monkeypatch.setattr(demo, "DEMOS", {})
 
 
 def submit(service: Service, dataset: str) -> str:
@@ -215,39 +239,33 @@ def refused(call: Callable[[], Any]) -> type[FrostglassError] | None:
     return None
 
 
-def test_every_public_method_is_tried_here(house: House) -> None:
+def test_every_public_method_is_tried_here(kept_house: House) -> None:
     public = {name for name in dir(Service) if not name.startswith("_")}
-    assert public - ABOUT_THE_PROGRAM == set(methods(house))
+    assert public - ABOUT_THE_PROGRAM == set(methods(kept_house))
 
 
 @pytest.mark.parametrize("roles", [ROLES, ("custodian",), ("analyst",), ("teacher",)])
-def test_a_login_that_has_ended_opens_nothing(house: House, roles: tuple[Role, ...]) -> None:
-    late = house.as_(user("ann", *roles, expires=PAST))
-    before = house.service.ledger_entries()
-    for name, call in methods(house).items():
+def test_a_login_that_has_ended_opens_nothing(kept_house: House, roles: tuple[Role, ...]) -> None:
+    late = kept_house.as_(user("ann", *roles, expires=PAST))
+    for name, call in methods(kept_house).items():
         assert refused(lambda call=call: call(late)) is LoginError, name
-    assert house.service.ledger_entries() == before
 
 
-def test_somebody_without_a_role_is_let_into_class_rooms_only(house: House) -> None:
-    before = house.service.ledger_entries()
-    for name, call in methods(house).items():
+def test_somebody_without_a_role_is_let_into_class_rooms_only(kept_house: House) -> None:
+    for name, call in methods(kept_house).items():
         wanted = NotFoundError if name in IN_A_ROOM else AccessError
-        assert refused(lambda call=call: call(house.as_(NOBODY))) is wanted, name
-    assert house.service.ledger_entries() == before
+        assert refused(lambda call=call: call(kept_house.as_(NOBODY))) is wanted, name
 
 
-def test_who_has_not_logged_in_is_let_in_nowhere(house: House) -> None:
-    stranger = house.as_(User("nobody", frozenset()))
-    for name, call in methods(house).items():
+def test_who_has_not_logged_in_is_let_in_nowhere(kept_house: House) -> None:
+    stranger = kept_house.as_(User("nobody", frozenset()))
+    for name, call in methods(kept_house).items():
         assert refused(lambda call=call: call(stranger)) in (AccessError, LoginError), name
 
 
-def test_an_analyst_may_not_do_what_custodians_do(house: House) -> None:
-    before = house.service.ledger_entries()
+def test_an_analyst_may_not_do_what_custodians_do(kept_house: House) -> None:
     for name in CUSTODIANS | {"add_demo_datasets"}:
-        assert refused(lambda name=name: methods(house)[name](house.as_(ANN))) is AccessError, name
-    assert house.service.ledger_entries() == before
+        assert refused(lambda name=name: methods(kept_house)[name](kept_house.as_(ANN))) is AccessError, name
 
 
 def test_another_s_work_cannot_be_seen_or_changed(house: House) -> None:
@@ -346,13 +364,13 @@ def test_without_a_login_a_room_is_steered_by_its_key_alone(house: House) -> Non
     assert house.service.steers_room(room.code, key)
 
 
-def test_nobody_gets_the_records_of_a_private_data_set(house: House) -> None:
+def test_nobody_gets_the_records_of_a_private_data_set(kept_house: House) -> None:
     calls = ("true_counts", "true_tables", "true_cells", "compare_methods", "plain_tree_accuracy")
     calls += ("commonest_share", "compare_redescriptions")
-    for caller in (house.service, house.as_(OFFICE), house.as_(ANN)):
+    for caller in (kept_house.service, kept_house.as_(OFFICE), kept_house.as_(ANN)):
         for name in calls:
             with pytest.raises(FrostglassError, match="private: nobody may see them"):
-                methods(house)[name](caller)
+                methods(kept_house)[name](caller)
 
 
 def test_each_analyst_spends_from_their_own_account(house: House) -> None:
@@ -374,10 +392,10 @@ def test_each_analyst_spends_from_their_own_account(house: House) -> None:
     ]
 
 
-def test_a_nonce_of_another_analyst_does_not_give_their_run(house: House) -> None:
-    request: RunRequest = fake_request(house.private)
+def test_a_nonce_of_another_analyst_does_not_give_their_run(kept_house: House) -> None:
+    request: RunRequest = fake_request(kept_house.private)
     with pytest.raises(FrostglassError, match="already used"):
-        house.as_(BOB).submit(request, house.private)
+        kept_house.as_(BOB).submit(request, kept_house.private)
 
 
 def test_a_frozen_analyst_s_waiting_run_is_refunded(tmp_path: Path) -> None:
@@ -414,8 +432,8 @@ def test_a_worker_asks_too_whether_an_analyst_is_frozen(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("odd", ["\0", "a\0b", "\ud800", "a\nb"])
-def test_what_cannot_be_an_identifier_is_unknown(house: House, odd: str) -> None:
-    ann = house.as_(ANN)
+def test_what_cannot_be_an_identifier_is_unknown(kept_house: House, odd: str) -> None:
+    ann = kept_house.as_(ANN)
     for call in (ann.dataset, ann.release, ann.run, ann.balance, ann.runs, ann.releases):
         with pytest.raises(NotFoundError):
             call(odd)

@@ -6,7 +6,6 @@ import errno
 import gc
 import shutil
 import sqlite3
-import subprocess
 import sys
 from contextlib import closing
 from decimal import Decimal
@@ -26,7 +25,8 @@ from dpcore.workspace.installation import look, name_of, open_installation
 from dpcore.workspace.recovery import accept
 from tests.support.databases import KINDS, fresh_url
 from tests.support.fake_learner import fake_request, small_frame, small_schema
-from tests.support.homes import acknowledge, contents, copy_database, fill, put_back, spend, spent
+from tests.support.forked import at_once
+from tests.support.homes import acknowledge, contents, copy_database, fill, open_at_once, put_back, spend, spent
 from tests.workspace.test_migrations import ID as EARLY
 from tests.workspace.test_migrations import database_of
 from tests.workspace.test_migrations import fill as fill_early
@@ -467,9 +467,7 @@ def test_a_mark_that_cannot_be_written_does_not_undo_what_is_committed(
 
 
 def test_processes_may_start_on_a_new_home_at_once(home: Path) -> None:
-    code = "import sys; from dpcore.service import Service; Service(sys.argv[1], workers=0).close()"
-    crowd = [subprocess.Popen([sys.executable, "-c", code, str(home)]) for _ in range(3)]
-    assert [process.wait(120) for process in crowd] == [0, 0, 0]
+    assert at_once(open_at_once, str(home), 3) == [0, 0, 0]
     engine = open_installation(home, f"sqlite:///{database(home)}")
     binding = Home(home).binding()
     assert binding is not None

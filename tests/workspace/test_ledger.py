@@ -347,7 +347,7 @@ def test_sums_of_many_tenths_are_exact(engine: Engine, ledger: Ledger) -> None:
 def test_many_tiny_runs_with_a_large_delta_end_at_the_cap(engine: Engine) -> None:
     """Ten thousand of them, added up by epsilon, would be billed a thousandth and tell nearly all."""
     add_row(engine, "data", public=False)
-    ledger, cap = Ledger(engine), PrivacyFilter(Decimal(1), Decimal("1e-5"))
+    ledger, cap = Ledger(engine), PrivacyFilter(Decimal("0.5"), Decimal("1e-5"))
     ledger.open_account("data", cap.epsilon, delta=cap.delta)
     tiny = engine_loss(Decimal("1e-7"), Decimal("0.01"), aside=False)
     runs = cap.fitting(NOTHING, tiny)

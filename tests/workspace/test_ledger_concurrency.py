@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import signal
 from collections import Counter
-from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
 
@@ -19,23 +17,10 @@ from dpcore.workspace.grants import Grants
 from dpcore.workspace.ledger import Ledger
 from tests.support.accounts import COMPOSED_DELTA, COST, add_row, compose, create_tables, spend
 from tests.support.databases import KINDS, fresh_url
+from tests.support.forked import CONTEXT, at_once
 
 #: Processes that spend at once, and a cap that they reach.
 CROWDS = [(8, Decimal("2.55")), pytest.param(16, Decimal("5.05"), marks=pytest.mark.slow)]
-#: Programs that share nothing but what they have imported, which is what takes time.
-CONTEXT = multiprocessing.get_context("forkserver")
-CONTEXT.set_forkserver_preload(["tests.support.accounts"])
-
-
-def at_once(work: Callable[..., None], url: str, count: int) -> list[int | None]:
-    """Exit codes of many processes that begin in the same moment."""
-    start = CONTEXT.Barrier(count)
-    crowd = [CONTEXT.Process(target=work, args=(url, number, start)) for number in range(count)]
-    for process in crowd:
-        process.start()
-    for process in crowd:
-        process.join(timeout=300)
-    return [process.exitcode for process in crowd]
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -54,7 +54,7 @@ def any_loss(dice: random.Random, delta: Decimal) -> Loss:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
 def test_a_ledger_accepts_and_says_what_an_account_by_hand_does(seed: int, kind: str, tmp_path: Path) -> None:
     engine = open_database(fresh_url(kind, tmp_path))
     add_row(engine, "data", public=False)

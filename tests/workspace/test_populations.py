@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import signal
-import threading
 from collections.abc import Iterator
 from decimal import Decimal
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -28,9 +25,11 @@ from dpcore.workspace.ledger_lines import Pot
 from dpcore.workspace.populations import Kin
 from dpcore.workspace.recovery import accept
 from dpcore.workspace.users import User
-from tests.support.accounts import COST, add_row, release_for
+from tests.support.accounts import add_row, spend_on_kin
 from tests.support.databases import KINDS, fresh_url
 from tests.support.fake_learner import fake_request, register, small_frame, small_schema
+from tests.support.forked import CONTEXT, at_once
+from tests.support.homes import replace_and_die
 
 register()
 HALF, ONE, TWO = Decimal("0.5"), Decimal(1), Decimal(2)
@@ -107,7 +106,7 @@ def test_the_price_of_learning_is_that_of_one_moment(service: Service, monkeypat
 
 def test_a_delta_suits_the_largest_of_them(tmp_path: Path) -> None:
     small = small_schema("ward")
-    large = small.model_copy(update={"name": "large", "max_rows": 10_000_000})
+    large = small.model_copy(update={"name": "large", "max_rows": 100_000})
     with Service(tmp_path, workers=0) as service:
         service.add_dataset(small_frame(), small, budget=ONE)
         with pytest.raises(BudgetError, match="too large for so many rows"):
@@ -148,21 +147,6 @@ def test_no_database_lets_a_population_change(kind: str, tmp_path: Path) -> None
             write(engine, lambda c, change=change: c.exec_driver_sql(f"UPDATE datasets SET {change}"))
 
 
-def spend_on(url: str, dataset: str, number: int, start: threading.Barrier) -> None:
-    """Reserve and commit again and again on one data set; one of four dies in the middle."""
-    ledger = Ledger(open_database(url))
-    start.wait()
-    for attempt in range(12):
-        try:
-            found = ledger.reserve(dataset, f"analyst {number}", pure_loss(COST), f"{number}-{attempt}", "hash").id
-        except BudgetError:
-            continue
-        ledger.touch(found)
-        if number == 0 and attempt == 1:
-            os.kill(os.getpid(), signal.SIGKILL)
-        ledger.commit(found, release_for(COST, dataset))
-
-
 @each
 def test_processes_that_spend_on_siblings_at_once_keep_to_one_cap(kind: str, tmp_path: Path) -> None:
     url = fresh_url(kind, tmp_path)
@@ -173,14 +157,7 @@ def test_processes_that_spend_on_siblings_at_once_keep_to_one_cap(kind: str, tmp
     for name in ("second", "third"):
         add_row(engine, name, public=False, population="data")
         write(engine, lambda c, name=name: ledger.join_account(name, Kin("data"), actor=None, within=c))
-    context = get_context("spawn")
-    start = context.Barrier(4)
-    on = ("data", "second", "third", "second")
-    processes = [context.Process(target=spend_on, args=(url, on[number], number, start)) for number in range(4)]
-    for process in processes:
-        process.start()
-    for process in processes:
-        process.join()
+    assert set(at_once(spend_on_kin, url, 4)) <= {0, -signal.SIGKILL}
     reserved = [line for line in ledger.entries("third") if line.kind == "reserve"]
     assert len(reserved) == 14, "0.07 fits fourteen times into 1"
     assert {line.dataset_id for line in reserved} <= {"data", "second", "third"}
@@ -224,34 +201,13 @@ def test_a_name_that_an_old_version_needs_is_free_first(service: Service) -> Non
     assert service.add_dataset(small_frame(), small_schema(), replaces="ward").version == 2
 
 
-def replace_and_die(home: str, moment: str) -> None:
-    """Store a next version, and be killed before it is entered, or before that is committed."""
-    from dpcore.workspace import store
-
-    def die(*_: Any, **__: Any) -> None:
-        os.kill(os.getpid(), signal.SIGKILL)
-
-    if moment == "before":
-        store._enter = die
-    else:
-        real = Ledger.join_account
-
-        def join(self: Ledger, *details: Any, **more: Any) -> None:
-            real(self, *details, **more)
-            die()
-
-        Ledger.join_account = join  # type: ignore[method-assign]
-    with Service(home, workers=0) as service:
-        service.add_dataset(small_frame(), small_schema(), replaces="ward")
-
-
 @pytest.mark.parametrize("moment", ["before", "within"])
 def test_a_switch_that_is_killed_loses_nothing(moment: str, tmp_path: Path) -> None:
     home = tmp_path / "home"
     with Service(home, workers=0) as service:
         first = service.add_dataset(small_frame(), small_schema("ward"), budget=TWO, delta=Decimal(0)).id
         run(service, "ward", "a")
-    process = get_context("spawn").Process(target=replace_and_die, args=(str(home), moment))
+    process = CONTEXT.Process(target=replace_and_die, args=(str(home), moment))
     process.start()
     process.join()
     assert process.exitcode == -signal.SIGKILL

@@ -26,6 +26,7 @@ from dpcore.workspace.worker import Reports
 from tests.support.accounts import release_for
 from tests.support.fake_learner import CANARY, FakeLearner, fake_request, register, small_frame, small_schema
 from tests.support.fake_worker import FULL_POINTS, KILL_POINTS, VARIABLE
+from tests.support.forked import FORKED, fork_workers
 
 COMMAND = (sys.executable, "-m", "tests.support.fake_worker")
 #: A worker that does nothing.
@@ -34,9 +35,14 @@ BUDGET, COST = Decimal(2), Decimal("0.5")
 register()
 
 
+@pytest.fixture(autouse=True)
+def forked(monkeypatch: pytest.MonkeyPatch) -> None:
+    fork_workers(monkeypatch)
+
+
 @pytest.fixture
 def service(tmp_path: Path) -> Iterator[Service]:
-    with Service(tmp_path / "home", workers=1, worker_command=COMMAND) as service:
+    with Service(tmp_path / "home", workers=1, worker_command=FORKED) as service:
         yield service
 
 
@@ -66,14 +72,15 @@ def worker_pid(service: Service) -> int:
     return service._jobs._processes[0].pid
 
 
-def test_a_worker_runs_and_the_release_is_found(service: Service) -> None:
-    dataset = add(service)
-    run = service.submit(fake_request(dataset.id), "n")
-    status = service.wait(run, 60)
-    assert (status.state, status.step, status.done, status.charged) == ("done", "counts", 990, True)
-    assert status.release_id is not None
-    assert service.release(status.release_id).certificate.private
-    assert spent(service, dataset) == COST
+def test_a_worker_runs_and_the_release_is_found(tmp_path: Path) -> None:
+    with Service(tmp_path / "home", workers=1, worker_command=COMMAND) as service:
+        dataset = add(service)
+        run = service.submit(fake_request(dataset.id), "n")
+        status = service.wait(run, 60)
+        assert (status.state, status.step, status.done, status.charged) == ("done", "counts", 990, True)
+        assert status.release_id is not None
+        assert service.release(status.release_id).certificate.private
+        assert spent(service, dataset) == COST
 
 
 def test_a_run_says_when_it_should_be_ready_and_how_many_go_first(service: Service, tmp_path: Path) -> None:
@@ -93,7 +100,7 @@ def test_a_run_says_when_it_should_be_ready_and_how_many_go_first(service: Servi
 @pytest.mark.parametrize("point", KILL_POINTS)
 def test_kill_9_at_each_step_never_frees_a_budget(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, point: str) -> None:
     monkeypatch.setenv(VARIABLE, point)
-    with Service(tmp_path / "home", workers=1, worker_command=COMMAND) as service:
+    with Service(tmp_path / "home", workers=1, worker_command=FORKED) as service:
         dataset = add(service)
         run = service.submit(fake_request(dataset.id), "n")
         status = service.wait(run, 60)
@@ -121,7 +128,7 @@ def test_a_home_that_is_full_as_a_run_ends_keeps_what_was_spent_and_no_more(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, point: str
 ) -> None:
     monkeypatch.setenv(VARIABLE, point)
-    with Service(tmp_path / "home", workers=1, worker_command=COMMAND) as service:
+    with Service(tmp_path / "home", workers=1, worker_command=FORKED) as service:
         dataset = add(service)
         run = service.submit(fake_request(dataset.id), "n")
         status = service.wait(run, 60)
@@ -173,7 +180,7 @@ def test_runs_left_in_the_queue_are_executed_after_a_restart(tmp_path: Path) -> 
         dataset = add(service)
         run = service.submit(fake_request(dataset.id), "n")
         assert service.run(run).state == "queued"
-    with Service(tmp_path / "home", workers=1, worker_command=COMMAND) as again:
+    with Service(tmp_path / "home", workers=1, worker_command=FORKED) as again:
         assert again.wait(run, 60).state == "done"
         assert spent(again, dataset) == COST
 
@@ -184,7 +191,7 @@ def test_a_run_for_which_no_worker_could_be_started_goes_on_when_it_is_asked_for
     def refuse(*_: object) -> None:
         raise OSError("no more processes")
 
-    with Service(tmp_path / "home", workers=1, worker_command=COMMAND, warm=False) as service:
+    with Service(tmp_path / "home", workers=1, worker_command=FORKED, warm=False) as service:
         dataset = add(service)
         with monkeypatch.context() as patch:
             patch.setattr(service._jobs, "_spawn", refuse)
@@ -208,7 +215,7 @@ def test_only_a_run_that_waits_is_started(tmp_path: Path, monkeypatch: pytest.Mo
 
 def test_a_worker_finishes_a_paid_run_when_the_application_goes(tmp_path: Path) -> None:
     gate = tmp_path / "gate"
-    with Service(tmp_path / "home", workers=1, worker_command=COMMAND) as service:
+    with Service(tmp_path / "home", workers=1, worker_command=FORKED) as service:
         dataset = add(service)
         run = service.submit(fake_request(dataset.id, gate=str(gate)), "n")
         wait_for_step(service, run)
@@ -403,7 +410,7 @@ def test_a_run_that_was_reserved_at_another_price_costs_nothing(tmp_path: Path) 
                 ("more rho", run_loss(COST, Decimal(0), 2 * pure_rho(COST))),
             )
         ]
-    with Service(tmp_path / "home", workers=1, worker_command=COMMAND) as again:
+    with Service(tmp_path / "home", workers=1, worker_command=FORKED) as again:
         ends = [again.wait(run, 60) for run in runs]
         assert [(end.state, end.charged) for end in ends] == [("failed", False)] * 2 + [("done", True)]
         assert "another version" in ends[0].message

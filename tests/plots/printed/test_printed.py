@@ -6,6 +6,7 @@ import io
 import math
 import re
 from collections.abc import Iterator
+from functools import cache
 from html import unescape
 from itertools import pairwise
 from typing import Any
@@ -21,7 +22,7 @@ from dpcore.plots.printed.figure import printed
 from dpcore.plots.printed.panels import panels
 from dpcore.plots.printed.scales import number_words
 from dpcore.plots.style import clear_layout
-from dpcore.report.contents import WIDTH, content
+from dpcore.report.contents import WIDTH, Picture, content
 from tests.support import reports
 
 FRAME = (100.0, 10.0, 500.0, 210.0)
@@ -69,10 +70,14 @@ def written(figure: go.Figure) -> Iterator[str]:
         yield note.text
 
 
+@cache
+def sheets(case: str) -> list[tuple[Picture, Canvas]]:
+    return [(picture, printed(picture.figure, WIDTH)) for picture in content(reports.release(case)).pictures]
+
+
 @pytest.mark.parametrize("case", reports.CASES)
 def test_every_figure_of_every_family_is_drawn(case: str) -> None:
-    for picture in content(reports.release(case)).pictures:
-        canvas = printed(picture.figure, WIDTH)
+    for picture, canvas in sheets(case):
         svg = canvas.svg(picture.title, picture.alt)
         root = ET.fromstring(svg)
         names = {element.tag.rpartition("}")[2] for element in root.iter()}
@@ -85,8 +90,7 @@ def test_every_figure_of_every_family_is_drawn(case: str) -> None:
 
 @pytest.mark.parametrize("case", ["rule list", "tree", "relational rules", "first look"])
 def test_nothing_stands_beyond_the_sheet(case: str) -> None:
-    for picture in content(reports.release(case)).pictures:
-        canvas = printed(picture.figure, WIDTH)
+    for _, canvas in sheets(case):
         for text in canvas._axes.texts:
             box = text.get_window_extent(canvas._agg.get_renderer())
             assert box.x0 >= -2, text.get_text()
@@ -96,13 +100,13 @@ def test_nothing_stands_beyond_the_sheet(case: str) -> None:
 
 
 def test_a_png_has_its_dots() -> None:
-    canvas = printed(content(reports.release("forest")).pictures[0].figure, 480)
+    canvas = printed(sheets("forest")[0][0].figure, 480)
     with Image.open(io.BytesIO(canvas.png(200))) as image:
         assert image.size == pytest.approx((1000, canvas.height / 96 * 200), abs=1)
 
 
 def test_the_same_figure_is_the_same_file() -> None:
-    figure = content(reports.release("forest")).pictures[0].figure
+    figure = sheets("forest")[0][0].figure
     first, second = (printed(figure, WIDTH) for _ in range(2))
     assert first.svg("a", "b") == second.svg("a", "b")
     assert first.png() == second.png()
