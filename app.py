@@ -49,7 +49,7 @@ def sweep(ended: Event) -> None:
     while not ended.wait(SECONDS_BETWEEN_SWEEPS):
         try:
             access.installation().sweep()
-        except (InstallationError, OSError) as error:  # Perhaps it goes next time.
+        except Exception as error:  # noqa: BLE001 - perhaps it goes next time
             _log.error("old uploads could not be removed: %s", type(error).__name__)
 
 

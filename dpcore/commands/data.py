@@ -23,6 +23,8 @@ _STATES = {
     "arriving": "being stored just now",
     "missing": "records not here: put the folder back from a backup",
     "removed": "records removed on purpose",
+    "returned": "records removed on purpose, but here: a backup brought them back, or removing was cut short; "
+    "'data remove' them once more",
     "damaged": "a file is missing or has changed since it was written: put the folder back from a backup",
 }
 
@@ -51,7 +53,7 @@ def list_datasets() -> None:
 
 @app.command("orphans")
 def orphans() -> None:
-    """List folders that the database does not know, and data sets whose folder is gone."""
+    """List folders that the database does not know, data sets whose folder is gone, and records that should be."""
     with open_service() as service:
         rows = service.strays()
     typer.echo(_strays_text(rows) if rows else "Every data set is where it belongs.")
@@ -66,9 +68,10 @@ def _strays_text(strays: Sequence[Stray]) -> str:
 
 @app.command("verify")
 def verify() -> None:
-    """Read all stored records and compare them with their checksums; ends with 1 if any are damaged."""
+    """Read all stored records and compare them with their checksums; ends with 1 if any are not as they should be."""
     with open_service() as service:
-        rows = [*service.damaged(), *(stray for stray in service.strays() if stray.state == "missing")]
+        astray = [stray for stray in service.strays() if stray.state in ("missing", "returned")]
+        rows = [*service.damaged(), *astray]
     if not rows:
         typer.echo("Every data set is as it was written.")
         return

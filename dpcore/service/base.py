@@ -96,9 +96,9 @@ class ServiceBase:
 
     def sweep(self) -> None:
         """Remove what dead processes left half-way in, what custodians left too long, and rooms of yesterday."""
+        clear_old(self._home)
         self._store.sweep()
         self._rooms.sweep()
-        clear_old(self._home)
 
     def close(self) -> None:
         """Let the workers finish what they are doing and end. Also ``with Service() as s:``."""
@@ -153,9 +153,12 @@ class ServiceBase:
         return dataset
 
     def _usable(self, dataset_id: str) -> DatasetInfo:
-        """A data set on which the caller may run something: teachers, on public ones alone."""
+        """A data set on which the caller may run something: teachers, on public ones alone, whatever else they are."""
         self._require("analyst", "teacher")
-        return self._visible(dataset_id)
+        dataset = self._visible(dataset_id)
+        if not dataset.public:
+            self._require("analyst")
+        return dataset
 
     def _sees(self, dataset: DatasetInfo) -> bool:
         return dataset.public or bool(self._user.roles & {"custodian", "analyst"})

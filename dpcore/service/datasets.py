@@ -203,6 +203,7 @@ class Datasets(ServiceBase):
         *,
         public: bool,
         truth: str,
+        described: str | None = None,
         plan: LearningPlan | None = None,
     ) -> DatasetInfo:
         def enter(connection: Connection, dataset_id: str) -> None:
@@ -217,6 +218,7 @@ class Datasets(ServiceBase):
             table,
             public,
             truth=truth,
+            described=described,
             kin=kin,
             learns=plan is not None,
             on_added=enter,
@@ -329,7 +331,9 @@ class Datasets(ServiceBase):
         check_kept(after)
         schema = info.schema if max_rows is None else _larger(info.schema, max_rows)
         table = table_of(source, schema, right, watch, accepted=accepted, after=after)
-        return self._add_kin(table, schema, Kin(info.id, replaces=True), public=info.public, truth=info.truth)
+        said = None if info.description == schema.description else info.description
+        kin = Kin(info.id, replaces=True)
+        return self._add_kin(table, schema, kin, public=info.public, truth=info.truth, described=said)
 
     def desk(self) -> Desk:
         """Custodian: the caller's own place for files on their way to :meth:`add_dataset`."""

@@ -313,15 +313,15 @@ class Stray:
     ----------
     name : str
         As its schema says; empty if that cannot be read.
-    state : {"unknown", "arriving", "missing", "removed", "damaged"}
+    state : {"unknown", "arriving", "missing", "removed", "returned", "damaged"}
         A folder that the database does not know, and that nobody is writing; one that is being
         written; a data set whose folder is gone; one whose records were removed on purpose; one
-        whose files are not what was written.
+        whose folder is there although they were; one whose files are not what was written.
     """
 
     id: str
     name: str
-    state: Literal["unknown", "arriving", "missing", "removed", "damaged"]
+    state: Literal["unknown", "arriving", "missing", "removed", "returned", "damaged"]
 
 
 @dataclass(frozen=True)

@@ -79,6 +79,7 @@ class Store:
         public: bool,
         *,
         truth: str = "",
+        described: str | None = None,
         kin: Kin | None = None,
         learns: bool = False,
         on_added: Hook | None = None,
@@ -87,6 +88,8 @@ class Store:
 
         Parameters
         ----------
+        described : str, optional
+            What people read of it, if not the description of its schema.
         kin : Kin, optional
             An earlier data set about the same people.
         learns : bool
@@ -110,7 +113,9 @@ class Store:
             with claimed(incoming / _OWNER):
                 schema = self._write(incoming, None if learns else schema, table)
                 try:
-                    self.enter(dataset_id, name, schema, public, truth=truth, kin=kin, on_entered=on_added)
+                    self.enter(
+                        dataset_id, name, schema, public, truth=truth, described=described, kin=kin, on_entered=on_added
+                    )
                 except FrostglassError:
                     # After any other error the entry may exist, so the folder stays.
                     if not self._knows(dataset_id):
@@ -126,6 +131,7 @@ class Store:
         public: bool,
         *,
         truth: str = "",
+        described: str | None = None,
         kin: Kin | None = None,
         on_entered: Hook | None = None,
     ) -> None:
@@ -143,6 +149,7 @@ class Store:
             "schema_hash": schema.hash,
             "public": public,
             "truth": truth,
+            "described": described,
             "created": utc_now(),
         }
         with needing_room(self._folders.stored):

@@ -31,13 +31,13 @@ class Strays:
         self._engine, self._store, self._ledger = engine, store, Ledger(engine)
 
     def all(self) -> list[Stray]:
-        """Folders without an entry, then entries without a folder."""
+        """Folders without an entry, then entries without a folder, or with one that should be gone."""
         known = {info.id: info.name for info in self._store.datasets()}
         removed = self._removed()
         lost = [
-            Stray(key, name, "removed" if key in removed else "missing")
+            Stray(key, name, "returned" if self._store.present(key) else "removed" if key in removed else "missing")
             for key, name in known.items()
-            if not self._store.present(key)
+            if key in removed or not self._store.present(key)
         ]
         return [self._unknown(key) for key in self._store.folders() if key not in known] + lost
 

@@ -15,6 +15,7 @@ from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import TextInput
 
 from dpcore.domain.origins import INFERRED
+from dpcore.errors import AwayError
 from dpcore.service import Service
 from dpcore.workspace.requests import RunRequest
 from dpcore.workspace.users import LOCAL_USER, Role, User
@@ -111,15 +112,15 @@ def test_a_view_without_a_data_set_says_what_will_be_there(name: str) -> None:
 def test_budgets_can_be_changed() -> None:
     dataset = add_ward()
     app = view("Budget")
-    app.text_input(key="caps-budget").set_value("nan")
+    app.text_input(key=f"caps-{dataset}-budget").set_value("nan")
     button(app, "Change the budget").click().run()
     assert "finite number" in errors(checked(app))
-    app.text_input(key="caps-budget").set_value("4")
+    app.text_input(key=f"caps-{dataset}-budget").set_value("4")
     button(app, "Change the budget").click().run()
     assert not errors(checked(app))
     assert access.service().balance(dataset).cap == Decimal(4)
     assert "<dd>ε 4.00</dd>" in words(app)
-    app.text_input(key="caps-analyst").set_value("1.5")
+    app.text_input(key=f"caps-{dataset}-analyst").set_value("1.5")
     button(app, "Change the budget").click().run()
     assert "<dt>Most per analyst</dt><dd>ε 1.50</dd>" in words(checked(app))
 
@@ -127,12 +128,12 @@ def test_budgets_can_be_changed() -> None:
 def test_nobody_without_a_grant_is_a_limit_of_0() -> None:
     dataset = add_ward()
     app = view("Budget")
-    app.text_input(key="caps-analyst").set_value("0")
+    app.text_input(key=f"caps-{dataset}-analyst").set_value("0")
     button(app, "Change the budget").click().run()
     assert "<dd>nothing without a grant</dd>" in words(checked(app))
     assert as_(ANN).balance(dataset).left == 0
-    app.text_input(key="caps-analyst").set_value("")
-    app.text_input(key="caps-run").set_value("0")
+    app.text_input(key=f"caps-{dataset}-analyst").set_value("")
+    app.text_input(key=f"caps-{dataset}-run").set_value("0")
     button(app, "Change the budget").click().run()
     assert "above 0" in errors(checked(app))
 
@@ -407,6 +408,31 @@ def test_a_grant_can_raise_the_total_that_would_stop_it() -> None:
     assert "The request is granted." in words(checked(app))
     assert as_(LOCAL_USER).total_balance(dataset).cap == ONE
     assert as_(ANN).balance(dataset).left == ONE
+
+
+def test_a_grant_is_told_even_if_the_total_could_not_be_raised(monkeypatch: pytest.MonkeyPatch) -> None:
+    def held_up(*_: object, **__: object) -> None:
+        raise AwayError("The data base is away.")
+
+    dataset = new_ward(budget="0.25", each="0")
+    number = asked(dataset)
+    app = view("Requests")
+    app.checkbox(key=f"answer-raise-{number}").set_value(True)
+    app.text_input(key=f"answer-limit-{number}").set_value("1")
+    monkeypatch.setattr(Service, "raise_caps", held_up)
+    app.button(key=f"Grant-{number}").click().run()
+    assert "The request is granted, but the total was not raised: The data base is away." in errors(checked(app))
+    assert access.service().budget_requests(dataset)[0].state == "granted"
+
+
+def test_what_was_typed_for_one_data_set_is_not_for_the_next() -> None:
+    first, second = add_ward(), new_ward("second")
+    app = view("Budget")
+    [typed] = [box.key for box in app.text_input if box.label == "Total ε"]
+    app.text_input(key=typed).set_value("10").run()
+    other = second if first in typed else first
+    app.sidebar.selectbox(key=access.DATASET_KEY).set_value(other).run()
+    assert checked(app).text_input(key=f"caps-{other}-budget").value == ""
 
 
 def test_a_grant_that_the_total_stops_says_so_to_the_analyst(login: Login) -> None:

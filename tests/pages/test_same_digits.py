@@ -230,7 +230,7 @@ def _box(app: AppTest):
 
 def test_the_custodian_changes_the_delta_of_a_budget() -> None:
     dataset_id = add_ward(budget="5")
-    app = _change("1e-6", "fewer digits")
+    app = _change(dataset_id, "1e-6", "fewer digits")
     assert facts_of(app)["Total budget"] == "ε 5.00 at δ = 10⁻⁶"
     assert access.service().total_balance(dataset_id).delta == Decimal("0.000001")
     for entry, sentence in (
@@ -239,19 +239,19 @@ def test_the_custodian_changes_the_delta_of_a_budget() -> None:
         ("0.1", "too large"),
         ("1e-16", "at most 15 decimal places"),
     ):
-        app = _change(entry)
+        app = _change(dataset_id, entry)
         assert sentence in app.error[-1].value
-        assert app.text_input(key="caps-delta").value == entry, "nothing typed is lost"
+        assert app.text_input(key=f"caps-{dataset_id}-delta").value == entry, "nothing typed is lost"
     submit(dataset_id, "ebm", "0.1", "died")
-    assert "Runs with a delta were made" in _change("0").error[-1].value
+    assert "Runs with a delta were made" in _change(dataset_id, "0").error[-1].value
     assert access.service().total_balance(dataset_id).delta == Decimal("0.000001")
 
 
-def _change(delta: str, reason: str = "") -> AppTest:
+def _change(dataset_id: str, delta: str, reason: str = "") -> AppTest:
     app = open_page("custodian")
     app.segmented_control(key="custodian-view").set_value("Budget").run()
-    app.text_input(key="caps-delta").set_value(delta)
-    app.text_input(key="caps-note").set_value(reason)
+    app.text_input(key=f"caps-{dataset_id}-delta").set_value(delta)
+    app.text_input(key=f"caps-{dataset_id}-note").set_value(reason)
     button(app, "Change the budget").click().run()
     return checked(app)
 

@@ -333,7 +333,9 @@ def test_what_is_true_of_public_records_is_kept_beside_kin_and_by_appending(serv
     second = schema.model_copy(update={"name": "second"})
     beside = service.add_dataset(rows, second, same_people_as=first.id, truth="known of these", **more)
     newer = service.add_dataset(rows, schema, replaces=first.id, truth="known better", **more)
+    service.describe_dataset(newer.id, "without transfers")
     appended = service.append_rows(newer.id, rows.assign(who=range(100, 200)))
+    assert appended.description == "without transfers", "and so is what was said of them last"
     assert [one.truth for one in (first, beside, newer)] == ["known", "known of these", "known better"]
     assert (appended.replaces, appended.truth) == (newer.id, "known better")
 

@@ -128,6 +128,7 @@ def methods(house: House) -> dict[str, Callable[[Service], Any]]:
         "compare_redescriptions": lambda s: s.compare_redescriptions(private, [], [], 1, print),
         "import_release": lambda s: s.import_release(b"\xff"),
         "imported_releases": lambda s: s.imported_releases(),
+        "unreadable_imports": lambda s: s.unreadable_imports(),
         "forget_import": lambda s: s.forget_import(release),
         "has_seen": lambda s: s.has_seen("tour"),
         "note_seen": lambda s: s.note_seen("tour"),
@@ -145,6 +146,7 @@ def methods(house: House) -> dict[str, Callable[[Service], Any]]:
         "own_requests": lambda s: s.own_requests(private),
         "ledger_entries": lambda s: s.ledger_entries(private),
         "quote": lambda s: s.quote(request),
+        "pricing": lambda s: s.pricing(request.dataset_id),
         "submit": lambda s: submit(s, private),
         "run": lambda s: s.run(house.run),
         "runs": lambda s: s.runs(private),
@@ -208,7 +210,7 @@ CUSTODIANS = {
     "end_run",
 }
 #: What spends, asks for budget or tries a run out.
-ANALYSTS = {"ask", "own_requests", "quote", "submit", "rehearse", "outlook"}
+ANALYSTS = {"ask", "own_requests", "quote", "pricing", "submit", "rehearse", "outlook"}
 #: Calls about the one thing of Ann's that she has not shared.
 HERS = {
     "run",
@@ -332,7 +334,14 @@ def test_a_teacher_knows_of_public_data_alone(house: House) -> None:
     assert [release.id for release in teacher.releases()] == [house.public_release]
     open_to_all = {"datasets", "runs", "releases", "sharing", "release_notes", "budget_requests"}
     open_to_all |= {"issue_token", "tokens", "end_tokens"}
-    open_to_all |= {"import_release", "imported_releases", "forget_import", "has_seen", "note_seen"}
+    open_to_all |= {
+        "import_release",
+        "imported_releases",
+        "unreadable_imports",
+        "forget_import",
+        "has_seen",
+        "note_seen",
+    }
     open_to_all |= {"open_room", "own_rooms"}
     for name in set(methods(house)) - CUSTODIANS - open_to_all - {"add_demo_datasets"}:
         assert refused(lambda name=name: methods(house)[name](teacher)) is NotFoundError, name
@@ -341,6 +350,18 @@ def test_a_teacher_knows_of_public_data_alone(house: House) -> None:
     run = teacher.submit(fake_request(house.public), "t")
     assert teacher.run(run).state == "done"
     assert teacher.add_demo_datasets() == []
+
+
+def test_a_custodian_who_teaches_spends_on_no_private_records(house: House) -> None:
+    both = house.as_(user("tess", "custodian", "teacher"))
+    asked = fake_request(house.private)
+    for spends in (
+        lambda: both.quote(asked),
+        lambda: both.submit(asked, "t" * 12),
+        lambda: both.ask(house.private, ONE, "so"),
+    ):
+        assert refused(spends) is AccessError
+    assert both.quote(fake_request(house.public)).affordable
 
 
 def test_a_class_room_is_opened_by_teachers_and_joined_by_anybody_with_a_role(house: House) -> None:

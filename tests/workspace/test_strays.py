@@ -75,6 +75,22 @@ def test_records_removed_on_purpose_are_no_damage(service: Service) -> None:
     assert call("data", "verify").exit_code == 0
 
 
+def test_records_that_came_back_are_named_and_can_be_removed_again(
+    service: Service, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A kill between the line in the log and the folder, or a backup of long ago."""
+    with monkeypatch.context() as killed:
+        killed.setattr(Store, "discard", lambda *_: None)
+        with pytest.raises(ConflictError, match="still there"):
+            service.remove_records("small", note="over")
+    assert [stray.state for stray in service.strays()] == ["returned"]
+    assert "'data remove' them once more" in run("data", "orphans")
+    assert call("data", "verify").exit_code == 1
+    service.remove_records("small", note="over, again")
+    assert [stray.state for stray in service.strays()] == ["removed"]
+    assert call("data", "verify").exit_code == 0
+
+
 def test_an_orphan_is_adopted_with_what_is_known_of_its_past(service: Service, orphan: str) -> None:
     with pytest.raises(ConflictError, match="'small' exists"):
         service.adopt(orphan, note="found")

@@ -8,6 +8,7 @@ from html import escape
 
 import streamlit as st
 
+from dpcore.errors import ConflictError
 from dpcore.privacy.budgets import parse_limit, plain_epsilon
 from dpcore.workspace.requests import REASON_LIMIT, Account, Balance, BudgetRequest, LedgerEntry
 from pages.components.kit import amounts, markup, slot
@@ -127,12 +128,13 @@ def _answer(request: BudgetRequest, grants: bool, limit: str, reason: str, raise
     """For use as a callback."""
     state = st.session_state
 
-    def act() -> BudgetRequest:
+    def act() -> None:
         amount = parse_limit(state[limit]) if grants else None
-        answered = access.service().answer(request.number, amount, state[reason])
+        access.service().answer(request.number, amount, state[reason])
         if amount is not None and state.get(raises):
-            _raise_total(request, amount)
-        return answered
+            _, problem = access.attempt(lambda: _raise_total(request, amount))
+            if problem:
+                raise ConflictError(f"The request is granted, but the total was not raised: {problem} Raise it below.")
 
     done = "granted" if grants else "declined"
     outcome.of(_SAID, act, f"The request is {done}.")

@@ -66,17 +66,18 @@ def _raise(dataset: DatasetInfo) -> None:
     with st.expander("Change the budget"), st.form(f"caps-{dataset.id}"):
         st.markdown("Leave a field empty to keep what is set. The ledger keeps every change.")
         total, delta, analyst, run = st.columns(4)
+        own = f"caps-{dataset.id}"  # What was typed for one data set is not for the next.
         entries = {
-            "budget": total.text_input("Total ε", key="caps-budget"),
-            "delta": delta.text_input("δ of the total", key="caps-delta", help=text("delta")),
+            "budget": total.text_input("Total ε", key=f"{own}-budget"),
+            "delta": delta.text_input("δ of the total", key=f"{own}-delta", help=text("delta")),
             "analyst_cap": analyst.text_input(
                 "Per analyst without a grant",
-                key="caps-analyst",
+                key=f"{own}-analyst",
                 help="0: only those with a grant.",
             ),
-            "run_cap": run.text_input("Per run", key="caps-run"),
+            "run_cap": run.text_input("Per run", key=f"{own}-run"),
         }
-        note = st.text_input("Reason (kept in the ledger)", key="caps-note", max_chars=200)
+        note = st.text_input("Reason (kept in the ledger)", key=f"{own}-note", max_chars=200)
         if st.form_submit_button("Change the budget"):
             _change(dataset, entries, note)
 
