@@ -6,6 +6,7 @@ import copy
 import pickle
 import warnings
 from decimal import Decimal
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,12 @@ PREDICTS = pytest.mark.parametrize("case", PREDICTING.values(), ids=PREDICTING)
 CLASSIFIES = pytest.mark.parametrize("case", CLASSIFIERS.values(), ids=CLASSIFIERS)
 
 
+@cache
+def fitted(kind: Any, **changes: Any) -> Any:
+    """A fit that is only read."""
+    return CASES[kind.__name__].fit(**changes)
+
+
 def test_every_family_has_an_estimator() -> None:
     assert {case.kind._learner.name for case in CASES.values()} == set(real_learners())
 
@@ -41,7 +48,7 @@ def test_every_family_has_an_estimator() -> None:
 
 @EVERY
 def test_a_fit_carries_its_release(case: Case) -> None:
-    model = case.fit()
+    model = fitted(case.kind)
     assert isinstance(model.model_, case.kind._model)
     assert model.n_features_in_ == len(case.features)
     assert model.schema_ == case.schema
@@ -54,12 +61,12 @@ def test_a_fit_carries_its_release(case: Case) -> None:
 
 @EVERY
 def test_a_fit_finds_what_there_is(case: Case) -> None:
-    assert case.finds(case.fit(random_state=2))
+    assert case.finds(fitted(case.kind, random_state=2))
 
 
 @PREDICTS
 def test_a_prediction_is_a_class_or_a_number_within_its_bounds(case: Case) -> None:
-    model = case.fit(random_state=2)
+    model = fitted(case.kind, random_state=2)
     assert (is_classifier(model), is_regressor(model)) == (not case.numeric, case.numeric)
     assert hasattr(model, "classes_") != case.numeric
     predicted = model.predict(case.rows)
@@ -70,7 +77,7 @@ def test_a_prediction_is_a_class_or_a_number_within_its_bounds(case: Case) -> No
 
 @CLASSIFIES
 def test_chances_of_all_classes_sum_to_one(case: Case) -> None:
-    model = case.fit(random_state=2)
+    model = fitted(case.kind, random_state=2)
     proba = model.predict_proba(case.rows)
     assert proba.shape == (ROWS, 2)
     np.testing.assert_allclose(proba.sum(axis=1), 1)
@@ -89,7 +96,7 @@ def test_a_seed_repeats_itself_and_is_marked(case: Case) -> None:
 
 @PREDICTS
 def test_evaluation_on_the_hold_out_part_is_an_option(case: Case) -> None:
-    assert case.fit().model_.evaluation is None
+    assert fitted(case.kind).model_.evaluation is None
     checked = case.fit(evaluate=True)
     assert checked.model_.evaluation is not None
     assert checked.release_.certificate.parallel_split == {"evaluation": Decimal(20)}
@@ -316,7 +323,7 @@ def test_a_release_becomes_an_estimator_without_any_data(case: Case) -> None:
 
 @EVERY
 def test_a_release_of_another_family_is_refused(case: Case) -> None:
-    release = case.fit().release_
+    release = fitted(case.kind).release_
     other = release.model_copy(update={"kind": "fake"})
     with pytest.raises(RequestError, match=f"'fake'.* reads a '{release.kind}'"):
         case.kind.from_release(other)

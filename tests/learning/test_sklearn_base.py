@@ -94,13 +94,14 @@ def shape_of(model: Any, frame: pd.DataFrame) -> dict[str, Any]:
 @pytest.mark.parametrize("kind", KINDS)
 def test_one_value_changes_no_type_and_no_label(kind):
     frame, target = people(), KINDS[kind][1]
-    expected = shape_of(fitted(kind, frame), frame)
+    fit = fitted(kind, frame)
+    expected = shape_of(fit, frame)
     for name in (target, "age"):
         for value in (None, "x"):
             neighbour = with_value(frame, name, value)
             assert value is None or neighbour[name].dtype != frame[name].dtype
             assert shape_of(fitted(kind, neighbour), frame) == expected
-            assert shape_of(fitted(kind, frame), neighbour) == expected
+            assert shape_of(fit, neighbour) == expected
 
 
 @pytest.mark.parametrize("value", ODD, ids=repr)

@@ -16,11 +16,11 @@ from dpcore.models.rules.learning.estimator import DPRuleListClassifier
 from dpcore.models.trees.learning.estimator import DPForestClassifier, DPTreeClassifier
 
 ESTIMATORS = [
-    DPRuleListClassifier(100, pool_size=2000),
+    DPRuleListClassifier(100, pool_size=500, max_antecedent_length=1),
     DPTreeClassifier(100, blocks=(2, 1)),
     DPForestClassifier(100, trees=5),
-    DPEBMClassifier(100, epochs=8),
-    DPEBMRegressor(100, epochs=8),
+    DPEBMClassifier(100, epochs=4),
+    DPEBMRegressor(100, epochs=4),
     DPILPClassifier(100, max_literals=2),
 ]
 

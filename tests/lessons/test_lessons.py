@@ -280,9 +280,8 @@ def test_both_counts_of_a_difference_share_one_budget():
 @pytest.mark.parametrize("epsilon", EPSILONS)
 def test_the_ceiling_is_what_the_best_guess_between_neighbours_reaches(epsilon):
     """One half plus half the total variation distance of the two noisy counts."""
-    distance = sum(
-        abs(difference_of_geometrics(n, epsilon) - difference_of_geometrics(n - 1, epsilon)) for n in range(-300, 302)
-    )
+    chances = [difference_of_geometrics(n, epsilon) for n in range(-301, 302)]
+    distance = sum(abs(after - before) for before, after in itertools.pairwise(chances))
     assert ceiling(epsilon) == pytest.approx(0.5 + distance / 4, rel=1e-9)
 
 

@@ -23,8 +23,8 @@ pytestmark = pytest.mark.heavy
 PARTITIONS = 5
 #: A family that may ask a single question loses its worker before that one.
 ONLY_ONE = {"summaries": 0}
-#: Families that lose a worker in the short form: of many questions, and of many tables.
-SHORT = {"ebm", "ilp"}
+#: The family that loses a worker in the short form: of many questions.
+SHORT = {"ebm"}
 
 
 @pytest.fixture(scope="module")

@@ -17,7 +17,7 @@ from tests.models.test_configurations import planned
 from tests.support.configurations import WAYS, draw_people, table_of
 from tests.support.partitioned import divided
 
-FEW, MANY = 2, 100
+FEW, MANY = 1, 100
 #: What is asked for by a parameter, not by a method, and seldom drawn; and how to see it in a model.
 ASKED = [
     pytest.param("summaries", {"pairs": 2}, lambda model: model["found"], id="summaries-pairs"),

@@ -66,7 +66,7 @@ def test_pure_dp_is_covered_at_every_order_and_nothing_less_would_do(epsilon):
 def test_two_sided_geometric_noise_on_one_count_is_randomized_response(epsilon):
     with mp.workdps(60):
         decay = mpmath.exp(-mpf(str(epsilon)))
-        reach = range(-4000 if epsilon < 1 else -200, 4001 if epsilon < 1 else 201)
+        reach = range(-int(40 / epsilon), int(40 / epsilon) + 1)
         here = normalised([decay ** abs(x) for x in reach])
         there = normalised([decay ** abs(x - 1) for x in reach])
         for order in ORDERS[2:5]:

@@ -9,7 +9,7 @@ from dpcore.errors import RequestError
 from dpcore.models.registry import get_learner
 from dpcore.rehearsal import EPSILONS, Outlook, Point, epsilon_for, outlook, shape_of
 from dpcore.rehearsal.trust import close_from
-from tests.rehearsal.test_shape import SCHEMA, released
+from tests.rehearsal.test_shape import SCHEMA, released, shaped
 from tests.support.fake_learner import FakePairLearner
 
 SMALL = SCHEMA.model_copy(update={"max_rows": 1500})
@@ -138,5 +138,5 @@ def test_the_usual_epsilons_ascend():
     ],
 )
 def test_only_what_many_columns_tell_is_said_to_be_close(earlier, asked, answer):
-    releases = [released(earlier[0], epsilon=earlier[1])] if earlier else []
-    assert close_from(shape_of(SCHEMA, "ill", releases), get_learner(asked).family) == (answer and Decimal(answer))
+    shape = shaped(earlier[0], epsilon=earlier[1]) if earlier else shape_of(SCHEMA, "ill")
+    assert close_from(shape, get_learner(asked).family) == (answer and Decimal(answer))

@@ -131,7 +131,7 @@ def test_a_rehearsal_walks_a_limited_number_of_steps(monkeypatch):
 )
 def test_there_is_something_to_find_without_a_target(method):
     learner, schema = get_learner("redescriptions"), two_views()
-    release = rehearse(learner, schema, learner.plan(schema, "", Decimal(5), {"method": method}))
+    release = rehearse(learner, schema, learner.plan(schema, "", Decimal(5), {"method": method, "steps": 3000}))
     assert not release.certificate.private
     found = parse_model(release).extract(schema).found
     assert max(item.jaccard for item in found) > 0.6

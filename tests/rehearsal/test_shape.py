@@ -63,12 +63,22 @@ def people():
 
 
 @cache
+def table():
+    return ingest(frame_chunks(people()), SCHEMA, SeededRandom(1))
+
+
+@cache
 def released(kind, target="ill", epsilon=20, seed=2, **parameters):
     learner = get_learner(kind)
-    table = ingest(frame_chunks(people()), SCHEMA, SeededRandom(1))
     plan = learner.plan(SCHEMA, target, Decimal(epsilon), parameters)
-    model = learner.run(Run(table, plan, SeededRandom(seed)))
+    model = learner.run(Run(table(), plan, SeededRandom(seed)))
     return make_release(kind, plan, model, secure=False)
+
+
+@cache
+def shaped(kind, **asked):
+    """The shape that one release about the target reveals."""
+    return shape_of(SCHEMA, "ill", [released(kind, **asked)])
 
 
 def share(frame, condition="ill == 'yes'"):
@@ -95,7 +105,7 @@ def test_the_target_follows_as_in_the_real_records(kind):
 @pytest.mark.parametrize("kind", ["tree", "ebm", "rule_list"])
 def test_a_rehearsal_comes_as_close_as_the_real_run(kind):
     """Within 5 points, on average, of real runs of the same request, on people set aside."""
-    releases = [released(kind, epsilon=2, seed=seed) for seed in (2, 3, 4)]
+    releases = [released(kind, epsilon=2, seed=seed) for seed in (2, 3)]
     learner = get_learner(kind)
     plan = learner.plan(SCHEMA, "ill", Decimal(2), {})
     rehearsed = [rehearse(learner, SCHEMA, plan, releases=[own]) for own in releases]
@@ -108,15 +118,15 @@ def accuracy(releases):
 
 def test_people_set_aside_are_like_the_others():
     """One stream of chance that drew records and tossed the coins would part them."""
-    table = invented_table(shape_of(SCHEMA, "ill", [released("tree")]), 1)
-    train, aside = table.public_frame("train"), table.public_frame("holdout")
+    invented = invented_table(shaped("tree"), 1)
+    train, aside = invented.public_frame("train"), invented.public_frame("holdout")
     for condition in ("ill == 'yes'", "n > 9", "a == 'yes'"):
         assert share(train, condition) == pytest.approx(share(aside, condition), abs=0.07)
 
 
 def test_columns_that_a_machine_knows_agree_with_each_other():
     """Those of the real people do; drawn one by one, they would not."""
-    frame, _ = shape_of(SCHEMA, "ill", [released("ebm")]).draw(20_000, 5)
+    frame, _ = shaped("ebm").draw(20_000, 5)
     large, small = frame.query("n > 30"), frame.query("n < 8")
     assert share(large, "b == 'x'") > share(small, "b == 'x'") + 0.08
 
@@ -189,9 +199,9 @@ def test_further_tables_keep_their_rows_with_their_owners():
     tables = small_trains.trains(800)
     main, child = tables[schema.entity], schema.children[0]
     further = {c.name: frame_chunks(tables[c.name]) for c in schema.children}
-    table = ingest(frame_chunks(main), schema, SeededRandom(1), further)
+    trains = ingest(frame_chunks(main), schema, SeededRandom(1), further)
     plan = learner.plan(schema, small_trains.TARGET, Decimal(10), {})
-    model = learner.run(Run(table, plan, SeededRandom(2)))
+    model = learner.run(Run(trains, plan, SeededRandom(2)))
     release = make_release("ilp", plan, model, secure=False)
     shape = shape_of(schema, small_trains.TARGET, [release])
     frame, children = shape.draw(3000, 5)

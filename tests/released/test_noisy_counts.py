@@ -34,10 +34,11 @@ def test_intervals_cover_what_noise_hides(classes, epsilon):
     shares = np.where(people > 0, counts / np.maximum(people, 1), truth)
     covered, narrow, plain = (np.zeros(counts.shape) for _ in range(3))
     right = 1 / float(epsilon)
-    for draw in noisy:
-        for scale, wanted, hits in ((right, truth, covered), (0.4 * right, truth, narrow), (right, shares, plain)):
-            low, high = np.moveaxis(noise_intervals(draw, alpha, scale), -1, 0)
-            hits += (low - 1e-12 <= wanted) & (wanted <= high + 1e-12)
+    # Each group has an interval of its own, so all draws may stand in one table.
+    for scale, wanted, hits in ((right, truth, covered), (0.4 * right, truth, narrow), (right, shares, plain)):
+        ends = noise_intervals(noisy.reshape(-1, classes), alpha, scale)
+        low, high = np.moveaxis(ends.reshape(*noisy.shape, 2), -1, 0)
+        hits += ((low - 1e-12 <= wanted) & (wanted <= high + 1e-12)).sum(axis=0)
     assert binom.cdf(covered.min(), draws, 0.95) > FALSE_ALARM
     assert binom.cdf(plain.min(), draws, 0.95) > FALSE_ALARM, "shares of 0 and 1 included"
     assert binom.cdf(narrow.min(), draws, 0.95) < FALSE_ALARM, "too small a scale must show"

@@ -86,7 +86,7 @@ def test_rmse_without_noise_is_within_two_percent(kind, ratio):
 @pytest.mark.parametrize(("rows", "epsilon"), [(200, 4.0), (1000, 1.0), (10_000, 0.1)])
 def test_noise_does_not_blow_up_the_rmse(kind, ratio, rows, epsilon, monkeypatch):
     """A unit of noise in the last group counts as much as ``ratio`` squared usual records."""
-    monkeypatch.setattr(regression_evaluation, "REDRAWS", 10)  # The margin is not looked at.
+    monkeypatch.setattr(regression_evaluation, "REDRAWS", 2)  # The margin is not looked at.
     off = []
     for seed in range(30):
         errors = errors_of(kind, rows, ratio, seed)
@@ -112,11 +112,12 @@ def test_without_smoothing_noise_would_blow_it_up():
 
 @pytest.mark.parametrize("ratio", [4, 20])
 def test_noise_margin_covers_the_noise(ratio, monkeypatch):
-    monkeypatch.setattr(regression_evaluation, "REDRAWS", 100)
     inside = []
     for seed in range(60):
         errors = errors_of("normal", 1000, ratio, seed)
+        monkeypatch.setattr(regression_evaluation, "REDRAWS", 50)
         figure = evaluated(errors, errors, ratio, 0.5, seed).rmse
+        monkeypatch.setattr(regression_evaluation, "REDRAWS", 2)  # The margin is not looked at.
         without = evaluated(errors, errors, ratio, 1000.0).rmse
         if figure is not None:
             inside.append(abs(figure.value - without.value) <= figure.noise_margin)
@@ -135,7 +136,7 @@ def test_no_figure_if_noise_drowns_the_counts(rows, epsilon):
 
 def test_hardly_any_noise_leaves_a_figure_in_most_cases():
     """At epsilon 4 a group has noise once in thirty times; that must not drown the figure."""
-    for seed in range(20):
+    for seed in range(10):
         errors = errors_of("normal", 400, 40, seed)
         figure = evaluated(errors, errors, 40, 4.0, seed).rmse
         assert figure.value == pytest.approx(rmse(errors), rel=0.2)

@@ -28,8 +28,8 @@ columns:
 ROWS = 600
 #: What makes a fit cheap, by the name of an estimator.
 QUICK: dict[str, dict[str, Any]] = {
-    "DPEBMClassifier": {"epochs": 30},
-    "DPEBMRegressor": {"epochs": 30},
+    "DPEBMClassifier": {"epochs": 12},
+    "DPEBMRegressor": {"epochs": 12},
     "DPForestClassifier": {"trees": 5},
     "DPILPClassifier": {"max_literals": 2, "max_variables": 1, "clauses": 1},
     "DPRuleListClassifier": {"pool_size": 2000},

@@ -241,10 +241,11 @@ def test_a_clause_in_words(what: Clause, words: str) -> None:
     assert clause_words(what, small_schema()) == words
 
 
-def test_made_up_cases_satisfy_their_clause_and_stay_within_the_schema() -> None:
+@pytest.mark.parametrize("apart", [29, pytest.param(7, marks=pytest.mark.slow)])
+def test_made_up_cases_satisfy_their_clause_and_stay_within_the_schema(apart: int) -> None:
     schema = small_schema()
     lattice = build_lattice(schema, TARGET, ILPParameters(max_literals=3, negation=True, reserved_literals=False))
-    for place in range(0, len(lattice), 7):
+    for place in range(0, len(lattice), apart):
         chosen = lattice.clause(place)
         case = made_up_case(chosen, schema, TARGET, seed=place)
         assert TARGET not in case["patient"]

@@ -51,7 +51,7 @@ def beside(crowd: People) -> People:
     return People(STAYS.people + crowd.people, STAYS.rows + crowd.rows)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=settings.default.max_examples // 3)
 @given(people(most=6), st.integers(0, 5), st.integers(1, 4), st.integers(1, 4))
 def test_a_person_moves_all_coverages_one_way_and_by_the_weight_at_most(
     crowd: People, place: int, others: int, weight: int
@@ -69,7 +69,7 @@ def test_a_person_moves_all_coverages_one_way_and_by_the_weight_at_most(
     assert np.any(moved == (weight if positive else -others))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=settings.default.max_examples // 3)
 @given(people(most=6), st.integers(0, 5), st.integers(1, 60), st.integers(0, 2**32 - 1))
 def test_counting_clauses_one_by_one_moves_by_their_number_at_most(
     crowd: People, place: int, clauses: int, seed: int
@@ -112,7 +112,7 @@ def test_neighbours_that_move_scores_apart_are_no_neighbours_here() -> None:
     assert NoisyMax(1, Decimal(1), monotone=True).scale == pytest.approx(apart / 2)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=settings.default.max_examples // 3)
 @given(people(most=6), st.integers(0, 5), st.integers(0, 2**32 - 1))
 def test_one_person_is_in_one_group_of_a_theory(crowd: People, place: int, seed: int) -> None:
     chosen = np.random.default_rng(seed).choice(len(LATTICE), 3, replace=False)

@@ -77,7 +77,7 @@ def utilities_of(found):
 
 tables = hnp.arrays(np.int64, (4, 4), elements=st.integers(0, 30))
 sides = st.integers(0, 70).flatmap(
-    lambda rows: st.tuples(hnp.arrays(np.bool_, (3, rows)), hnp.arrays(np.bool_, (4, rows)))
+    lambda rows: st.tuples(hnp.arrays(np.bool_, (3, rows)), hnp.arrays(np.bool_, (2, rows)))
 )
 
 
@@ -199,8 +199,15 @@ def test_candidates_fit_into_time_and_memory(words, sizes):
         assert (counts == (1830, 7260)) == (words < 1_000_000)
 
 
-@pytest.mark.parametrize("beyond_chance", [False, True])
-@pytest.mark.parametrize("source", [SeededRandom(3), SecureRandom()])
+@pytest.mark.parametrize(
+    ("source", "beyond_chance"),
+    [
+        (SecureRandom(), False),
+        (SeededRandom(3), True),
+        pytest.param(SecureRandom(), True, marks=pytest.mark.slow),
+        pytest.param(SeededRandom(3), False, marks=pytest.mark.slow),
+    ],
+)
 def test_draws_follow_the_exponential_mechanism(source, beyond_chance):
     """All candidates enumerated; 1e-6 is the chance that a sound sampler fails."""
     generator = np.random.default_rng(5)
@@ -211,7 +218,7 @@ def test_draws_follow_the_exponential_mechanism(source, beyond_chance):
     free = np.arange(len(found.left)) != 1, np.ones(len(found.right), dtype=bool)
     expected = np.exp(weight.value * utilities_of(found)[int(beyond_chance)]) * free[0][:, None]
     expected /= expected.sum()
-    draws = 4000
+    draws = 2500
     counts = np.zeros_like(expected)
     for _ in range(draws):
         counts[found.draw(weight, beyond_chance, *free, source)] += 1

@@ -132,7 +132,7 @@ def test_a_large_budget_finds_what_the_views_share(way):
     cells = draw.integers(0, 2, (150, 6))
     cells[:, 4] = cells[:, 1]
     table = table_of(SMALL, [tuple(map(int, row)) for row in cells])
-    more = {"steps": 3000} if "steps" in way else {}
+    more = {"steps": 500} if "steps" in way else {}
     if way.get("sampler") == "pool":
         more = {"pool_size": 3000}
     house = way["method"] in {"exact_pairs", "lookahead"}

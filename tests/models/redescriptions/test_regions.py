@@ -7,7 +7,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dpcore.domain.conditions import Condition
@@ -86,7 +86,6 @@ def conditions(boxes: Sequence[Box]) -> int:
 
 
 @given(unions_of_leaves())
-@settings(max_examples=300, deadline=None)
 def test_the_very_same_records_in_no_more_conditions(made):
     schema, tree, leaves = made
     domain = Domain(schema)
@@ -100,7 +99,6 @@ def test_the_very_same_records_in_no_more_conditions(made):
 
 
 @given(unions_of_leaves(), st.randoms())
-@settings(max_examples=150, deadline=None)
 def test_neither_order_nor_what_is_known_of_the_rest_matters(made, random):
     schema, tree, leaves = made
     domain = Domain(schema)
@@ -115,7 +113,6 @@ def test_neither_order_nor_what_is_known_of_the_rest_matters(made, random):
 
 
 @given(unions_of_leaves())
-@settings(max_examples=100, deadline=None)
 def test_boxes_of_leaves_hold_the_records_that_reach_them(made):
     schema, tree, _ = made
     boxes, reached = tree.boxes(schema), tree.reached(Domain(schema))
@@ -127,7 +124,6 @@ def test_boxes_of_leaves_hold_the_records_that_reach_them(made):
 
 
 @given(unions_of_leaves())
-@settings(max_examples=100, deadline=None)
 def test_covering_is_told_as_by_enumeration(made):
     schema, tree, leaves = made
     inside, outside = parts(tree, leaves, schema)
@@ -139,7 +135,6 @@ def test_covering_is_told_as_by_enumeration(made):
 
 
 @given(unions_of_leaves(), st.data())
-@settings(max_examples=100, deadline=None)
 def test_overlap_is_that_of_the_public_combinations_of_cells(made, data):
     schema, one, _ = made
     other = data.draw(trees(schema))

@@ -79,7 +79,7 @@ def _left(counts, worth, quarters):
 @pytest.mark.parametrize("blocks", [1, 2])
 def test_blocks_are_drawn_with_their_enumerated_probabilities(blocks):
     """Lists and the classes of their groups; of the first block of two, those of the rules that it puts."""
-    draws, whole = 3000, likely_counts(sum(_groups(tuple(ROWS))[0]), 1 / float(EXACTLY), None)
+    draws, whole = 1000, likely_counts(sum(_groups(tuple(ROWS))[0]), 1 / float(EXACTLY), None)
     worth, source = tuple(class_worth(whole).tolist()), SeededRandom(5)
     weight = block_weight(EPSILON, ALL, 2, SCHEMA.max_rows)
     drawer = BlockDrawer(table_of(SCHEMA, ROWS), "y", "all", _antecedents(), _prior(), blocks, EXACTLY, weight)
@@ -112,28 +112,33 @@ def test_one_row_more_adds_to_those_left_what_it_may(quarters, worth):
             assert 0 <= _left_value(more, np.array(worth), quarters, 1e-9)[0] - now <= WORTH
 
 
-def _worst(quarters, times=1.0):
-    kinds = domain(TINY)[::3]
+def _worst(quarters, apart, times=1.0):
+    """Tables of up to two rows of some kinds, and one where one row can do much."""
+    kinds = domain(TINY)[::apart]
     small = [list(rows) for size in (0, 1, 2) for rows in itertools.combinations_with_replacement(kinds, size)]
     small.append([(0, 0, 0)] * 7)
     pairs = (pair for rows in small for pair in neighbours(TINY, rows))
     return max(
         np.abs(
-            _logs(tuple(map(tuple, less)), TINY.max_rows, quarters, times)
-            - _logs(tuple(map(tuple, more)), TINY.max_rows, quarters, times)
+            _logs(tuple(sorted(less)), TINY.max_rows, quarters, times)
+            - _logs(tuple(sorted(more)), TINY.max_rows, quarters, times)
         ).max()
         for less, more in pairs
     )
 
 
-@pytest.mark.parametrize("quarters", [pytest.param(0, marks=pytest.mark.slow), 1])
-def test_one_row_changes_no_probability_by_more_than_the_budget(quarters):
+@pytest.mark.parametrize(
+    ("quarters", "apart"),
+    [(1, 13), pytest.param(0, 3, marks=pytest.mark.slow), pytest.param(1, 3, marks=pytest.mark.slow)],
+)
+def test_one_row_changes_no_probability_by_more_than_the_budget(quarters, apart):
     """Given the weights of the classes, which come from noisy counts."""
-    assert 0.4 < _worst(quarters) <= float(EPSILON)
+    assert 0.4 < _worst(quarters, apart) <= float(EPSILON)
 
 
-def test_three_times_the_weight_would_be_caught():
-    assert _worst(0, times=3.0) > float(EPSILON)
+@pytest.mark.parametrize("quarters", [0, 1])
+def test_three_times_the_weight_would_be_caught(quarters):
+    assert _worst(quarters, 32, times=3.0) > 1.5 * float(EPSILON)
 
 
 def test_no_prior_is_so_small_that_a_rule_is_lost():

@@ -36,8 +36,10 @@ def dearest(tree):
 
 
 @pytest.mark.parametrize(("method", "sharing"), KINDS)
-@pytest.mark.parametrize("rows_per_person", [1, 3])
-@pytest.mark.parametrize("spend_rest", [True, False])
+@pytest.mark.parametrize(
+    ("rows_per_person", "spend_rest"),
+    [(1, True), (3, False), *(pytest.param(*case, marks=pytest.mark.slow) for case in ((1, False), (3, True)))],
+)
 def test_a_forest_costs_exactly_its_plan_at_most(method, sharing, rows_per_person, spend_rest):
     domain = toy_people.schema(rows_per_person)
     content = toy_people.frame()
@@ -53,8 +55,19 @@ def test_a_forest_costs_exactly_its_plan_at_most(method, sharing, rows_per_perso
         assert {tree.budget for tree in model.trees} == {2 - 2 % (rows_per_person * Decimal("1e-9"))}
 
 
-@pytest.mark.parametrize(("method", "sharing"), KINDS)
-@pytest.mark.parametrize("target", ["ill", "stage"])
+@pytest.mark.parametrize(
+    ("method", "sharing", "target"),
+    [
+        ("rfdiffp", "parts", "ill"),
+        ("rfdiffp", "split", "stage"),
+        ("random_trees", "parts", "stage"),
+        ("random_trees", "split", "ill"),
+        pytest.param("rfdiffp", "parts", "stage", marks=pytest.mark.slow),
+        pytest.param("rfdiffp", "split", "ill", marks=pytest.mark.slow),
+        pytest.param("random_trees", "parts", "ill", marks=pytest.mark.slow),
+        pytest.param("random_trees", "split", "stage", marks=pytest.mark.slow),
+    ],
+)
 def test_no_count_is_noisier_than_the_plan_says(method, sharing, target):
     margins = []
     for seed, epsilon in enumerate(("0.05", "1", "20")):
@@ -100,12 +113,11 @@ def test_hold_out_figures_are_exact_without_noise(method, sharing, target):
 
 
 @pytest.mark.parametrize(("method", "sharing"), KINDS)
-@pytest.mark.parametrize("rows", [[], [(0, 0, 0, 0, 0)], [(1, 1, 3, 3, 3)]])
-def test_a_table_of_no_or_one_record_is_fitted(method, sharing, rows):
-    for target in ("ill", "stage"):
-        _, model = fit(method, sharing, target, "0.5", table_of(SCHEMA, rows))
-        assert len(model.trees) == 5
-        assert model.evaluation is not None
+@pytest.mark.parametrize(("rows", "target"), [([], "ill"), ([(0, 0, 0, 0, 0)], "stage"), ([(1, 1, 3, 3, 3)], "ill")])
+def test_a_table_of_no_or_one_record_is_fitted(method, sharing, rows, target):
+    _, model = fit(method, sharing, target, "0.5", table_of(SCHEMA, rows))
+    assert len(model.trees) == 5
+    assert model.evaluation is not None
 
 
 @pytest.mark.parametrize(("method", "sharing"), KINDS)

@@ -98,7 +98,7 @@ def test_candidate_tables_agree_with_the_oracle(content):
 
 
 @given(rows, st.integers(0, 2**32), st.integers(1, 7))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=settings.default.max_examples // 2)
 def test_nodes_hold_the_records_of_their_path(content, seed, partitions):
     """Every cell of every node of a random tree, in any order, whole levels and single nodes."""
     table = divided(table_of(SCHEMA, content), partitions, seed)
@@ -189,7 +189,7 @@ METHODS = {
     st.integers(0, 2**32),
     st.sampled_from(CRITERIA),
 )
-@settings(max_examples=60)
+@settings(max_examples=settings.default.max_examples // 2)
 def test_no_path_spends_more_than_it_was_given(method, content, budget, seed, criterion):
     (root,) = METHODS[method](data_of(content), budget, SeededRandom(seed), criterion)
     for path in paths(root):

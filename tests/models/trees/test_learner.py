@@ -84,9 +84,11 @@ def test_expected_noise_shrinks_with_the_budget(method):
 
 
 @pytest.mark.parametrize("method", EVERY)
-@pytest.mark.parametrize("target", ["ill", "stage"])
 @pytest.mark.parametrize("spend_rest", [True, False])
-@pytest.mark.parametrize("columns", [2, 5])
+@pytest.mark.parametrize(
+    ("target", "columns"),
+    [("ill", 5), ("stage", 2), *(pytest.param(*case, marks=pytest.mark.slow) for case in (("ill", 2), ("stage", 5)))],
+)
 def test_no_count_is_noisier_than_the_plan_says(method, target, spend_rest, columns):
     """A group's class counts cost at least the budget that the plan names first."""
     kept = [c for c in toy_people.COLUMNS if columns == 5 or c["name"] in {"age", target}]
@@ -103,7 +105,9 @@ def test_no_count_is_noisier_than_the_plan_says(method, target, spend_rest, colu
 
 
 @pytest.mark.parametrize("method", EVERY)
-@pytest.mark.parametrize("target", ["ill", "stage", "smoker", "age"])
+@pytest.mark.parametrize(
+    "target", ["stage", "age", *(pytest.param(target, marks=pytest.mark.slow) for target in ("ill", "smoker"))]
+)
 def test_a_release_can_be_read_back_and_keeps_its_budget(method, target):
     plan, model = fit(method, target)
     release = make_release("tree", plan, model, secure=True)
@@ -133,8 +137,8 @@ def test_a_large_budget_finds_the_rule_of_the_toy_people(method):
     share, _ = exact_shares(model, TABLE, "ill")
     assert share > 0.85
     empty = LEARNER.plan(SCHEMA, "ill", Decimal("0.01"), {"method": method})
-    shares = [exact_shares(LEARNER.run(Run(TABLE, empty, SeededRandom(s))), TABLE, "ill")[0] for s in range(6)]
-    assert min(shares) < 0.8, "with hardly any budget it is not always found"
+    shares = (exact_shares(LEARNER.run(Run(TABLE, empty, SeededRandom(s))), TABLE, "ill")[0] for s in range(6))
+    assert any(share < 0.8 for share in shares), "with hardly any budget it is not always found"
 
 
 @pytest.mark.parametrize("method", EVERY)
@@ -187,11 +191,10 @@ def test_counts_are_those_of_the_training_people(method):
 def test_a_table_of_no_or_one_record_is_fitted(method, rows):
     """An empty training part is an ordinary data set; so is one whose targets are missing."""
     domain = toy_people.schema()
-    for target in ("ill", "stage"):
-        for source in (SecureRandom(), SeededRandom(1)):
-            _, model = fit(method, target, "0.5", table_of(domain, rows), source)
-            assert len(model.nodes) >= 1
-            assert model.evaluation is not None
+    for target, source in (("ill", SecureRandom()), ("stage", SeededRandom(1))):
+        _, model = fit(method, target, "0.5", table_of(domain, rows), source)
+        assert len(model.nodes) >= 1
+        assert model.evaluation is not None
 
 
 @pytest.mark.parametrize("method", EVERY)
