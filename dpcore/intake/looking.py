@@ -43,7 +43,10 @@ _MOST_HELD = 200_000
 #: Share of the values that a type must fit, and that a code for missing values has at least.
 _FITS, _NOT_RARE = 0.95, 0.002
 #: Numbers by which files say that there is none.
-_STAND_INS: Final = frozenset({-1, -7, -8, -9, -77, -88, -99, -999, -9999, 9, 77, 88, 99, 777, 888, 999, 7777, 9999})
+_STAND_INS: Final = (
+    *(*range(-9, 0), -77, -88, *range(-99, -96), *range(-999, -996), -9999),
+    *(9, 77, 88, *range(96, 100), 777, 888, *range(996, 1000), 7777, *range(9996, 10_000)),
+)
 _NUMBER = r"\s*\d+(\.\d+)?\s*"
 _RANGE = re.compile(rf"[\[(]{_NUMBER}(,|-|–|to){_NUMBER}[\])]|{_NUMBER}(-|–|to){_NUMBER}|[<>]=?{_NUMBER}|\d+\s*\+")
 _ATC = re.compile(r"[A-Z][0-9]{2}[A-Z]{2}[0-9]{2}")
@@ -354,13 +357,22 @@ def _numeric(look: _Look, kind: str) -> dict[str, Any]:
 def _without_stand_ins(numbers: Floats) -> tuple[Floats, list[str]]:
     """Numbers without those far off that stand for none, and these."""
     values, counts = np.unique(numbers, return_counts=True)
-    wanted = [v for v, n in zip(values, counts, strict=True) if v in _STAND_INS and n >= _NOT_RARE * len(numbers)]
-    rest = values[~np.isin(values, wanted)]
-    if not len(rest):
+    usual = np.isin(values, _STAND_INS)
+    plain, wanted = values[~usual], values[usual & (counts >= _NOT_RARE * len(numbers))]
+    if not len(plain):
         return numbers, []
-    width = max(rest[-1] - rest[0], 1.0)
-    far = [v for v in wanted if v > rest[-1] + width / 2 or (v < min(0, rest[0]) and rest[0] >= 0)]
-    return numbers[~np.isin(numbers, far)], [format_number(v) for v in far]
+    # As far as half of the others' width; and further than among numbers of that size, such as 95 to 99.
+    apart = np.maximum(max(plain[-1] - plain[0], 1.0) / 2, wanted / 10)
+    far = [*_below(wanted[wanted < 0], plain), *wanted[wanted > plain[-1] + apart]]
+    return numbers[~np.isin(numbers, far)], [format_number(value) for value in far]
+
+
+def _below(negative: Floats, plain: Floats) -> Floats:
+    """Those of some negative numbers that stand for none: no scale goes through zero on to them without a hole."""
+    if not len(negative) or plain[0] < 0:
+        return negative[:0]
+    hole = np.diff([*negative, plain[0]]).max() > 1
+    return negative if hole or 2 * -negative[0] <= plain[-1] else negative[:0]
 
 
 def _two_digits(value: float, *, up: bool) -> float:

@@ -66,6 +66,35 @@ def test_numbers_far_off_that_stand_for_none_are_told_apart(far: str, codes: lis
     assert found["lower"] >= 60 or not codes
 
 
+SHARES = [str(n) for n in range(21)]
+
+
+@pytest.mark.parametrize(
+    ("values", "codes"),
+    [
+        (SHARES + ["97", "98", "99"], ["97", "98", "99"]),
+        (SHARES + ["996", "997", "998"], ["996", "997", "998"]),
+        (SHARES + ["-1", "-2"], ["-2", "-1"]),
+        (["1", "2", "3", "4", "5", "6", "-1", "-2", "-3"], ["-3", "-2", "-1"]),
+        (["1", "2", "3", "4", "5", "6", "9"], ["9"]),
+        (["0", "1", "2", "3", "4", "-1", "-8", "-9"], ["-9", "-8", "-1"]),
+        ([str(n) for n in range(105)], []),
+        ([str(n) for n in range(98)], []),
+        ([str(n) for n in range(94, 100)], []),
+        ([str(n) for n in range(-9, 10)], []),
+        ([str(n) for n in range(10)], []),
+        ([str(n) for n in range(0, 1000, 9)], []),
+    ],
+)
+def test_codes_of_surveys_are_told_apart_from_numbers_that_are_the_same(values: list[str], codes: list[str]) -> None:
+    found, _ = look(values * 20, kind="integer")
+    assert found.get("missing_codes", []) == codes
+    real = [float(value) for value in values if value not in codes]
+    assert found["lower"] <= min(real)
+    assert found["upper"] >= max(real)
+    assert found["upper"] < 1.2 * max(real) or not codes
+
+
 def test_limits_are_rounded_outward_and_come_from_a_table_where_it_has_them() -> None:
     found, _ = look([str(n) for n in range(1001, 2001)])
     assert (found["lower"], found["upper"], found["origin"]) == (1000, 2000, "looked up")
