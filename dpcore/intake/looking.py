@@ -20,7 +20,7 @@ import pandas as pd
 from dpcore.arrays import Floats
 from dpcore.domain.codes import group_of, groups_of
 from dpcore.domain.columns import MAX_CATEGORIES, RESERVED, folded, format_number
-from dpcore.domain.dates import moment_of
+from dpcore.domain.dates import EARLIEST, LATEST, moment_of
 from dpcore.domain.encoding import MISSING_WORDS, NO_WORDS, YES_WORDS, texts_of
 from dpcore.domain.names import is_name
 from dpcore.domain.origins import LOOKED_UP, STANDARD
@@ -53,6 +53,9 @@ _ATC = re.compile(r"[A-Z][0-9]{2}[A-Z]{2}[0-9]{2}")
 _DIAGNOSIS = re.compile(r"(^|_)(diag|diagnosis|diagnoses|icd|icd9|icd10|icd_9|icd_10|dx)(_|$|\d)", re.IGNORECASE)
 _DAYS: Final = ("", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%Y/%m/%d", "%d-%m-%Y", "%m-%d-%Y", "%Y%m%d")
 _TIMES: Final = ("", " %H:%M", " %H:%M:%S")
+_YEAR = re.compile(r"(?<!\d)(\d{4})(\d{4})?(?!\d)")
+#: Cut points between years that are proposed at most.
+_MOST_EDGES = 30
 _FORMATS: Final = ("", *(day + time for day in _DAYS[1:] for time in _TIMES))
 
 
@@ -151,11 +154,15 @@ def drafts_of(chunks: Iterable[pd.DataFrame], kinds: Mapping[str, str | None]) -
 
 
 class _Look:
-    """Values of one column: the texts that differ, and its numbers. What they tell is asked when all are there."""
+    """Values of one column: the texts that differ, and its numbers. What they tell is asked when all are there.
+
+    Of texts beyond those that are told apart, the years are held, in case they are dates.
+    """
 
     def __init__(self, name: str) -> None:
         self.name, self.rows, self.numeric, self.known = name, 0, 0, 0
         self.texts: Counter[str] = Counter()
+        self.further_years: Counter[int] = Counter()
         self.many = False
         self._held: list[Floats] = []
         self._every = 1
@@ -174,6 +181,8 @@ class _Look:
                 self.texts[text] += count
             else:
                 self.many = True
+                if found := _YEAR.search(text):
+                    self.further_years[int(found[1])] += count
 
     def _hold(self, numbers: Floats) -> None:
         """Hold every so many-th number, fewer as more come."""
@@ -270,14 +279,38 @@ def _date(look: _Look) -> dict[str, Any] | None:
             f"'{look.name}' holds dates, but not which of their numbers is the day: it is left out. "
             f"Say so in the schema: 'derive: {{part: year, of: {look.name}, format: \"{formats[0]}\"}}'."
         )
-    days = [day for text in look.told if (day := _day(text, formats[0])) is not None]
-    years = sorted({day.year for day in days})
-    part = "month" if years[-1] - years[0] < 2 else "year"
-    made = {"part": part, "of": look.name, **({"format": formats[0]} if formats[0] else {})}
-    draft = {"name": f"{look.name} {part}", "type": "integer" if part == "year" else "ordinal", "derive": made}
+    return _made_of_date(look, formats[0])
+
+
+def _made_of_date(look: _Look, form: str) -> dict[str, Any]:
+    """The month, or the year where there are several; days that count as missing have no part in it."""
+    year_of = {text: day.year for text in look.told if (day := _day(text, form)) is not None}
+    years = look.further_years.copy()
+    for text, year in year_of.items():
+        years[year] += look.told[text]
+    met = sorted(year for year in years if EARLIEST.year <= year <= LATEST.year)
+    if not met:
+        raise IngestError(
+            f"Every date of '{look.name}' lies before {EARLIEST.year} or after {LATEST.year}, which counts as missing: "
+            "leave the column out."
+        )
+    weights = [years[year] for year in met]
+    first, last = map(int, np.quantile(met, [0.005, 0.995], weights=weights, method="inverted_cdf"))
+    part = "month" if last - first < 2 else "year"
+    made = {"part": part, "of": look.name, **({"format": form} if form else {})}
+    draft: dict[str, Any] = {
+        "name": f"{look.name} {part}",
+        "type": "integer" if part == "year" else "ordinal",
+        "derive": made,
+    }
+    least = _NOT_RARE * years.total()
+    absent = [text for text, year in year_of.items() if year not in met and look.told[text] >= least]
+    if absent:
+        draft["missing_codes"] = absent[:10]
     if part == "month":
         return draft | {"origin": STANDARD}
-    limits = {"lower": years[0], "upper": years[-1], "edges": list(range(years[0], years[-1]))[-30:]}
+    step = -(-(last - first) // _MOST_EDGES)
+    limits = {"lower": first, "upper": last, "edges": list(range(first + step - 1, last, step))}
     return draft | limits | {"origin": LOOKED_UP}
 
 

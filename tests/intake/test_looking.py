@@ -66,15 +66,54 @@ def test_numbers_far_off_that_stand_for_none_are_told_apart(far: str, codes: lis
     assert found["lower"] >= 60 or not codes
 
 
+def days(*years: int, form: str = "{}-03-01", times: int = 20) -> list[str]:
+    return [form.format(year) for year in years] * times
+
+
+def test_years_of_a_long_time_have_cells_of_equal_width() -> None:
+    found, _ = look(days(*range(1925, 2011)))
+    assert (found["lower"], found["upper"]) == (1925, 2010)
+    assert 20 <= len(found["edges"]) <= 30
+    cells = np.diff([1924, *found["edges"], 2010])
+    assert cells[:-1].tolist() == [cells[0]] * (len(cells) - 1)
+    assert cells[-1] <= cells[0]
+    few, _ = look(days(*range(2000, 2020)))
+    assert few["edges"] == list(range(2000, 2019))
+
+
+def test_single_days_far_off_do_not_make_the_limits() -> None:
+    found, _ = look([*days(*range(2019, 2025), times=60), "2109-03-01", "1913-01-01"])
+    assert (found["lower"], found["upper"], found["edges"]) == (2019, 2024, [2019, 2020, 2021, 2022, 2023])
+
+
+@pytest.mark.parametrize("form", ["{}-12-31", "31.12.{} 10:15"])
+def test_days_that_stand_for_none_are_missing(form: str) -> None:
+    open_end = form.format(9999)
+    found, _ = look(days(*range(2019, 2025), form=form) + [open_end] * 50)
+    assert (found["lower"], found["upper"]) == (2019, 2024)
+    assert found["missing_codes"] == [open_end]
+    nothing, note = look([open_end] * 50 + [form.format(9998)] * 50)
+    assert nothing == {"name": "x", "type": "leave out"}
+    assert "before 1900 or after 2299" in note
+
+
+@pytest.mark.parametrize("form", ["%Y-%m-%d %H:%M:%S", "%d.%m.%Y %H:%M"])
+def test_a_file_in_the_order_of_time_shows_all_its_years(form: str) -> None:
+    moments = pd.date_range("2014-01-01", "2024-12-31", 60_000).strftime(form)
+    found, _ = look(moments.tolist(), pieces=6)
+    assert found["derive"]["part"] == "year"
+    assert (found["lower"], found["upper"]) == (2014, 2024)
+
+
 SHARES = [str(n) for n in range(21)]
 
 
 @pytest.mark.parametrize(
     ("values", "codes"),
     [
-        (SHARES + ["97", "98", "99"], ["97", "98", "99"]),
-        (SHARES + ["996", "997", "998"], ["996", "997", "998"]),
-        (SHARES + ["-1", "-2"], ["-2", "-1"]),
+        ([*SHARES, "97", "98", "99"], ["97", "98", "99"]),
+        ([*SHARES, "996", "997", "998"], ["996", "997", "998"]),
+        ([*SHARES, "-1", "-2"], ["-2", "-1"]),
         (["1", "2", "3", "4", "5", "6", "-1", "-2", "-3"], ["-3", "-2", "-1"]),
         (["1", "2", "3", "4", "5", "6", "9"], ["9"]),
         (["0", "1", "2", "3", "4", "-1", "-8", "-9"], ["-9", "-8", "-1"]),
