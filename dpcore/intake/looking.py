@@ -125,19 +125,27 @@ def _look_at_joint(left: Path, right: Path, key: str, kinds: Mapping[str, str | 
     for view, file in (("left", left), ("right", right)):
         names = {inside: name for name, (side, inside) in places.items() if side == view}
         if names:
-            found = drafts_of(
-                counted(read_chunks(file, list(names))), {inside: kinds[name] for inside, name in names.items()}
-            )
-            both.columns += [column | {"name": names[column["name"]], "view": view} for column in found.columns]
+            rows = (chunk.rename(columns=names) for chunk in counted(read_chunks(file, list(names))))
+            wanted = {name: kinds[name] for name in names.values()}
+            found = drafts_of(rows, wanted, {name: inside for inside, name in names.items()})
+            both.columns += [column | {"view": view} for column in found.columns]
             both.notes += found.notes
     order = list(kinds)
-    both.columns.sort(key=lambda column: order.index(column["name"]))
+    both.columns.sort(key=lambda column: order.index(column.get("derive", {}).get("of", column["name"])))
     return both
 
 
-def drafts_of(chunks: Iterable[pd.DataFrame], kinds: Mapping[str, str | None]) -> Looked:
-    """Drafts of columns from rows: see :func:`look_at`."""
-    looks = {name: _Look(name) for name in kinds}
+def drafts_of(
+    chunks: Iterable[pd.DataFrame], kinds: Mapping[str, str | None], called: Mapping[str, str] | None = None
+) -> Looked:
+    """Drafts of columns from rows: see :func:`look_at`.
+
+    Parameters
+    ----------
+    called : mapping of str to str, optional
+        What a column is called in its file, if that is another name.
+    """
+    looks = {name: _Look(name, (called or {}).get(name, name)) for name in kinds}
     for chunk in chunks:
         for name, look in looks.items():
             look.add(chunk[name])
@@ -159,8 +167,9 @@ class _Look:
     Of texts beyond those that are told apart, the years are held, in case they are dates.
     """
 
-    def __init__(self, name: str) -> None:
-        self.name, self.rows, self.numeric, self.known = name, 0, 0, 0
+    def __init__(self, name: str, called: str) -> None:
+        self.name, self.called = name, called
+        self.rows, self.numeric, self.known = 0, 0, 0
         self.texts: Counter[str] = Counter()
         self.further_years: Counter[int] = Counter()
         self.many = False
@@ -244,11 +253,11 @@ def _number(look: _Look) -> dict[str, Any] | None:
     known = look.known - sum(look.texts[text] for text in look.absent)
     if look.numeric < _FITS * known or _many_signs(look):
         return None
-    named = guess(look.name)
+    named = guess(look.called)
     if named["type"] == LEFT_OUT and (look.many or len(look.texts) > 0.5 * known):
         return {"type": LEFT_OUT}
     few = len(look.told) <= 5 and named["type"] not in {"integer", "real"}
-    if few or (named["type"] in {"categorical", "ordinal"} and is_code(look.name) and len(look.told) <= _MOST_LISTED):
+    if few or (named["type"] in {"categorical", "ordinal"} and is_code(look.called) and len(look.told) <= _MOST_LISTED):
         return None
     numbers, stand_ins = _without_stand_ins(look.numbers)
     kind = "integer" if (numbers == np.floor(numbers)).all() else "real"
@@ -320,7 +329,7 @@ def _day(text: str, form: str) -> date | None:
 
 def _code(look: _Look) -> dict[str, Any] | None:
     """Codes of a classification whose groups everybody can look up."""
-    systems = ["icd10", *(["icd9"] if _DIAGNOSIS.search(look.name) else [])]
+    systems = ["icd10", *(["icd9"] if _DIAGNOSIS.search(look.called) else [])]
     if look.share(lambda text: _ATC.fullmatch(text.upper()) is not None) >= _FITS:
         systems = ["atc"]
     for system in systems:

@@ -190,6 +190,18 @@ def test_many_columns_are_read_at_once_and_joined_ones_too(tmp_path: Path) -> No
         look_at(left, {"y": None})
 
 
+def test_a_date_of_one_of_two_files_is_made_of_the_joined_column(tmp_path: Path) -> None:
+    left, right = tmp_path / "a.csv", tmp_path / "b.csv"
+    for file, year in ((left, 2019), (right, 2010)):
+        rows = (f"{n},{year + n % 5}-03-31\n" for n in range(100))
+        file.write_text("id,seen\n" + "".join(rows))
+    found = look_at(left, {"seen_right": None, "seen_left": None}, right=right, key="id").columns
+    assert [column["name"] for column in found] == ["seen_right", "seen_right year", "seen_left", "seen_left year"]
+    assert [column["view"] for column in found] == ["right", "right", "left", "left"]
+    assert found[1]["derive"] == {"part": "year", "of": "seen_right"}
+    assert (found[1]["lower"], found[3]["lower"]) == (2010, 2019)
+
+
 def test_more_values_than_are_held_give_nearly_the_same_limits() -> None:
     numbers = np.random.default_rng(1).normal(100, 10, 450_000).round(3)
     found, _ = look(numbers.tolist(), pieces=9)
