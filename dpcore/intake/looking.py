@@ -25,6 +25,7 @@ from dpcore.domain.encoding import MISSING_WORDS, NO_WORDS, YES_WORDS, texts_of
 from dpcore.domain.names import is_name
 from dpcore.domain.origins import LOOKED_UP, STANDARD
 from dpcore.errors import IngestError
+from dpcore.intake.commas import comma_in
 from dpcore.intake.corrections import NOTHING, first_number
 from dpcore.intake.files import read_chunks, read_header
 from dpcore.intake.guesses import LEFT_OUT, guess, is_code
@@ -225,7 +226,10 @@ class _Look:
 def _draft(look: _Look, kind: str | None) -> dict[str, Any]:
     if not look.told:
         raise IngestError(f"Every value of '{look.name}' is missing, or unreadable: leave the column out.")
-    kept = sum(look.told.values()) >= _FITS * (look.known - sum(look.texts[text] for text in look.absent))
+    known = look.known - sum(look.texts[text] for text in look.absent)
+    if look.numeric < _FITS * known and (wrong := comma_in(look.told)):
+        raise IngestError(f"'{look.name}' {wrong}.")
+    kept = sum(look.told.values()) >= _FITS * known
     if kind is None and not kept and not look.many:
         raise IngestError(
             f"'{look.name}' holds texts that are too long, or unreadable, to be categories: it is left out."

@@ -159,6 +159,36 @@ def test_what_cannot_be_stored_is_left_out_with_the_reason(values: list[Any], se
     assert sentence in note
 
 
+TICK = "tick 'Decimal comma' (--decimal-comma)"
+
+
+@pytest.mark.parametrize("kind", [None, "real", "categorical"])
+@pytest.mark.parametrize(
+    ("values", "sentence"),
+    [
+        (["36,7", "37,1", "38", "?"], "'x' holds numbers with a decimal comma: tick"),
+        (["950", "1.234", "12.500,5"], "'x' holds numbers with a decimal comma: tick"),
+        ([f"{n},{n}" for n in range(30)] + ["none"], "'x' holds numbers with a decimal comma: tick"),
+        (["1,250", "2,750"], "'x' holds numbers with a comma that may stand before decimals or between thousands"),
+    ],
+)
+def test_numbers_with_a_comma_are_no_categories(values: list[str], sentence: str, kind: str | None) -> None:
+    found, note = look(values * 20, kind=kind)
+    assert found == ({} if kind else {"name": "x", "type": "leave out"})
+    assert note.startswith(sentence)
+    assert TICK in note
+
+
+@pytest.mark.parametrize("values", [["1,2,3", "1,3", "2"], ["a,1", "b,2"], ["1,5", "high", "low"]])
+def test_texts_that_hold_a_comma_are_categories(values: list[str]) -> None:
+    assert look(values * 20)[0]["type"] == "categorical"
+
+
+def test_a_single_number_with_a_comma_is_no_reason_to_leave_a_column_out() -> None:
+    found, note = look([*[f"{n}.5" for n in range(60)], "7,5"])
+    assert (found["type"], note) == ("real", "")
+
+
 def test_a_wanted_type_holds_or_the_column_stays_as_it_was() -> None:
     assert look(["1", "2"] * 20, kind="ordinal")[0]["categories"] == ["1", "2"]
     assert look(["a", "b"], kind="integer") == ({}, "'x' holds no numbers: choose another type.")
