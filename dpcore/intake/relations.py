@@ -12,6 +12,7 @@ from dpcore.data.ingest import check_header, frame_chunks
 from dpcore.domain.schema import Schema
 from dpcore.errors import IngestError
 from dpcore.intake.files import declared_types, read_chunks, read_header
+from dpcore.intake.headers import plain_name, plain_names, renamed
 from dpcore.intake.joining import chunks_for
 from dpcore.intake.served import open_served
 from dpcore.intake.sources import ENDING
@@ -128,10 +129,18 @@ def read_headers(source: Source) -> dict[str, TableHeader]:
     if isinstance(source, Mapping):
         return {name: _file_header(name, file) for name, file in source.items()}
     with _open_database(_single(source)) as database:
-        headers = database.headers()
+        headers = {name: _plain(name, header) for name, header in database.headers().items()}
     if not headers:
         raise IngestError("The database has no table. Export it again.")
     return headers
+
+
+def _plain(table: str, header: TableHeader) -> TableHeader:
+    """The header of a table with names that a schema can have."""
+    with _in_table(table):
+        names = plain_names(header.columns)
+    key = None if header.key is None else plain_name(header.key)
+    return TableHeader({name: header.columns[inside] for name, inside in names.items()}, key)
 
 
 def _open_database(path: Path) -> AbstractContextManager[Database]:
@@ -181,9 +190,12 @@ def read_table(
 def _database_rows(path: Path, table: str, columns: Sequence[str], chunk_rows: int) -> Iterator[pd.DataFrame]:
     with _open_database(path) as database:
         headers = database.headers()
-        _check_columns(table, _header_of(table, headers), columns)
+        header = _header_of(table, headers)
+        _check_columns(table, _plain(table, header), columns)
+        names = plain_names(header.columns)
         with _in_table(table):
-            yield from database.rows(table, columns, chunk_rows)
+            for rows in database.rows(table, [names[name] for name in columns], chunk_rows):
+                yield renamed(rows, names)
 
 
 def _header_of(table: str, headers: Mapping[str, TableHeader]) -> TableHeader:
