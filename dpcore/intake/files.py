@@ -11,6 +11,8 @@ import pandas as pd
 
 from dpcore.data.ingest import check_header
 from dpcore.errors import IngestError
+from dpcore.intake.choices import chosen
+from dpcore.intake.commas import with_points
 from dpcore.intake.csv_files import csv_chunks, csv_description, csv_names
 from dpcore.intake.headers import plain_name, plain_names, renamed
 from dpcore.intake.parquet_files import parquet_chunks, parquet_names, parquet_types
@@ -103,11 +105,30 @@ def _in_part(part: Part, parts: list[Part]) -> Iterator[None]:
         raise (IngestError(f"In the file '{part.name}': {error}") if len(parts) > 1 else error) from None
 
 
-def read_chunks(files: Files, columns: list[str] | None = None, chunk_rows: int = 100_000) -> Iterator[pd.DataFrame]:
+def has_commas(files: Files) -> bool:
+    """Whether the custodian said that numbers of these files have a decimal comma."""
+    return chosen().decimal == "," and any(part.kind == "CSV" for part in parts_of(files))
+
+
+def read_chunks(
+    files: Files,
+    columns: list[str] | None = None,
+    chunk_rows: int = 100_000,
+    *,
+    numbers: Collection[str] | None = (),
+) -> Iterator[pd.DataFrame]:
     """Stream a table as frames of at most ``chunk_rows`` rows.
 
-    CSV values stay text; the schema decides what they mean. ``columns`` limits what is read. What
-    the custodian chose about files holds: see :mod:`dpcore.intake.choices`.
+    CSV values stay text; the schema decides what they mean. What the custodian chose about files
+    holds: see :mod:`dpcore.intake.choices`.
+
+    Parameters
+    ----------
+    columns : list of str, optional
+        What is read; all, if it is left out.
+    numbers : collection of str or None
+        Where decimal commas are chosen: columns that hold numbers, so that points may stand between
+        thousands; ``None`` leaves all as it is written.
 
     Raises
     ------
@@ -120,7 +141,8 @@ def read_chunks(files: Files, columns: list[str] | None = None, chunk_rows: int 
     wanted = None if columns is None else [name for name in headers[0] if name in set(columns)]
     for part, names in zip(parts, headers, strict=True):
         with _in_part(part, parts):
-            yield from _part_chunks(part, names, wanted, chunk_rows)
+            for chunk in _part_chunks(part, names, wanted, chunk_rows):
+                yield chunk if numbers is None or not has_commas(part.path) else with_points(chunk, numbers)
 
 
 def _part_chunks(

@@ -25,9 +25,9 @@ from dpcore.domain.encoding import MISSING_WORDS, NO_WORDS, YES_WORDS, texts_of
 from dpcore.domain.names import is_name
 from dpcore.domain.origins import LOOKED_UP, STANDARD
 from dpcore.errors import IngestError
-from dpcore.intake.commas import comma_in
+from dpcore.intake.commas import as_numbers, as_texts, comma_in
 from dpcore.intake.corrections import NOTHING, first_number
-from dpcore.intake.files import read_chunks, read_header
+from dpcore.intake.files import has_commas, read_chunks, read_header
 from dpcore.intake.guesses import LEFT_OUT, guess, is_code
 from dpcore.intake.joining import joint_columns
 from dpcore.intake.parts import Files
@@ -115,8 +115,9 @@ def look_at(
         lacking = [name for name in kinds if name not in read_header(files)]
         if lacking:
             raise IngestError(f"The file has no column '{lacking[0]}'.")
-        return drafts_of(counted(read_chunks(files, list(kinds))), kinds)
-    return drafts_of(counted(read_table(source, table, list(kinds))), kinds)
+        return drafts_of(counted(read_chunks(files, list(kinds), numbers=None)), kinds, commas=has_commas(files))
+    commas = isinstance(source, Mapping) and has_commas(cast("Path", source[table]))
+    return drafts_of(counted(read_table(source, table, list(kinds), numbers=None)), kinds, commas=commas)
 
 
 def _look_at_joint(left: Path, right: Path, key: str, kinds: Mapping[str, str | None], counted: _Counted) -> Looked:
@@ -126,9 +127,9 @@ def _look_at_joint(left: Path, right: Path, key: str, kinds: Mapping[str, str | 
     for view, file in (("left", left), ("right", right)):
         names = {inside: name for name, (side, inside) in places.items() if side == view}
         if names:
-            rows = (chunk.rename(columns=names) for chunk in counted(read_chunks(file, list(names))))
+            rows = (chunk.rename(columns=names) for chunk in counted(read_chunks(file, list(names), numbers=None)))
             wanted = {name: kinds[name] for name in names.values()}
-            found = drafts_of(rows, wanted, {name: inside for inside, name in names.items()})
+            found = drafts_of(rows, wanted, {name: inside for inside, name in names.items()}, commas=has_commas(file))
             both.columns += [column | {"view": view} for column in found.columns]
             both.notes += found.notes
     order = list(kinds)
@@ -137,7 +138,11 @@ def _look_at_joint(left: Path, right: Path, key: str, kinds: Mapping[str, str | 
 
 
 def drafts_of(
-    chunks: Iterable[pd.DataFrame], kinds: Mapping[str, str | None], called: Mapping[str, str] | None = None
+    chunks: Iterable[pd.DataFrame],
+    kinds: Mapping[str, str | None],
+    called: Mapping[str, str] | None = None,
+    *,
+    commas: bool = False,
 ) -> Looked:
     """Drafts of columns from rows: see :func:`look_at`.
 
@@ -145,8 +150,10 @@ def drafts_of(
     ----------
     called : mapping of str to str, optional
         What a column is called in its file, if that is another name.
+    commas : bool
+        Whether numbers have a decimal comma, as they stand in the rows.
     """
-    looks = {name: _Look(name, (called or {}).get(name, name)) for name in kinds}
+    looks = {name: _Look(name, (called or {}).get(name, name), commas=commas) for name in kinds}
     for chunk in chunks:
         for name, look in looks.items():
             look.add(chunk[name])
@@ -168,8 +175,8 @@ class _Look:
     Of texts beyond those that are told apart, the years are held, in case they are dates.
     """
 
-    def __init__(self, name: str, called: str) -> None:
-        self.name, self.called = name, called
+    def __init__(self, name: str, called: str, *, commas: bool) -> None:
+        self.name, self.called, self._commas = name, called, commas
         self.rows, self.numeric, self.known = 0, 0, 0
         self.texts: Counter[str] = Counter()
         self.further_years: Counter[int] = Counter()
@@ -179,12 +186,14 @@ class _Look:
 
     def add(self, values: pd.Series[Any]) -> None:
         places, distinct = pd.factorize(values)
-        texts = texts_of(pd.Series(distinct, dtype=object))
+        written = pd.Series(texts_of(pd.Series(distinct, dtype=object)), dtype=object)
+        texts = (as_texts(written) if self._commas else written).tolist()
         counts = np.bincount(places[places >= 0], minlength=len(texts))
         known = np.asarray([text.lower() not in MISSING_WORDS for text in texts], dtype=np.bool_)
         self.rows += len(values)
         self.known += int(counts[known].sum())
-        numbers = pd.to_numeric(pd.Series(texts, dtype=object), errors="coerce").to_numpy(np.float64)
+        as_read = as_numbers(written) if self._commas else written
+        numbers = pd.to_numeric(as_read, errors="coerce").to_numpy(np.float64)
         self._hold(np.repeat(numbers, counts)[np.repeat(known & np.isfinite(numbers), counts)])
         for text, count in zip(np.asarray(texts, dtype=object)[known], counts[known].tolist(), strict=True):
             if text in self.texts or len(self.texts) < _MOST_KINDS:

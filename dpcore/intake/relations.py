@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 import pandas as pd
 
 from dpcore.data.ingest import check_header, frame_chunks
-from dpcore.domain.schema import Schema
+from dpcore.domain.schema import ChildTable, Schema
 from dpcore.errors import IngestError
+from dpcore.intake.commas import number_columns
 from dpcore.intake.files import declared_types, read_chunks, read_header
 from dpcore.intake.headers import plain_name, plain_names, renamed
 from dpcore.intake.joining import chunks_for
@@ -53,7 +54,11 @@ def rows_for(
         return chunks_for(schema, source, right), repeated
     if right is not None:
         raise IngestError("A second file can be joined with one file only: leave it out.")
-    rows = {name: read_table(source, _place(schema, name), columns) for name, columns in _wanted(schema).items()}
+    tables: dict[str, Schema | ChildTable] = {schema.entity: schema, **{child.name: child for child in schema.children}}
+    rows = {
+        name: read_table(source, _place(schema, name), columns, numbers=number_columns(tables[name], schema.keys))
+        for name, columns in _wanted(schema).items()
+    }
     return rows.pop(schema.entity), rows
 
 
@@ -164,11 +169,17 @@ def _file_header(name: str, file: str | Path | pd.DataFrame) -> TableHeader:
 
 
 def read_table(
-    source: Source, table: str, columns: Sequence[str], chunk_rows: int = CHUNK_ROWS
+    source: Source,
+    table: str,
+    columns: Sequence[str],
+    chunk_rows: int = CHUNK_ROWS,
+    *,
+    numbers: Collection[str] | None = (),
 ) -> Iterator[pd.DataFrame]:
     """Stream the wanted columns of one table as frames of at most ``chunk_rows`` rows.
 
-    A frame comes as it is, in one piece.
+    A frame comes as it is, in one piece. ``numbers`` is of CSV files: see
+    :func:`dpcore.intake.files.read_chunks`.
 
     Raises
     ------
@@ -184,7 +195,7 @@ def read_table(
         if isinstance(file, pd.DataFrame):
             yield from frame_chunks(file)
         else:
-            yield from read_chunks(Path(file), list(columns), chunk_rows)
+            yield from read_chunks(Path(file), list(columns), chunk_rows, numbers=numbers)
 
 
 def _database_rows(path: Path, table: str, columns: Sequence[str], chunk_rows: int) -> Iterator[pd.DataFrame]:
