@@ -28,7 +28,11 @@ EncodingOption = Annotated[
     typer.Option(metavar="NAME", help="How letters are written in CSV files that are not UTF-8, such as windows-1252."),
 ]
 DecimalOption = Annotated[
-    bool, typer.Option("--decimal-comma", help="Numbers in CSV files have a comma before their decimals.")
+    bool,
+    typer.Option(
+        "--decimal-comma",
+        help="Numbers in CSV files have a comma before their decimals, and points may stand between thousands.",
+    ),
 ]
 SheetOption = Annotated[
     str | None, typer.Option(metavar="NAME", help="Sheet of an Excel file that is read; default: the first.")

@@ -110,7 +110,7 @@ def schema_template(
             f"There is no column '{unknown[0]}' to suggest a domain for. Columns: {', '.join(known[:20])}."
         )
     looked = look(list(suggest)) if suggest else {}
-    columns = [looked.get(column["name"], column) for column in draft["columns"]]
+    columns = _with_found(draft["columns"], looked)
     lines = [_HEAD.rstrip(), _dump({"name": title}), "description: ''"]
     lines += _unit(draft["person_column"])
     lines += ["max_rows:  # required: a round number that is never exceeded; it becomes public"]
@@ -199,7 +199,7 @@ def _relational(title: str, source: Source, suggest: Collection[str], entity: st
     for table, names in wanted.items():
         looked = _looked(files, names, source=source, table=table)
         place = _table(draft, table)
-        place["columns"] = [looked.get(item["name"], item) for item in place["columns"]]
+        place["columns"] = _with_found(place["columns"], looked)
     lines = [_HEAD.rstrip(), _dump({"name": title}), "description: ''"]
     lines += [_ENTITY.rstrip(), _dump({"entity": entity}), *_unit(draft["person_column"])]
     lines += ["max_rows:  # required: a round number that is never exceeded; it becomes public"]
@@ -261,6 +261,20 @@ def _looked(files: list[Path], names: list[str], **place: Any) -> dict[str, dict
     if looked["notes"]:
         raise IngestError(" ".join(looked["notes"]))
     return {column["name"]: column for column in looked["columns"]}
+
+
+def _with_found(drafts: list[dict[str, Any]], looked: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
+    """Drafts with what values told in their place, each followed by the columns that are made of it."""
+    known = {column["name"] for column in drafts}
+    made = [column for name, column in looked.items() if name not in known]
+    return [
+        each
+        for column in drafts
+        for each in (
+            looked.get(column["name"], column),
+            *(further for further in made if column["name"] in sources_of(further)),
+        )
+    ]
 
 
 def _key(left: Path, right: Path) -> str:

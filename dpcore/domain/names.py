@@ -14,15 +14,16 @@ _LONGEST = 128
 
 def is_name(text: str) -> bool:
     """Whether something may be called so."""
-    return 0 < len(text) <= _LONGEST and not _has_controls(text)
+    return 0 < len(text) <= _LONGEST and not has_controls(text)
 
 
-def _has_controls(text: str) -> bool:
+def has_controls(text: str) -> bool:
+    """Whether a text holds signs that are no letters, such as line breaks."""
     return any(unicodedata.category(character) == "Cc" for character in text)
 
 
 def _plain(name: str) -> str:
-    if _has_controls(name):
+    if has_controls(name):
         raise ValueError("names and labels must not contain control characters")
     return name
 

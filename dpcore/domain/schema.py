@@ -292,6 +292,12 @@ class Schema(Table):
         known = ", ".join([self.entity, *(child.name for child in self.children)])
         raise SchemaError(f"There is no table '{name}' in this data set. Tables: {known}.")
 
+    @property
+    def keys(self) -> frozenset[str]:
+        """Columns of all files that tell people, or rows of one table for another, apart; none is stored."""
+        links = (name for child in self.children for name in (child.key, *child.links))
+        return frozenset(name for name in (self.privacy_unit.column, *links) if name is not None)
+
     def key_of(self, child: ChildTable) -> str:
         """Column of a child table's file that says whose row it is."""
         return child.key or str(self.privacy_unit.column)

@@ -22,7 +22,7 @@ class Choices:
         How letters are written, one of :data:`dpcore.intake.encodings.ENCODINGS`; ``None`` for what
         a file shows by itself.
     decimal : {".", ","}
-        What stands before the decimals of numbers in CSV files.
+        What stands before the decimals of numbers in CSV files; beside a comma, points stand between thousands.
     sheet : str or None
         Which sheet of an Excel file holds the table; ``None`` for the first.
     """

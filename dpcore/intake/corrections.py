@@ -12,6 +12,7 @@ from typing import Any, Final
 from dpcore.domain.columns import MAX_CATEGORIES, BooleanColumn, NumericColumn, folded
 from dpcore.domain.origins import LOOKED_UP
 from dpcore.domain.schema import Schema
+from dpcore.intake.commas import comma_in
 
 #: Signs that people write where there is nothing to write.
 NOTHING: Final = frozenset(
@@ -55,8 +56,14 @@ def corrections(
     """
     found = [*_nothing(column, strange)]
     if isinstance(column, (*NumericColumn, BooleanColumn)):
-        return [*found, *_as_categories(column, [*strange, *used])]
+        return found if unread_comma(column, strange) else [*found, *_as_categories(column, [*strange, *used])]
     return [*_loose(column, strange), *_respelled(column, strange, unused), *found, *_listed(column, strange)]
+
+
+def unread_comma(column: Any, strange: Counter[str]) -> str:
+    """What no schema mends: see :func:`dpcore.intake.commas.comma_in`; empty where categories are listed."""
+    plain = isinstance(column, (*NumericColumn, BooleanColumn))
+    return comma_in({text: count for text, count in strange.items() if plain and text.lower() not in NOTHING})
 
 
 def corrected(schema: Schema, changes: Mapping[str, Mapping[str, Any]]) -> Schema:

@@ -35,8 +35,6 @@ MAX_HEADER = 1 << 20
 #: Most characters of one value in a CSV file.
 csv.field_size_limit(1 << 24)
 _SIGNS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
-#: A number with a decimal comma, and nothing else.
-_DECIMAL_COMMA = r"^(\s*[+-]?\d+),(\d+\s*)$"
 
 
 class _Lines:
@@ -124,13 +122,8 @@ def csv_chunks(path: Path, columns: list[str] | None, chunk_rows: int) -> Iterat
     with _open_csv(path) as (raw, _):
         for piece in _csv_pieces(raw, header, wanted, chunk_rows):
             if first or len(piece):
-                yield _with_points(piece) if chosen().decimal == "," else piece
+                yield piece
             first = False
-
-
-def _with_points(rows: pd.DataFrame) -> pd.DataFrame:
-    """Numbers with a decimal comma as they are written elsewhere; other texts as they are."""
-    return rows.assign(**{str(name): rows[name].str.replace(_DECIMAL_COMMA, r"\1.\2", regex=True) for name in rows})
 
 
 def _csv_pieces(raw: BinaryIO, header: _Header, wanted: list[str], chunk_rows: int) -> Iterator[pd.DataFrame]:

@@ -20,7 +20,7 @@ from dpcore.domain.columns import MISSING, RESERVED, BooleanColumn, NumericColum
 from dpcore.domain.encoding import MISSING_WORDS, texts_of
 from dpcore.domain.schema import ChildTable, Schema
 from dpcore.errors import LossError
-from dpcore.intake.corrections import Correction, corrections
+from dpcore.intake.corrections import Correction, corrections, unread_comma
 
 #: Share of the values that are not missing that a column may lose without an explicit yes.
 SHARE_LOST: Final = 0.05
@@ -68,6 +68,8 @@ class Finding:
     corrections: list[Correction] = field(default_factory=list)
     #: Whether the schema says that no value is missing.
     never_missing: bool = False
+    #: What is wrong with those that match nothing, where it is not the schema.
+    wrong: str = ""
 
     @property
     def known(self) -> int:
@@ -108,6 +110,8 @@ class Finding:
             more = f" and {self.kinds - len(self.strange):,} more" if self.kinds > len(self.strange) else ""
             fit = "fits" if self.unmatched == 1 else "fit"
             yield f"{self.unmatched:,} of {self.known:,} values {fit} nowhere: {listed}{more}"
+        if self.wrong and self.loses:
+            yield f"it {self.wrong}"
         for number, where in ((self.below, "below the lowest"), (self.above, "above the highest")):
             if number:
                 yield f"{number:,} {'value is' if number == 1 else 'values are'} {where}"
@@ -256,6 +260,7 @@ class _Tally:
             binned=self._numeric,
             corrections=corrections(self._column, self._strange, unused, self._used) if self._unmatched else [],
             never_missing=self._column.missing == "never",
+            wrong=unread_comma(self._column, self._strange),
         )
 
     def _differs_within_its_bin(self) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +11,10 @@ import pandas as pd
 
 from dpcore.data.ingest import check_header
 from dpcore.errors import IngestError
+from dpcore.intake.choices import chosen
+from dpcore.intake.commas import with_points
 from dpcore.intake.csv_files import csv_chunks, csv_description, csv_names
+from dpcore.intake.headers import plain_name, plain_names, renamed
 from dpcore.intake.parquet_files import parquet_chunks, parquet_names, parquet_types
 from dpcore.intake.parts import Files, Part, parts_of
 from dpcore.intake.sheets import describe_sheet, sheet_chunks, sheet_columns
@@ -54,22 +57,26 @@ _FORMATS = {
 
 
 def read_header(files: Files) -> list[str]:
-    """Column names of a table, checked; no value is read.
+    """Column names of a table, checked and as a schema can have them; no value is read.
 
     Raises
     ------
     IngestError
         If a file cannot be read, its header cannot be used, or files differ in their columns.
     """
-    parts = parts_of(files)
+    return list(_headers(parts_of(files))[0])
+
+
+def _headers(parts: list[Part]) -> list[dict[str, str]]:
+    """Of each file, the names of its columns, each with the one that stands there."""
     headers = [_header_of(part, parts) for part in parts]
     for part, names in zip(parts, headers, strict=True):
         _check_has(part, names, parts[0], headers[0])
         _check_has(parts[0], headers[0], part, names)
-    return headers[0]
+    return headers
 
 
-def _check_has(part: Part, names: list[str], other: Part, wanted: list[str]) -> None:
+def _check_has(part: Part, names: Collection[str], other: Part, wanted: Collection[str]) -> None:
     for name in wanted:
         if name not in names:
             raise IngestError(
@@ -78,14 +85,15 @@ def _check_has(part: Part, names: list[str], other: Part, wanted: list[str]) -> 
             )
 
 
-def _header_of(part: Part, parts: list[Part]) -> list[str]:
+def _header_of(part: Part, parts: list[Part]) -> dict[str, str]:
     with _in_part(part, parts):
         if not part.path.is_file():
             raise IngestError(_NO_FILE)
-        names = _FORMATS[part.kind].names(part.path)
-        names += [name for name in part.told if name not in names]
-        check_header(names)
-    return names
+        inside = _FORMATS[part.kind].names(part.path)
+        names = plain_names(inside)
+        further = [name for name in part.told if name not in names]
+        check_header([*map(plain_name, inside), *further])
+    return names | {name: name for name in further}
 
 
 @contextmanager
@@ -97,35 +105,56 @@ def _in_part(part: Part, parts: list[Part]) -> Iterator[None]:
         raise (IngestError(f"In the file '{part.name}': {error}") if len(parts) > 1 else error) from None
 
 
-def read_chunks(files: Files, columns: list[str] | None = None, chunk_rows: int = 100_000) -> Iterator[pd.DataFrame]:
+def has_commas(files: Files) -> bool:
+    """Whether the custodian said that numbers of these files have a decimal comma."""
+    return chosen().decimal == "," and any(part.kind == "CSV" for part in parts_of(files))
+
+
+def read_chunks(
+    files: Files,
+    columns: list[str] | None = None,
+    chunk_rows: int = 100_000,
+    *,
+    numbers: Collection[str] | None = (),
+) -> Iterator[pd.DataFrame]:
     """Stream a table as frames of at most ``chunk_rows`` rows.
 
-    CSV values stay text; the schema decides what they mean. ``columns`` limits what is read. What
-    the custodian chose about files holds: see :mod:`dpcore.intake.choices`.
+    CSV values stay text; the schema decides what they mean. What the custodian chose about files
+    holds: see :mod:`dpcore.intake.choices`.
+
+    Parameters
+    ----------
+    columns : list of str, optional
+        What is read; all, if it is left out.
+    numbers : collection of str or None
+        Where decimal commas are chosen: columns that hold numbers, so that points may stand between
+        thousands; ``None`` leaves all as it is written.
 
     Raises
     ------
     IngestError
         If a file is broken, at whatever line, or files differ in their columns or types.
     """
-    names, parts = read_header(files), parts_of(files)
+    parts = parts_of(files)
+    headers = _headers(parts)
     declared_types(files)
-    wanted = None if columns is None else [name for name in names if name in set(columns)]
-    for part in parts:
+    wanted = None if columns is None else [name for name in headers[0] if name in set(columns)]
+    for part, names in zip(parts, headers, strict=True):
         with _in_part(part, parts):
-            yield from _part_chunks(part, wanted, chunk_rows)
+            for chunk in _part_chunks(part, names, wanted, chunk_rows):
+                yield chunk if numbers is None or not has_commas(part.path) else with_points(chunk, numbers)
 
 
-def _part_chunks(part: Part, wanted: list[str] | None, chunk_rows: int) -> Iterator[pd.DataFrame]:
-    reader = _FORMATS[part.kind].rows
-    if not part.told:
-        yield from reader(part.path, wanted, chunk_rows)
-        return
-    for chunk in reader(part.path, None, chunk_rows):
+def _part_chunks(
+    part: Part, names: dict[str, str], wanted: list[str] | None, chunk_rows: int
+) -> Iterator[pd.DataFrame]:
+    inside = None if wanted is None or part.told else [names[name] for name in wanted]
+    for rows in _FORMATS[part.kind].rows(part.path, inside, chunk_rows):
+        chunk = renamed(rows, names)
         for name, value in part.told.items():
             if name not in chunk.columns:
                 chunk[name] = pd.Series([value] * len(chunk), dtype="str")
-        yield chunk if wanted is None else chunk[wanted]
+        yield chunk[wanted] if part.told and wanted is not None else chunk
 
 
 def declared_types(files: Files) -> dict[str, str]:
@@ -153,7 +182,7 @@ def declared_types(files: Files) -> dict[str, str]:
 
 def _types_of(part: Part, parts: list[Part]) -> dict[str, str]:
     with _in_part(part, parts):
-        declared = _FORMATS[part.kind].types(part.path)
+        declared = {plain_name(name): kind for name, kind in _FORMATS[part.kind].types(part.path).items()}
     return dict.fromkeys(part.told, "text") | declared if declared else {}
 
 

@@ -7,7 +7,7 @@ but that row.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import get_args
@@ -20,6 +20,7 @@ from dpcore.domain.columns import View
 from dpcore.domain.encoding import people_of
 from dpcore.domain.schema import ChildTable, Schema
 from dpcore.errors import IngestError
+from dpcore.intake.commas import number_columns
 from dpcore.intake.files import read_chunks, read_header
 
 _PLACES: dict[View, str] = {"left": "first", "right": "second"}
@@ -161,14 +162,15 @@ def chunks_for(
         If a file is broken or the two cannot be joined.
     """
     columns, unit = list((child or schema).file_columns), schema.privacy_unit.column
+    numbers = number_columns(child or schema, schema.keys)
     if right is None:
         if isinstance(source, pd.DataFrame):
             return frame_chunks(source)
         files = Path(source) if isinstance(source, str) else source
-        return read_chunks(files, columns if unit is None else [*columns, unit])
+        return read_chunks(files, columns if unit is None else [*columns, unit], numbers=numbers)
     if not isinstance(source, str | Path):
         raise IngestError("Only two files can be joined: write the rows to a file first.")
-    return read_joined(Path(source), Path(right), join_key(schema), columns)
+    return read_joined(Path(source), Path(right), join_key(schema), columns, numbers)
 
 
 def join_key(schema: Schema) -> str:
@@ -187,7 +189,9 @@ def join_key(schema: Schema) -> str:
     return schema.privacy_unit.column
 
 
-def read_joined(left: Path, right: Path, key: str, columns: Sequence[str]) -> Iterator[pd.DataFrame]:
+def read_joined(
+    left: Path, right: Path, key: str, columns: Sequence[str], numbers: Collection[str] = ()
+) -> Iterator[pd.DataFrame]:
     """Stream the people of two files, one row each: those in both, then those in one alone.
 
     Whoever is in one file only has missing values in the columns of the other. Rows whose key
@@ -198,6 +202,8 @@ def read_joined(left: Path, right: Path, key: str, columns: Sequence[str]) -> It
     ----------
     columns : sequence of str
         Wanted columns, by their names in the joined rows.
+    numbers : collection of str
+        Those that hold numbers: see :func:`dpcore.intake.files.read_chunks`.
 
     Raises
     ------
@@ -205,12 +211,12 @@ def read_joined(left: Path, right: Path, key: str, columns: Sequence[str]) -> It
         If the files cannot be used, a key stands twice in one of them, or none is in both.
     """
     wanted = _by_side(joint_columns(left, right, key), columns)
-    others = _whole(_people_rows(right, "right", key, wanted["right"]), wanted["right"])
+    others = _whole(_people_rows(right, "right", key, wanted["right"], numbers), wanted["right"])
     if others.index.has_duplicates:
         raise _repeated("right", key)
     seen: set[str] = set()
     met = np.zeros(len(others), dtype=bool)
-    for rows in _people_rows(left, "left", key, wanted["left"]):
+    for rows in _people_rows(left, "left", key, wanted["left"], numbers):
         if rows.index.has_duplicates or not seen.isdisjoint(rows.index):
             raise _repeated("left", key)
         seen.update(rows.index)
@@ -239,10 +245,13 @@ def _whole(pieces: Iterator[pd.DataFrame], names: dict[str, str]) -> pd.DataFram
     return pd.concat(collected) if collected else pd.DataFrame(columns=list(names.values()))
 
 
-def _people_rows(path: Path, side: View, key: str, names: dict[str, str]) -> Iterator[pd.DataFrame]:
+def _people_rows(
+    path: Path, side: View, key: str, names: dict[str, str], numbers: Collection[str]
+) -> Iterator[pd.DataFrame]:
     """Rows of one file by the text of their key; rows of nobody are left out."""
+    numeric = [inside for inside, name in names.items() if name in numbers]
     try:
-        for chunk in read_chunks(path, [key, *names]):
+        for chunk in read_chunks(path, [key, *names], numbers=numeric):
             people = people_of(chunk[key])
             rows = _nullable(chunk[list(names)]).rename(columns=names)
             rows.index = pd.Index(people, dtype=object)

@@ -20,13 +20,14 @@ import pandas as pd
 from dpcore.arrays import Floats
 from dpcore.domain.codes import group_of, groups_of
 from dpcore.domain.columns import MAX_CATEGORIES, RESERVED, folded, format_number
-from dpcore.domain.dates import moment_of
+from dpcore.domain.dates import EARLIEST, LATEST, moment_of
 from dpcore.domain.encoding import MISSING_WORDS, NO_WORDS, YES_WORDS, texts_of
 from dpcore.domain.names import is_name
 from dpcore.domain.origins import LOOKED_UP, STANDARD
 from dpcore.errors import IngestError
+from dpcore.intake.commas import as_numbers, as_texts, comma_in
 from dpcore.intake.corrections import NOTHING, first_number
-from dpcore.intake.files import read_chunks, read_header
+from dpcore.intake.files import has_commas, read_chunks, read_header
 from dpcore.intake.guesses import LEFT_OUT, guess, is_code
 from dpcore.intake.joining import joint_columns
 from dpcore.intake.parts import Files
@@ -43,13 +44,19 @@ _MOST_HELD = 200_000
 #: Share of the values that a type must fit, and that a code for missing values has at least.
 _FITS, _NOT_RARE = 0.95, 0.002
 #: Numbers by which files say that there is none.
-_STAND_INS: Final = frozenset({-1, -7, -8, -9, -77, -88, -99, -999, -9999, 9, 77, 88, 99, 777, 888, 999, 7777, 9999})
+_STAND_INS: Final = (
+    *(*range(-9, 0), -77, -88, *range(-99, -96), *range(-999, -996), -9999),
+    *(9, 77, 88, *range(96, 100), 777, 888, *range(996, 1000), 7777, *range(9996, 10_000)),
+)
 _NUMBER = r"\s*\d+(\.\d+)?\s*"
 _RANGE = re.compile(rf"[\[(]{_NUMBER}(,|-|–|to){_NUMBER}[\])]|{_NUMBER}(-|–|to){_NUMBER}|[<>]=?{_NUMBER}|\d+\s*\+")
 _ATC = re.compile(r"[A-Z][0-9]{2}[A-Z]{2}[0-9]{2}")
 _DIAGNOSIS = re.compile(r"(^|_)(diag|diagnosis|diagnoses|icd|icd9|icd10|icd_9|icd_10|dx)(_|$|\d)", re.IGNORECASE)
 _DAYS: Final = ("", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%Y/%m/%d", "%d-%m-%Y", "%m-%d-%Y", "%Y%m%d")
 _TIMES: Final = ("", " %H:%M", " %H:%M:%S")
+_YEAR = re.compile(r"(?<!\d)(\d{4})(\d{4})?(?!\d)")
+#: Cut points between years that are proposed at most.
+_MOST_EDGES = 30
 _FORMATS: Final = ("", *(day + time for day in _DAYS[1:] for time in _TIMES))
 
 
@@ -108,8 +115,9 @@ def look_at(
         lacking = [name for name in kinds if name not in read_header(files)]
         if lacking:
             raise IngestError(f"The file has no column '{lacking[0]}'.")
-        return drafts_of(counted(read_chunks(files, list(kinds))), kinds)
-    return drafts_of(counted(read_table(source, table, list(kinds))), kinds)
+        return drafts_of(counted(read_chunks(files, list(kinds), numbers=None)), kinds, commas=has_commas(files))
+    commas = isinstance(source, Mapping) and has_commas(cast("Path", source[table]))
+    return drafts_of(counted(read_table(source, table, list(kinds), numbers=None)), kinds, commas=commas)
 
 
 def _look_at_joint(left: Path, right: Path, key: str, kinds: Mapping[str, str | None], counted: _Counted) -> Looked:
@@ -119,19 +127,33 @@ def _look_at_joint(left: Path, right: Path, key: str, kinds: Mapping[str, str | 
     for view, file in (("left", left), ("right", right)):
         names = {inside: name for name, (side, inside) in places.items() if side == view}
         if names:
-            found = drafts_of(
-                counted(read_chunks(file, list(names))), {inside: kinds[name] for inside, name in names.items()}
-            )
-            both.columns += [column | {"name": names[column["name"]], "view": view} for column in found.columns]
+            rows = (chunk.rename(columns=names) for chunk in counted(read_chunks(file, list(names), numbers=None)))
+            wanted = {name: kinds[name] for name in names.values()}
+            found = drafts_of(rows, wanted, {name: inside for inside, name in names.items()}, commas=has_commas(file))
+            both.columns += [column | {"view": view} for column in found.columns]
             both.notes += found.notes
     order = list(kinds)
-    both.columns.sort(key=lambda column: order.index(column["name"]))
+    both.columns.sort(key=lambda column: order.index(column.get("derive", {}).get("of", column["name"])))
     return both
 
 
-def drafts_of(chunks: Iterable[pd.DataFrame], kinds: Mapping[str, str | None]) -> Looked:
-    """Drafts of columns from rows: see :func:`look_at`."""
-    looks = {name: _Look(name) for name in kinds}
+def drafts_of(
+    chunks: Iterable[pd.DataFrame],
+    kinds: Mapping[str, str | None],
+    called: Mapping[str, str] | None = None,
+    *,
+    commas: bool = False,
+) -> Looked:
+    """Drafts of columns from rows: see :func:`look_at`.
+
+    Parameters
+    ----------
+    called : mapping of str to str, optional
+        What a column is called in its file, if that is another name.
+    commas : bool
+        Whether numbers have a decimal comma, as they stand in the rows.
+    """
+    looks = {name: _Look(name, (called or {}).get(name, name), commas=commas) for name in kinds}
     for chunk in chunks:
         for name, look in looks.items():
             look.add(chunk[name])
@@ -148,29 +170,38 @@ def drafts_of(chunks: Iterable[pd.DataFrame], kinds: Mapping[str, str | None]) -
 
 
 class _Look:
-    """Values of one column: the texts that differ, and its numbers. What they tell is asked when all are there."""
+    """Values of one column: the texts that differ, and its numbers. What they tell is asked when all are there.
 
-    def __init__(self, name: str) -> None:
-        self.name, self.rows, self.numeric, self.known = name, 0, 0, 0
+    Of texts beyond those that are told apart, the years are held, in case they are dates.
+    """
+
+    def __init__(self, name: str, called: str, *, commas: bool) -> None:
+        self.name, self.called, self._commas = name, called, commas
+        self.rows, self.numeric, self.known = 0, 0, 0
         self.texts: Counter[str] = Counter()
+        self.further_years: Counter[int] = Counter()
         self.many = False
         self._held: list[Floats] = []
         self._every = 1
 
     def add(self, values: pd.Series[Any]) -> None:
         places, distinct = pd.factorize(values)
-        texts = texts_of(pd.Series(distinct, dtype=object))
+        written = pd.Series(texts_of(pd.Series(distinct, dtype=object)), dtype=object)
+        texts = (as_texts(written) if self._commas else written).tolist()
         counts = np.bincount(places[places >= 0], minlength=len(texts))
         known = np.asarray([text.lower() not in MISSING_WORDS for text in texts], dtype=np.bool_)
         self.rows += len(values)
         self.known += int(counts[known].sum())
-        numbers = pd.to_numeric(pd.Series(texts, dtype=object), errors="coerce").to_numpy(np.float64)
+        as_read = as_numbers(written) if self._commas else written
+        numbers = pd.to_numeric(as_read, errors="coerce").to_numpy(np.float64)
         self._hold(np.repeat(numbers, counts)[np.repeat(known & np.isfinite(numbers), counts)])
         for text, count in zip(np.asarray(texts, dtype=object)[known], counts[known].tolist(), strict=True):
             if text in self.texts or len(self.texts) < _MOST_KINDS:
                 self.texts[text] += count
             else:
                 self.many = True
+                if found := _YEAR.search(text):
+                    self.further_years[int(found[1])] += count
 
     def _hold(self, numbers: Floats) -> None:
         """Hold every so many-th number, fewer as more come."""
@@ -204,7 +235,10 @@ class _Look:
 def _draft(look: _Look, kind: str | None) -> dict[str, Any]:
     if not look.told:
         raise IngestError(f"Every value of '{look.name}' is missing, or unreadable: leave the column out.")
-    kept = sum(look.told.values()) >= _FITS * (look.known - sum(look.texts[text] for text in look.absent))
+    known = look.known - sum(look.texts[text] for text in look.absent)
+    if look.numeric < _FITS * known and (wrong := comma_in(look.told)):
+        raise IngestError(f"'{look.name}' {wrong}.")
+    kept = sum(look.told.values()) >= _FITS * known
     if kind is None and not kept and not look.many:
         raise IngestError(
             f"'{look.name}' holds texts that are too long, or unreadable, to be categories: it is left out."
@@ -232,11 +266,11 @@ def _number(look: _Look) -> dict[str, Any] | None:
     known = look.known - sum(look.texts[text] for text in look.absent)
     if look.numeric < _FITS * known or _many_signs(look):
         return None
-    named = guess(look.name)
+    named = guess(look.called)
     if named["type"] == LEFT_OUT and (look.many or len(look.texts) > 0.5 * known):
         return {"type": LEFT_OUT}
     few = len(look.told) <= 5 and named["type"] not in {"integer", "real"}
-    if few or (named["type"] in {"categorical", "ordinal"} and is_code(look.name) and len(look.told) <= _MOST_LISTED):
+    if few or (named["type"] in {"categorical", "ordinal"} and is_code(look.called) and len(look.told) <= _MOST_LISTED):
         return None
     numbers, stand_ins = _without_stand_ins(look.numbers)
     kind = "integer" if (numbers == np.floor(numbers)).all() else "real"
@@ -267,14 +301,38 @@ def _date(look: _Look) -> dict[str, Any] | None:
             f"'{look.name}' holds dates, but not which of their numbers is the day: it is left out. "
             f"Say so in the schema: 'derive: {{part: year, of: {look.name}, format: \"{formats[0]}\"}}'."
         )
-    days = [day for text in look.told if (day := _day(text, formats[0])) is not None]
-    years = sorted({day.year for day in days})
-    part = "month" if years[-1] - years[0] < 2 else "year"
-    made = {"part": part, "of": look.name, **({"format": formats[0]} if formats[0] else {})}
-    draft = {"name": f"{look.name} {part}", "type": "integer" if part == "year" else "ordinal", "derive": made}
+    return _made_of_date(look, formats[0])
+
+
+def _made_of_date(look: _Look, form: str) -> dict[str, Any]:
+    """The month, or the year where there are several; days that count as missing have no part in it."""
+    year_of = {text: day.year for text in look.told if (day := _day(text, form)) is not None}
+    years = look.further_years.copy()
+    for text, year in year_of.items():
+        years[year] += look.told[text]
+    met = sorted(year for year in years if EARLIEST.year <= year <= LATEST.year)
+    if not met:
+        raise IngestError(
+            f"Every date of '{look.name}' lies before {EARLIEST.year} or after {LATEST.year}, which counts as missing: "
+            "leave the column out."
+        )
+    weights = [years[year] for year in met]
+    first, last = map(int, np.quantile(met, [0.005, 0.995], weights=weights, method="inverted_cdf"))
+    part = "month" if last - first < 2 else "year"
+    made = {"part": part, "of": look.name, **({"format": form} if form else {})}
+    draft: dict[str, Any] = {
+        "name": f"{look.name} {part}",
+        "type": "integer" if part == "year" else "ordinal",
+        "derive": made,
+    }
+    least = _NOT_RARE * years.total()
+    absent = [text for text, year in year_of.items() if year not in met and look.told[text] >= least]
+    if absent:
+        draft["missing_codes"] = absent[:10]
     if part == "month":
         return draft | {"origin": STANDARD}
-    limits = {"lower": years[0], "upper": years[-1], "edges": list(range(years[0], years[-1]))[-30:]}
+    step = -(-(last - first) // _MOST_EDGES)
+    limits = {"lower": first, "upper": last, "edges": list(range(first + step - 1, last, step))}
     return draft | limits | {"origin": LOOKED_UP}
 
 
@@ -284,7 +342,7 @@ def _day(text: str, form: str) -> date | None:
 
 def _code(look: _Look) -> dict[str, Any] | None:
     """Codes of a classification whose groups everybody can look up."""
-    systems = ["icd10", *(["icd9"] if _DIAGNOSIS.search(look.name) else [])]
+    systems = ["icd10", *(["icd9"] if _DIAGNOSIS.search(look.called) else [])]
     if look.share(lambda text: _ATC.fullmatch(text.upper()) is not None) >= _FITS:
         systems = ["atc"]
     for system in systems:
@@ -354,13 +412,22 @@ def _numeric(look: _Look, kind: str) -> dict[str, Any]:
 def _without_stand_ins(numbers: Floats) -> tuple[Floats, list[str]]:
     """Numbers without those far off that stand for none, and these."""
     values, counts = np.unique(numbers, return_counts=True)
-    wanted = [v for v, n in zip(values, counts, strict=True) if v in _STAND_INS and n >= _NOT_RARE * len(numbers)]
-    rest = values[~np.isin(values, wanted)]
-    if not len(rest):
+    usual = np.isin(values, _STAND_INS)
+    plain, wanted = values[~usual], values[usual & (counts >= _NOT_RARE * len(numbers))]
+    if not len(plain):
         return numbers, []
-    width = max(rest[-1] - rest[0], 1.0)
-    far = [v for v in wanted if v > rest[-1] + width / 2 or (v < min(0, rest[0]) and rest[0] >= 0)]
-    return numbers[~np.isin(numbers, far)], [format_number(v) for v in far]
+    # As far as half of the others' width; and further than among numbers of that size, such as 95 to 99.
+    apart = np.maximum(max(plain[-1] - plain[0], 1.0) / 2, wanted / 10)
+    far = [*_below(wanted[wanted < 0], plain), *wanted[wanted > plain[-1] + apart]]
+    return numbers[~np.isin(numbers, far)], [format_number(value) for value in far]
+
+
+def _below(negative: Floats, plain: Floats) -> Floats:
+    """Those of some negative numbers that stand for none: no scale goes through zero on to them without a hole."""
+    if not len(negative) or plain[0] < 0:
+        return negative[:0]
+    hole = np.diff([*negative, plain[0]]).max() > 1
+    return negative if hole or 2 * -negative[0] <= plain[-1] else negative[:0]
 
 
 def _two_digits(value: float, *, up: bool) -> float:

@@ -13,6 +13,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from dpcore.errors import IngestError
+from dpcore.intake.headers import plain_name
 
 #: A file, a folder or a pattern; or several files.
 Files = Path | Sequence[Path]
@@ -102,4 +103,4 @@ def _is_data(file: Path) -> bool:
 
 def _told(file: Path) -> dict[str, str | None]:
     pairs = [name.partition("=") for name in file.parts[:-1] if "=" in name]
-    return {unquote(key): None if value == _NOTHING else unquote(value) for key, _, value in pairs}
+    return {plain_name(unquote(key)): None if value == _NOTHING else unquote(value) for key, _, value in pairs}

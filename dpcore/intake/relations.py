@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 import pandas as pd
 
 from dpcore.data.ingest import check_header, frame_chunks
-from dpcore.domain.schema import Schema
+from dpcore.domain.schema import ChildTable, Schema
 from dpcore.errors import IngestError
+from dpcore.intake.commas import number_columns
 from dpcore.intake.files import declared_types, read_chunks, read_header
+from dpcore.intake.headers import plain_name, plain_names, renamed
 from dpcore.intake.joining import chunks_for
 from dpcore.intake.served import open_served
 from dpcore.intake.sources import ENDING
@@ -52,7 +54,11 @@ def rows_for(
         return chunks_for(schema, source, right), repeated
     if right is not None:
         raise IngestError("A second file can be joined with one file only: leave it out.")
-    rows = {name: read_table(source, _place(schema, name), columns) for name, columns in _wanted(schema).items()}
+    tables: dict[str, Schema | ChildTable] = {schema.entity: schema, **{child.name: child for child in schema.children}}
+    rows = {
+        name: read_table(source, _place(schema, name), columns, numbers=number_columns(tables[name], schema.keys))
+        for name, columns in _wanted(schema).items()
+    }
     return rows.pop(schema.entity), rows
 
 
@@ -128,10 +134,18 @@ def read_headers(source: Source) -> dict[str, TableHeader]:
     if isinstance(source, Mapping):
         return {name: _file_header(name, file) for name, file in source.items()}
     with _open_database(_single(source)) as database:
-        headers = database.headers()
+        headers = {name: _plain(name, header) for name, header in database.headers().items()}
     if not headers:
         raise IngestError("The database has no table. Export it again.")
     return headers
+
+
+def _plain(table: str, header: TableHeader) -> TableHeader:
+    """The header of a table with names that a schema can have."""
+    with _in_table(table):
+        names = plain_names(header.columns)
+    key = None if header.key is None else plain_name(header.key)
+    return TableHeader({name: header.columns[inside] for name, inside in names.items()}, key)
 
 
 def _open_database(path: Path) -> AbstractContextManager[Database]:
@@ -155,11 +169,17 @@ def _file_header(name: str, file: str | Path | pd.DataFrame) -> TableHeader:
 
 
 def read_table(
-    source: Source, table: str, columns: Sequence[str], chunk_rows: int = CHUNK_ROWS
+    source: Source,
+    table: str,
+    columns: Sequence[str],
+    chunk_rows: int = CHUNK_ROWS,
+    *,
+    numbers: Collection[str] | None = (),
 ) -> Iterator[pd.DataFrame]:
     """Stream the wanted columns of one table as frames of at most ``chunk_rows`` rows.
 
-    A frame comes as it is, in one piece.
+    A frame comes as it is, in one piece. ``numbers`` is of CSV files: see
+    :func:`dpcore.intake.files.read_chunks`.
 
     Raises
     ------
@@ -175,15 +195,18 @@ def read_table(
         if isinstance(file, pd.DataFrame):
             yield from frame_chunks(file)
         else:
-            yield from read_chunks(Path(file), list(columns), chunk_rows)
+            yield from read_chunks(Path(file), list(columns), chunk_rows, numbers=numbers)
 
 
 def _database_rows(path: Path, table: str, columns: Sequence[str], chunk_rows: int) -> Iterator[pd.DataFrame]:
     with _open_database(path) as database:
         headers = database.headers()
-        _check_columns(table, _header_of(table, headers), columns)
+        header = _header_of(table, headers)
+        _check_columns(table, _plain(table, header), columns)
+        names = plain_names(header.columns)
         with _in_table(table):
-            yield from database.rows(table, columns, chunk_rows)
+            for rows in database.rows(table, [names[name] for name in columns], chunk_rows):
+                yield renamed(rows, names)
 
 
 def _header_of(table: str, headers: Mapping[str, TableHeader]) -> TableHeader:

@@ -19,6 +19,7 @@ from dpcore.errors import IngestError
 from dpcore.intake.dictionaries import omop, stat_labels
 from dpcore.intake.files import declared_types, read_header
 from dpcore.intake.guesses import IDENTIFIER, guess, snake, suggest_person
+from dpcore.intake.headers import plain_name
 from dpcore.intake.joining import joint_columns
 from dpcore.intake.parts import Files, parts_of
 from dpcore.intake.relations import Source, read_headers
@@ -149,4 +150,5 @@ def _drafts(path: Files, names: list[str]) -> list[dict[str, Any]]:
 def _labelled(path: Files) -> dict[str, dict[str, Any]]:
     """What a file says of its columns itself, if it is one of SPSS, Stata or SAS."""
     [first, *_] = parts_of(path)
-    return stat_labels.columns_of(first.path) if first.kind in {"SPSS", "Stata", "SAS"} else {}
+    told = stat_labels.columns_of(first.path) if first.kind in {"SPSS", "Stata", "SAS"} else {}
+    return {plain_name(name): column | {"name": plain_name(name)} for name, column in told.items()}

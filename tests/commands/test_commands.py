@@ -334,6 +334,17 @@ def test_schema_init_suggests_from_values_with_a_warning(home: Path) -> None:
     assert "not protected: Protected is each pair of wards alone." in run("schema", "check", schema)
 
 
+def test_schema_init_proposes_what_a_date_is_made_into(home: Path) -> None:
+    data = home / "stays.csv"
+    data.write_text("admission_date,ward\n" + "2019-03-31,north\n2023-05-09,south\n" * 20)
+    text = run("schema", "init", data, "--suggest", "admission_date")
+    made, ward = yaml.safe_load(text)["columns"]
+    assert made["name"] == "admission_date year"
+    assert made["derive"] == {"part": "year", "of": "admission_date"}
+    assert (made["lower"], made["upper"], ward["name"]) == (2019, 2023, "ward")
+    assert "left out" in text
+
+
 @pytest.fixture
 def two_files(home: Path) -> tuple[Path, Path]:
     """Diagnoses and laboratory values of a few people."""

@@ -98,6 +98,14 @@ def test_values_are_read_of_the_wanted_column_only(data: dict[str, Path], kind: 
     assert wheels.get("lower") is None
 
 
+def test_what_a_date_of_a_further_table_is_made_into_stands_there(home: Path, data: dict[str, Path]) -> None:
+    cars = home / "built.csv"
+    cars.write_text("train_id,built,wheels\n" + "1,2019-03-31,2\n2,2023-05-09,3\n" * 20)
+    text = run("schema", "init", data["train"], "--table", f"car={cars}", "--suggest", "car.built")
+    [car] = yaml.safe_load(text)["children"]
+    assert [column["name"] for column in car["columns"]] == ["built year", "wheels"]
+
+
 def test_a_child_without_the_key_asks_for_it(home: Path, data: dict[str, Path]) -> None:
     other = home / "other.csv"
     other.write_text("of_train,axles\n1,2\n")

@@ -132,6 +132,21 @@ def test_the_nearest_category_is_offered():
     assert offered[0].words.startswith("Spell as in the file: 'never_smoked' for 'never smoked'")
 
 
+@pytest.mark.parametrize("column", [AGE, {"type": "real", "lower": 10, "upper": 80, "bins": 7}, {"type": "boolean"}])
+def test_numbers_with_a_decimal_comma_are_told_and_not_made_categories(column):
+    found = finding(column, ["18,1", "24,5", "31,0", "?"] * 9)
+    assert "holds numbers with a decimal comma: tick 'Decimal comma' (--decimal-comma)" in found.sentence
+    assert [each.words for each in found.corrections] == ["Take '?' for missing"]
+    assert Finding.read(found.written()) == found
+    assert "comma" not in finding(column, ["high", "low", "31,0"] * 9).sentence
+
+
+def test_a_single_number_with_a_comma_does_not_speak_for_a_column():
+    found = finding(AGE, [*[f"{n}.5" for n in range(60)], "31,0"])
+    assert found.sentence == "'x': 1 of 61 values fits nowhere: '31,0' 1."
+    assert not found.corrections
+
+
 def test_nothing_is_listed_where_everything_differs():
     found = finding(category("a"), [f"note {number}" for number in range(5000)])
     assert found.kinds == 5000

@@ -66,6 +66,74 @@ def test_numbers_far_off_that_stand_for_none_are_told_apart(far: str, codes: lis
     assert found["lower"] >= 60 or not codes
 
 
+def days(*years: int, form: str = "{}-03-01", times: int = 20) -> list[str]:
+    return [form.format(year) for year in years] * times
+
+
+def test_years_of_a_long_time_have_cells_of_equal_width() -> None:
+    found, _ = look(days(*range(1925, 2011)))
+    assert (found["lower"], found["upper"]) == (1925, 2010)
+    assert 20 <= len(found["edges"]) <= 30
+    cells = np.diff([1924, *found["edges"], 2010])
+    assert cells[:-1].tolist() == [cells[0]] * (len(cells) - 1)
+    assert cells[-1] <= cells[0]
+    few, _ = look(days(*range(2000, 2020)))
+    assert few["edges"] == list(range(2000, 2019))
+
+
+def test_single_days_far_off_do_not_make_the_limits() -> None:
+    found, _ = look([*days(*range(2019, 2025), times=60), "2109-03-01", "1913-01-01"])
+    assert (found["lower"], found["upper"], found["edges"]) == (2019, 2024, [2019, 2020, 2021, 2022, 2023])
+
+
+@pytest.mark.parametrize("form", ["{}-12-31", "31.12.{} 10:15"])
+def test_days_that_stand_for_none_are_missing(form: str) -> None:
+    open_end = form.format(9999)
+    found, _ = look(days(*range(2019, 2025), form=form) + [open_end] * 50)
+    assert (found["lower"], found["upper"]) == (2019, 2024)
+    assert found["missing_codes"] == [open_end]
+    nothing, note = look([open_end] * 50 + [form.format(9998)] * 50)
+    assert nothing == {"name": "x", "type": "leave out"}
+    assert "before 1900 or after 2299" in note
+
+
+@pytest.mark.parametrize("form", ["%Y-%m-%d %H:%M:%S", "%d.%m.%Y %H:%M"])
+def test_a_file_in_the_order_of_time_shows_all_its_years(form: str) -> None:
+    moments = pd.date_range("2014-01-01", "2024-12-31", 60_000).strftime(form)
+    found, _ = look(moments.tolist(), pieces=6)
+    assert found["derive"]["part"] == "year"
+    assert (found["lower"], found["upper"]) == (2014, 2024)
+
+
+SHARES = [str(n) for n in range(21)]
+
+
+@pytest.mark.parametrize(
+    ("values", "codes"),
+    [
+        ([*SHARES, "97", "98", "99"], ["97", "98", "99"]),
+        ([*SHARES, "996", "997", "998"], ["996", "997", "998"]),
+        ([*SHARES, "-1", "-2"], ["-2", "-1"]),
+        (["1", "2", "3", "4", "5", "6", "-1", "-2", "-3"], ["-3", "-2", "-1"]),
+        (["1", "2", "3", "4", "5", "6", "9"], ["9"]),
+        (["0", "1", "2", "3", "4", "-1", "-8", "-9"], ["-9", "-8", "-1"]),
+        ([str(n) for n in range(105)], []),
+        ([str(n) for n in range(98)], []),
+        ([str(n) for n in range(94, 100)], []),
+        ([str(n) for n in range(-9, 10)], []),
+        ([str(n) for n in range(10)], []),
+        ([str(n) for n in range(0, 1000, 9)], []),
+    ],
+)
+def test_codes_of_surveys_are_told_apart_from_numbers_that_are_the_same(values: list[str], codes: list[str]) -> None:
+    found, _ = look(values * 20, kind="integer")
+    assert found.get("missing_codes", []) == codes
+    real = [float(value) for value in values if value not in codes]
+    assert found["lower"] <= min(real)
+    assert found["upper"] >= max(real)
+    assert found["upper"] < 1.2 * max(real) or not codes
+
+
 def test_limits_are_rounded_outward_and_come_from_a_table_where_it_has_them() -> None:
     found, _ = look([str(n) for n in range(1001, 2001)])
     assert (found["lower"], found["upper"], found["origin"]) == (1000, 2000, "looked up")
@@ -89,6 +157,36 @@ def test_what_cannot_be_stored_is_left_out_with_the_reason(values: list[Any], se
     found, note = look(values)
     assert found == {"name": "x", "type": "leave out"}
     assert sentence in note
+
+
+TICK = "tick 'Decimal comma' (--decimal-comma)"
+
+
+@pytest.mark.parametrize("kind", [None, "real", "categorical"])
+@pytest.mark.parametrize(
+    ("values", "sentence"),
+    [
+        (["36,7", "37,1", "38", "?"], "'x' holds numbers with a decimal comma: tick"),
+        (["950", "1.234", "12.500,5"], "'x' holds numbers with a decimal comma: tick"),
+        ([f"{n},{n}" for n in range(30)] + ["none"], "'x' holds numbers with a decimal comma: tick"),
+        (["1,250", "2,750"], "'x' holds numbers with a comma that may stand before decimals or between thousands"),
+    ],
+)
+def test_numbers_with_a_comma_are_no_categories(values: list[str], sentence: str, kind: str | None) -> None:
+    found, note = look(values * 20, kind=kind)
+    assert found == ({} if kind else {"name": "x", "type": "leave out"})
+    assert note.startswith(sentence)
+    assert TICK in note
+
+
+@pytest.mark.parametrize("values", [["1,2,3", "1,3", "2"], ["a,1", "b,2"], ["1,5", "high", "low"]])
+def test_texts_that_hold_a_comma_are_categories(values: list[str]) -> None:
+    assert look(values * 20)[0]["type"] == "categorical"
+
+
+def test_a_single_number_with_a_comma_is_no_reason_to_leave_a_column_out() -> None:
+    found, note = look([*[f"{n}.5" for n in range(60)], "7,5"])
+    assert (found["type"], note) == ("real", "")
 
 
 def test_a_wanted_type_holds_or_the_column_stays_as_it_was() -> None:
@@ -120,6 +218,18 @@ def test_many_columns_are_read_at_once_and_joined_ones_too(tmp_path: Path) -> No
     assert [(column["name"], column["view"]) for column in both.columns] == [("urate", "right"), ("age_left", "left")]
     with pytest.raises(IngestError, match="no column 'y'"):
         look_at(left, {"y": None})
+
+
+def test_a_date_of_one_of_two_files_is_made_of_the_joined_column(tmp_path: Path) -> None:
+    left, right = tmp_path / "a.csv", tmp_path / "b.csv"
+    for file, year in ((left, 2019), (right, 2010)):
+        rows = (f"{n},{year + n % 5}-03-31\n" for n in range(100))
+        file.write_text("id,seen\n" + "".join(rows))
+    found = look_at(left, {"seen_right": None, "seen_left": None}, right=right, key="id").columns
+    assert [column["name"] for column in found] == ["seen_right", "seen_right year", "seen_left", "seen_left year"]
+    assert [column["view"] for column in found] == ["right", "right", "left", "left"]
+    assert found[1]["derive"] == {"part": "year", "of": "seen_right"}
+    assert (found[1]["lower"], found[3]["lower"]) == (2010, 2019)
 
 
 def test_more_values_than_are_held_give_nearly_the_same_limits() -> None:

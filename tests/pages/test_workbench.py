@@ -106,6 +106,18 @@ def test_what_is_looked_up_says_so():
     assert column(app, "age")["Origin"] in {"", None, "standard table"}
 
 
+def test_values_are_looked_at_again_when_a_column_was_made_of_a_date():
+    rows = b"admitted,ward\n" + b"2019-03-31,north\n2023-05-09,south\n" * 20
+    app = press(bring(open_page("custodian"), "Data file", "stays.csv", rows), "look")
+    assert column(app, "admitted year")["Type"] == "integer"
+    app = press(app, "look")
+    assert not errors(app)
+    assert column(app, "admitted year")[schema_rows.LOWER] == 2019
+    assert list(table(app).now[schema_rows.NAME]) == ["admitted", "ward", "admitted year"]
+    find(app, "admitted year")
+    assert app.button(key=f"press-look-{ident(app)}").label == "Look at the values of the 0 columns shown"
+
+
 def test_only_columns_with_a_question_are_shown():
     app = upload()
     app.segmented_control(key=f"intake-show-{ident(app)}").set_value("To answer")

@@ -43,7 +43,7 @@ def show(file: KeptFile, *, busy: bool) -> None:
         "Decimal comma",
         key=_DECIMAL,
         disabled=busy,
-        help="Numbers are written like 1,75.",
+        help="Numbers are written like 1,75 or 12.500,5.",
         **_KEEP,
     )
 

@@ -166,14 +166,18 @@ def _tools(table: TableDraft, names: list[str], shown: tuple[str, ...]) -> Wish 
     now = table.now
     ticked = [name for name in now[now[schema_rows.SELECT]][schema_rows.NAME] if name in names]
     chosen = ticked or names
-    words = f"{len(chosen)} column{'s' if len(chosen) != 1 else ''} {'ticked' if ticked else 'shown'}"
+    of_file = [name for name in chosen if name in table.columns]  # Others are made of these.
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        with st.popover(f"Change the {words}", disabled=not chosen, key=f"change-{table.ident}-{table.version}"):
+        with st.popover(
+            f"Change the {_counted(chosen, ticked)}", disabled=not chosen, key=f"change-{table.ident}-{table.version}"
+        ):
             changed = column_changes.ask(now, chosen, shown, table.ident)
-        with st.popover("Look at their values", disabled=not chosen, key=f"look-{table.ident}-{table.version}"):
+        with st.popover("Look at their values", disabled=not of_file, key=f"look-{table.ident}-{table.version}"):
             st.warning(text("suggest_warning"), icon="⚠️")
             decide = st.radio("Types", (_DECIDE, _STAY), key=f"intake-look-types-{table.ident}")
-            looked = st.button(f"Look at the values of the {words}", key=f"press-look-{table.ident}")
+            looked = st.button(
+                f"Look at the values of the {_counted(of_file, ticked)}", key=f"press-look-{table.ident}"
+            )
         back = st.button(
             "Undo",
             icon=":material/undo:",
@@ -191,7 +195,11 @@ def _tools(table: TableDraft, names: list[str], shown: tuple[str, ...]) -> Wish 
     if changed is not None or back or again:
         st.rerun()
     types = dict(zip(now[schema_rows.NAME], now[schema_rows.TYPE], strict=True))
-    return Wish({name: types[name] if decide == _STAY else None for name in chosen}) if looked else None
+    return Wish({name: types[name] if decide == _STAY else None for name in of_file}) if looked else None
+
+
+def _counted(chosen: list[str], ticked: list[str]) -> str:
+    return f"{len(chosen)} column{'s' if len(chosen) != 1 else ''} {'ticked' if ticked else 'shown'}"
 
 
 def _one(table: TableDraft) -> None:
