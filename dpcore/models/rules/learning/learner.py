@@ -89,10 +89,10 @@ class RuleListLearner(Learner):
             estimates_step="estimates",
             composition=_PASSED_ON if split["antecedents"] else "",
         )
+        if chosen.sampler == "lookahead":
+            _weight(plan, _block_parts(plan, plan.row_epsilon("list"))[1])  # Refuses an epsilon that is too small.
         if chosen.antecedents == "dp_fim":
             check_levels(plan.row_epsilon("antecedents"), chosen)
-            if chosen.sampler == "lookahead":
-                _weight(plan, _block_parts(plan, plan.row_epsilon("list"))[1])  # Refuses an epsilon that is too small.
             return plan
         return _in_its_form(asked, plan)
 
