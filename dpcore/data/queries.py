@@ -146,6 +146,8 @@ def itemset_sensitivity(columns: Sequence[tuple[str, ...]], met: Mapping[str, in
 
 
 _LARGEST_ALPHA = 1e12
+#: Terms of all classes that are tabulated at once.
+_TERMS_AT_ONCE = 2**20
 
 
 @dataclass(frozen=True)
@@ -187,20 +189,32 @@ class LogLikelihood:
         """
         if not all(0 < a <= _LARGEST_ALPHA for a in alpha):
             raise RequestError("Every alpha must be a positive number, for example 1.")
-        whole = math.fsum(alpha)
+        whole, own = math.fsum(alpha), np.asarray(alpha)[:, None]
         step = _grid_step(max_rows, max(1.0, abs(math.log(max_rows + whole))), min(alpha))
-        rows = np.arange(max_rows, dtype=np.float64)
-        total_steps = np.ceil(np.log(rows + whole) / step).astype(np.int64)
-        class_steps = np.floor(np.log(rows + np.asarray(alpha)[:, None]) / step).astype(np.int64)
-        if np.any(np.maximum.accumulate(class_steps, axis=1) > total_steps):
-            raise RequestError("These alphas leave no monotone likelihood: use larger ones.")
-        value = int(total_steps.max() - class_steps.min())
-        return cls(
-            step,
-            np.cumsum(np.pad(class_steps, ((0, 0), (1, 0))), axis=1),
-            np.cumsum(np.pad(total_steps, (1, 0))),
-            Sensitivity(value, "Linf", monotone=True),
-        )
+        class_table = np.zeros((len(alpha), max_rows + 1), dtype=np.int64)
+        total_table = np.zeros(max_rows + 1, dtype=np.int64)
+        at_once = max(1, _TERMS_AT_ONCE // len(alpha))
+        highest = np.full((len(alpha), 1), np.iinfo(np.int64).min)
+        least, most = [], []
+        for first in range(0, max_rows, at_once):
+            last = min(first + at_once, max_rows)
+            rows = np.arange(first, last, dtype=np.float64)
+            total_steps = np.ceil(np.log(rows + whole) / step).astype(np.int64)
+            class_steps = np.floor(np.log(rows + own) / step).astype(np.int64)
+            reached = np.maximum(np.maximum.accumulate(class_steps, axis=1), highest)
+            if np.any(reached > total_steps):
+                raise RequestError("These alphas leave no monotone likelihood: use larger ones.")
+            highest = reached[:, -1:]
+            least.append(int(class_steps.min()))
+            most.append(int(total_steps.max()))
+            class_table[:, first + 1 : last + 1] = class_table[:, first : first + 1] + np.cumsum(class_steps, axis=1)
+            total_table[first + 1 : last + 1] = total_table[first] + np.cumsum(total_steps)
+        return cls(step, class_table, total_table, Sensitivity(max(most) - min(least), "Linf", monotone=True))
+
+    @staticmethod
+    def room(classes: int, max_rows: int) -> int:
+        """Bytes of the tables."""
+        return 8 * (classes + 1) * (max_rows + 1)
 
     def utilities(self, captures: Ints) -> Ints:
         """Integer utility of each of several lists, from counts of shape (n_lists, n_rules, n_classes).

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from decimal import ROUND_FLOOR, Decimal
 
@@ -45,22 +46,41 @@ def plan_under(
     Raises
     ------
     BudgetError
-        If the method has no pure form, and only that would do.
+        If epsilon is too small in either form, or the method has no pure form and only that would do.
     """
-    composed = plan(cap.run_delta)
+    if pure:
+        return _pure(plan)
+    composed = _composed(cap, plan)
     if not composed.delta:
         return composed
     alone = plan(Decimal(0))
     if alone.delta:
-        if pure or not cap.run_delta:
+        if not cap.run_delta:
             raise BudgetError(_NEEDS_DELTA)
         return composed
     if composed.composed is not None and composed.composed.scales:
-        return alone if pure else _scaled(cap, plan, alone, most)
+        return _scaled(cap, plan, alone, most)
     fitting = cap.fitting(NOTHING, composed.loss)
     roomier = fitting > 0 and fitting >= cap.fitting(NOTHING, alone.loss)
     allowed = most is None or composed.epsilon <= most
-    return composed if roomier and allowed and not pure else alone
+    return composed if roomier and allowed else alone
+
+
+def _pure(plan: Callable[..., RunPlan]) -> RunPlan:
+    alone = plan(Decimal(0))
+    if alone.delta:
+        raise BudgetError(_NEEDS_DELTA)
+    return alone
+
+
+def _composed(cap: PrivacyFilter, plan: Callable[..., RunPlan]) -> RunPlan:
+    """The run with the delta that a cap gives it; pure, if its epsilon is enough only then."""
+    try:
+        return plan(cap.run_delta)
+    except BudgetError:
+        with suppress(BudgetError):
+            return _pure(plan)
+        raise
 
 
 def _scaled(cap: PrivacyFilter, plan: Callable[..., RunPlan], alone: RunPlan, most: Decimal | None) -> RunPlan:
@@ -72,7 +92,10 @@ def _scaled(cap: PrivacyFilter, plan: Callable[..., RunPlan], alone: RunPlan, mo
     rho = min(cap.rho * alone.epsilon / cap.epsilon, cap.rho / count).quantize(RHO_STEP, rounding=ROUND_FLOOR)
     if rho <= 0:
         return alone
-    made = plan(cap.run_delta, rho)
+    try:
+        made = plan(cap.run_delta, rho)
+    except BudgetError:  # So little rho may be less than all its steps need.
+        return alone
     fits = cap.fitting(NOTHING, made.loss) >= count and (most is None or made.epsilon <= most)
     return made if fits and made.count_margin() <= alone.count_margin() else alone
 

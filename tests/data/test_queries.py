@@ -1,4 +1,5 @@
 import itertools
+import tracemalloc
 from functools import partial
 
 import numpy as np
@@ -6,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dpcore.data import queries
 from dpcore.data.queries import (
     CAPTURES,
     CAPTURES_L2,
@@ -274,6 +276,28 @@ def test_one_row_lowers_the_utility_by_its_sensitivity_at_most(alpha, data):
     after[rule, label] += 1
     change = likelihood.utilities(after) - likelihood.utilities(counts)
     assert -likelihood.sensitivity.value <= change <= 0
+
+
+@pytest.mark.parametrize("alpha", ALPHAS)
+@pytest.mark.parametrize("at_once", [1, 7, 100])
+def test_tables_made_a_few_rows_at_a_time_are_those_made_at_once(alpha, at_once, monkeypatch):
+    whole = LogLikelihood.tabulate(alpha, 250)
+    monkeypatch.setattr(queries, "_TERMS_AT_ONCE", at_once * len(alpha))
+    parts = LogLikelihood.tabulate(alpha, 250)
+    np.testing.assert_array_equal(parts.class_table, whole.class_table)
+    np.testing.assert_array_equal(parts.total_table, whole.total_table)
+    assert (parts.step, parts.sensitivity) == (whole.step, whole.sensitivity)
+    assert whole.class_table.nbytes + whole.total_table.nbytes == LogLikelihood.room(len(alpha), 250)
+
+
+def test_tables_take_little_more_memory_while_they_are_made():
+    tracemalloc.start()
+    try:
+        LogLikelihood.tabulate((1.0, 1.0), 10_000_000)
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert most < 1.5 * LogLikelihood.room(2, 10_000_000)
 
 
 def test_tables_fit_in_64_bits_at_the_largest_size():

@@ -217,6 +217,53 @@ def test_a_run_that_scales_stays_pure_where_that_is_less_noise():
     assert plan_under(account, plan) == plan(Decimal(0))
 
 
+@pytest.mark.parametrize("parameters", [{"pairs": 2}, {"by": "flag 1"}])
+def test_a_run_too_small_for_its_form_with_a_delta_is_pure(parameters):
+    """An account with a delta refuses nothing that one without would take."""
+    account, learner = PrivacyFilter(Decimal(1), Decimal("0.000001")), LEARNERS["summaries"]
+
+    def plan(delta, rho=None):
+        return learner.plan(_people_schema(), "", Decimal("0.0000019"), parameters, delta, rho)
+
+    with pytest.raises(BudgetError, match="too small for so many tables"):
+        plan(account.run_delta)
+    alone = plan(Decimal(0))
+    assert alone.definition == "pure"
+    assert plan_under(account, plan) == plan_under(account, plan, pure=True) == alone
+
+
+def test_a_run_that_scales_is_pure_where_the_rho_of_its_share_is_too_small():
+    account, learner = PrivacyFilter(Decimal("0.00003"), Decimal("0.000001")), LEARNERS["summaries"]
+
+    def plan(delta, rho=None):
+        return learner.plan(_people_schema(), "", Decimal("0.000013"), {"pairs": 8}, delta, rho)
+
+    assert plan(account.run_delta).delta, "at the rho of a pure run it is enough"
+    assert plan_under(account, plan) == plan(Decimal(0))
+
+
+def test_what_is_too_small_in_either_form_is_refused_as_in_the_first():
+    def plan(delta):
+        raise BudgetError("with a delta" if delta else "without")
+
+    with pytest.raises(BudgetError, match="with a delta"):
+        plan_under(ROOMY, plan)
+    with pytest.raises(BudgetError, match="without"):
+        plan_under(ROOMY, plan, pure=True)
+
+
+def test_a_method_that_needs_a_delta_is_refused_where_the_given_one_is_too_small():
+    ebm = _planner("ebm", "0.5")
+
+    def plan(delta):
+        if delta:
+            raise BudgetError("too small with this delta")
+        return ebm(delta)
+
+    with pytest.raises(BudgetError, match="too small with this delta"):
+        plan_under(ROOMY, plan)
+
+
 def _people_schema():
     columns = [{"name": "age", "type": "integer", "lower": 0, "upper": 99, "bins": 10}]
     columns += [{"name": f"flag {number}", "type": "boolean"} for number in range(20)]

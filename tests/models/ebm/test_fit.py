@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from dpcore.models.ebm.learning import scores
 from dpcore.models.ebm.learning.accounting import (
     CHOICE,
     choice_epsilon,
@@ -17,6 +18,7 @@ from dpcore.models.ebm.learning.accounting import (
     size_epochs,
     size_mechanism,
 )
+from dpcore.models.ebm.learning.kernels import NUMBER_STEPS
 from dpcore.models.ebm.learning.queries import pair_sensitivity
 from dpcore.privacy.mechanisms import ExponentialMechanism, FineGaussian
 from dpcore.privacy.randomness import SeededRandom
@@ -224,3 +226,14 @@ def test_one_epoch_without_noise_is_one_step_of_the_oracle(target):
     tolerance = 1e-4 if target == "ill" else 0.02
     np.testing.assert_allclose([score for (score,) in term.scores], (shape - shift) * width, atol=tolerance * width)
     assert model.intercept[0] == pytest.approx((base + shift) * width + low, abs=tolerance * width)
+
+
+def test_what_everybody_starts_from_is_what_is_released_where_little_room_is_left_for_each_score(monkeypatch):
+    """As with hundreds of columns: a start that is cut off would be learned once more, by the shapes."""
+    monkeypatch.setattr(scores, "LARGEST_SCORE", 2 * NUMBER_STEPS)
+    data = cases.frame(400)
+    private = cases.table(data.assign(stay=data["stay"] / 4 + 20), cases.schema(target="stay"))
+    with cases.quiet_replicates():
+        _, model = cases.fit(private, "stay", epsilon="50", epochs=20)
+    predicted = model.scores(data, private.schema).mean()
+    assert abs(predicted - (data["stay"] / 4 + 20).mean()) < 0.5

@@ -148,10 +148,31 @@ def test_shapes_of_any_size_stay_within_the_largest_score():
         shapes, _, _ = drawn(table, target, np.random.default_rng(5), size=1e30)
         most = np.abs(shapes.tables.astype(np.int64)).max()
         assert most / steps >= 1
-        assert most * (len(shapes.layout.binnings) + 1) <= LARGEST_SCORE
+        assert most * len(shapes.layout.binnings) + np.abs(shapes.base.astype(np.int64)).max() <= LARGEST_SCORE
         for clip in (1.0, 1e-3):
             (sums,) = table.total(residual_sums, shapes, [0], clip)
             assert np.abs(sums).sum(axis=1).max() <= ROWS * RESIDUAL_STEPS
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("columns", [1, 400, 4000])
+def test_everybody_starts_from_the_intercept_however_many_columns_there_are(target, columns):
+    """Of a number that is usually close to its upper bound, and of classes that are as rare as can be."""
+    domain = cases.schema(target=target)
+    start, steps = {
+        "ill": ([-4.6], CLASS_STEPS),
+        "stage": ([-4.6, 0, -4.6], CLASS_STEPS),
+        "stay": ([0.8], NUMBER_STEPS),
+    }[target]
+    binnings = (Binning.of((0, np.zeros(5, dtype=int))),) * columns
+    shapes = Shapes(domain, Layout(target, "all", binnings), np.array(start), 1)
+    assert shapes.base.tolist() == [round(score * steps) for score in start]
+    for feature in (0, columns - 1):
+        shapes.put(feature, [np.full((1, len(start)), 1e30)])
+    most = shapes.tables.max()
+    assert (
+        most * columns + np.abs(shapes.base).max() <= LARGEST_SCORE < (most + 1) * columns + np.abs(shapes.base).max()
+    )
 
 
 def test_a_shape_is_rounded_to_the_nearest_step():

@@ -9,6 +9,7 @@ from decimal import Decimal
 import pytest
 from scipy.stats import chisquare
 
+from dpcore.data.queries import LogLikelihood
 from dpcore.domain.conditions import Condition
 from dpcore.domain.schema import Schema
 from dpcore.errors import RequestError
@@ -119,3 +120,44 @@ def test_what_could_not_be_finished_is_refused_before_it_costs(parameters, sente
     with pytest.raises(RequestError, match=sentence):
         RuleListLearner().plan(schema(100_000_000), "y", Decimal(1), parameters)
     RuleListLearner().plan(schema(), "y", Decimal(1), parameters)
+
+
+@pytest.mark.parametrize("sampler", ["pool", "mcmc"])
+def test_a_sampler_whose_tables_would_not_fit_is_refused_before_it_costs(sampler):
+    learner, parameters = RuleListLearner(), {"sampler": sampler, "pool_size": 1, "mcmc_steps": 1, "max_antecedents": 1}
+    with pytest.raises(RequestError, match=r"Tables of 50 classes .* more memory .* choose lookahead"):
+        learner.plan(_of_classes(50, 100_000_000), "y", Decimal(1), parameters)
+    for classes, rows in ((2, 100_000_000), (50, 10_000_000)):
+        learner.plan(_of_classes(classes, rows), "y", Decimal(1), parameters)
+    learner.plan(_of_classes(50, 100_000_000), "y", Decimal(1), parameters | {"sampler": "lookahead"})
+
+
+def test_a_pool_that_would_not_fit_beside_its_tables_is_refused_with_one_that_does():
+    learner, parameters = RuleListLearner(), {"sampler": "pool", "list_length": 0.01, "max_antecedents": 200}
+    asked = {**parameters, "max_rules": 100, "pool_size": 5_000_000}
+    with pytest.raises(RequestError, match=r"more memory than a run may use: choose at most \d+\.") as caught:
+        learner.plan(_of_classes(4, 90_000_000), "y", Decimal(1), asked)
+    most = int(str(caught.value).split()[-1].rstrip("."))
+    assert 0 < most < 5_000_000
+    learner.plan(_of_classes(4, 90_000_000), "y", Decimal(1), asked | {"pool_size": most})
+
+
+def test_what_a_sampler_keeps_is_told_before():
+    learner = RuleListLearner()
+
+    def told(classes, rows, **parameters):
+        return learner.workload(learner.plan(_of_classes(classes, rows), "y", Decimal(1), parameters)).bytes
+
+    usual = told(2, 100_000_000, sampler="lookahead", max_antecedents=6)
+    assert told(2, 100_000_000, sampler="mcmc", max_antecedents=6) - usual >= LogLikelihood.room(2, 100_000_000)
+    pool = {"sampler": "pool", "pool_size": 5_000_000, "max_rules": 100, "max_antecedents": 200}
+    assert 5_000_000 * 2 * 100 * 2 < told(50, 100_000, **pool) < 6 * 2**30
+
+
+def _of_classes(classes, max_rows):
+    columns = [
+        {"name": "age", "type": "integer", "lower": 0, "upper": 90, "bins": 40},
+        {"name": "height", "type": "integer", "lower": 0, "upper": 90, "bins": 40},
+        {"name": "y", "type": "categorical", "categories": [f"c{place}" for place in range(classes)], "target": True},
+    ]
+    return Schema.from_mapping({"name": "classes", "max_rows": max_rows, "columns": columns})

@@ -447,6 +447,23 @@ def test_a_tiny_budget_that_is_accepted_can_be_run():
                 pytest.fail("planned, then refused")
 
 
+@pytest.mark.parametrize("rows_per_person", [1, 3])
+@pytest.mark.parametrize("delta", ["0", "1e-7"])
+def test_the_smallest_budget_that_is_accepted_lets_blocks_be_drawn(rows_per_person, delta):
+    schema = _schema(rows_per_person)
+
+    def accepted(epsilon):
+        try:
+            return LEARNER.plan(schema, "ill", epsilon, {}, Decimal(delta))
+        except BudgetError:
+            return None
+
+    steps = (step * EPSILON_STEP for step in range(300 * rows_per_person, 1000 * rows_per_person))
+    plan = next(plan for plan in map(accepted, steps) if plan)
+    assert plan.sampler == "lookahead"
+    LEARNER.run(Run(_table(schema, _frame(50)), plan, SecureRandom()))
+
+
 # The whole fit, as a black box
 
 

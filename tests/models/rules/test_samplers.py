@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from dataclasses import replace
 from decimal import Decimal
 from functools import cache
 
@@ -9,8 +10,10 @@ import numpy as np
 import pytest
 
 from dpcore.data.queries import LogLikelihood
+from dpcore.data.table import PrivateTable
 from dpcore.domain.conditions import Condition
 from dpcore.learning.learner import no_progress
+from dpcore.models.rules.learning import samplers
 from dpcore.models.rules.learning.antecedents import Antecedents
 from dpcore.models.rules.learning.moves import log_hastings, nth_unused, propose
 from dpcore.models.rules.learning.prior import ListPrior
@@ -19,6 +22,7 @@ from dpcore.privacy.mechanisms import ExponentialMechanism
 from dpcore.privacy.randomness import SecureRandom, SeededRandom
 from tests.oracles import rules_oracle
 from tests.oracles.mechanisms_oracle import FALSE_ALARM, chi_square
+from tests.support.partitioned import divided
 from tests.support.small_tables import domain, neighbours, schema_of, table_of
 
 COLUMNS = [
@@ -143,6 +147,30 @@ def test_scores_of_all_lists_are_their_log_likelihood(alpha):
             assert score == problem.likelihood.utilities(counts)
             exact = rules_oracle.log_likelihood(counts, alpha)
             assert score * problem.likelihood.step == pytest.approx(exact, abs=1e-6)
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_no_more_lists_are_counted_at_once_than_fit(count, monkeypatch):
+    """However long a pool is; all partitions may have answered before the first answer is added up."""
+    domain, rows = schema_of(COLUMNS, max_rows=200), ROWS * 5
+    problem = _problem(rows, domain)
+    lists, lengths = _prior().draw(1000, SeededRandom(3))
+    expected, asked = problem.utilities(lists, lengths), []
+    total = PrivateTable.total
+
+    def watched(table, kernel, *public):
+        found = total(table, kernel, *public)
+        asked.append(found.nbytes * len(table.partitions))
+        return found
+
+    monkeypatch.setattr(PrivateTable, "total", watched)
+    monkeypatch.setattr(samplers, "_AT_ONCE", 10_000)
+    parted = replace(problem, table=divided(problem.table, count))
+    np.testing.assert_array_equal(parted.utilities(lists, lengths), expected)
+    assert len(asked) > 1
+    assert max(asked) <= 10_000
+    monkeypatch.setattr(samplers, "_AT_ONCE", 1)
+    np.testing.assert_array_equal(parted.utilities(lists[:5], lengths[:5]), expected[:5])
 
 
 class _Remembered:

@@ -213,3 +213,24 @@ def test_a_name_may_hold_the_word_between_two():
 def test_too_little_for_so_many_tables_is_refused():
     with pytest.raises(BudgetError, match="too small"):
         plan(epsilon="0.000000003")
+
+
+@pytest.mark.parametrize("pairs", [1, 2, 3, 45])
+def test_whatever_pairs_are_found_there_is_enough_for_the_table_of_each(pairs):
+    """A run that is planned must not fail once it has touched a record: the smallest may be found with the largest."""
+    columns = [{"name": f"small {place}", "type": "boolean"} for place in range(8)]
+    columns += [
+        {"name": f"large {place}", "type": "integer", "lower": 0, "upper": 95, "bins": 96} for place in range(2)
+    ]
+    own, planned = Schema.from_mapping({"name": "uneven", "max_rows": 4000, "columns": columns}), 0
+    steps = range(4, 4000, 80)
+    for step in steps:
+        try:
+            noise = noise_of(plan(Decimal(step).scaleb(-9), of=own, pairs=pairs))
+        except BudgetError:
+            continue
+        candidates = sorted(noise.division.candidates, key=noise.division.cells)
+        noise.found([candidates[0], *candidates[::-1][: pairs - 1]])
+        noise.found(candidates[:pairs])
+        planned += 1
+    assert 0 < planned < len(steps)

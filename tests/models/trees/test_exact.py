@@ -10,9 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom
 
+from dpcore.errors import BudgetError
 from dpcore.learning.learner import Asked, Run, no_progress
 from dpcore.learning.worth import WORTH, class_worth, likely_counts
-from dpcore.models.trees.learning import exact_tree
+from dpcore.models.trees.learning import exact_method, exact_tree
 from dpcore.models.trees.learning.balance import divided, expected_shares, pulled_shares
 from dpcore.models.trees.learning.exact_method import plan_exact, run_exact
 from dpcore.models.trees.learning.exact_tree import STOP_PRIORS, fold_alike, split_prior
@@ -261,6 +262,30 @@ def test_every_path_spends_its_rho_where_runs_compose(monkeypatch, rows_per_pers
         model = freeze(root, plan.schema, plan.classes, plan.epsilon)
         (single,) = {node.count_margin for node in model.nodes if not node.children}
         assert single == plan.count_margin() <= alone.count_margin()
+
+
+@pytest.mark.parametrize("rows_per_person", [2, 3, 7])
+def test_the_smallest_budget_that_is_accepted_lets_blocks_be_drawn(rows_per_person, monkeypatch):
+    """Among nearly a thousand splits, where errors of floating-point numbers take most of it."""
+    columns = [{"name": f"n{i}", "type": "integer", "lower": 0, "upper": 250, "bins": 250} for i in range(4)]
+    unit = {"column": "person", "max_rows_per_person": rows_per_person}
+    schema = schema_of([*columns, COLUMNS[2]], max_rows=300, privacy_unit=unit)
+    parameters = TreeParameters(blocks=(3,), prune=False, evaluate=False)
+
+    def accepted(step):
+        try:
+            return plan_exact(Asked(schema, "x", step * Decimal("1e-9"), parameters))
+        except BudgetError:
+            return None
+
+    def built(run, questions, blocks, *_):
+        weights = [block.weight(run.schema.max_rows, len(questions) + 1, len(run.plan.classes)) for block in blocks]
+        assert all(weight.numerator > 0 for weight in weights)
+        return Grown()
+
+    monkeypatch.setattr(exact_method, "grow_exact", built)
+    plan = next(plan for plan in map(accepted, range(60 * rows_per_person, 200 * rows_per_person)) if plan)
+    run_exact(Run(None, plan, SeededRandom(0)))
 
 
 def test_the_last_leaves_are_no_deeper_than_the_blocks():

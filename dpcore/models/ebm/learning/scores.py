@@ -56,8 +56,9 @@ class Shapes:
         self.layout = layout
         self._starts = np.concatenate([[0], np.cumsum([len(binning) for binning in layout.binnings])])
         self._steps = NUMBER_STEPS if isinstance(schema.column(layout.target), NumericColumn) else CLASS_STEPS
-        self._largest = LARGEST_SCORE // (len(layout.binnings) + 1)
-        self.base = self._on_grid(intercept)
+        # A start is never cut off, but added to the released shapes as it is: they share what it leaves.
+        self.base = np.rint(intercept * self._steps).astype(np.int32)
+        self._largest = (LARGEST_SCORE - int(np.abs(self.base).max())) // len(layout.binnings)
         self.tables = np.zeros((replicates, len(intercept), self._starts[-1]), dtype=np.int32)
 
     def put(self, feature: int, shapes: Sequence[Floats]) -> None:
@@ -78,7 +79,7 @@ class Shapes:
         return slice(int(self._starts[feature]), int(self._starts[feature + 1]))
 
     def _on_grid(self, values: Floats) -> Ints32:
-        """The nearest steps, and no more than all of them together may have."""
+        """The nearest steps of a shape, and no more than all of them together may have."""
         return np.clip(np.rint(values * self._steps), -self._largest, self._largest).astype(np.int32)
 
 

@@ -27,7 +27,7 @@ from dpcore.models.rules.learning.blocks import RULES, BlockDrawer, DrawnList, b
 from dpcore.models.rules.learning.following import Following
 from dpcore.models.rules.learning.mining import Mined, check_levels, mine_antecedents
 from dpcore.models.rules.learning.prior import ListPrior
-from dpcore.models.rules.learning.samplers import CaptureProblem, run_chain, sample_from_pool
+from dpcore.models.rules.learning.samplers import CaptureProblem, list_bytes, run_chain, sample_from_pool
 from dpcore.models.rules.learning.workload import rule_list_workload
 from dpcore.models.rules.released.family import RULE_LIST
 from dpcore.models.rules.released.model import Rule, RuleListModel, rule_text
@@ -43,7 +43,7 @@ from dpcore.released.noisy_counts import noise_intervals, point_estimates
 from dpcore.released.plan import CountNoise, RunPlan
 from dpcore.released.workload import Workload
 
-#: Bytes that the bit vectors of all antecedents may take.
+#: Bytes that the bit vectors of all antecedents may take, and what is kept to compare whole lists.
 _MEMORY_LIMIT = 4 * 2**30
 #: Most people that noise may hide, as a share of all, for a group without noisy people to be nobody.
 _HIDDEN = 0.05
@@ -89,10 +89,10 @@ class RuleListLearner(Learner):
             estimates_step="estimates",
             composition=_PASSED_ON if split["antecedents"] else "",
         )
+        if chosen.sampler == "lookahead":
+            _weight(plan, _block_parts(plan, plan.row_epsilon("list"))[1])  # Refuses an epsilon that is too small.
         if chosen.antecedents == "dp_fim":
             check_levels(plan.row_epsilon("antecedents"), chosen)
-            if chosen.sampler == "lookahead":
-                _weight(plan, _block_parts(plan, plan.row_epsilon("list"))[1])  # Refuses an epsilon that is too small.
             return plan
         return _in_its_form(asked, plan)
 
@@ -184,11 +184,25 @@ def _check_effort(schema: Schema, parameters: RuleListParameters, classes: int) 
     if parameters.sampler == "lookahead":
         _check_blocks(parameters, words, classes)
         return
+    _check_memory(parameters, schema.max_rows, classes)
     rules = min(parameters.max_rules, round(2 * parameters.list_length) + 1)
     lists = parameters.pool_size if parameters.sampler == "pool" else parameters.mcmc_steps
     if lists * rules * words > _WORK_LIMIT:
         most = max(1, _WORK_LIMIT // (rules * words))
         raise RequestError(f"{lists} lists on up to {schema.max_rows} rows would take hours: choose at most {most}.")
+
+
+def _check_memory(parameters: RuleListParameters, rows: int, classes: int) -> None:
+    """Refuse what tables of likelihoods, and a pool beside them, have no room for."""
+    left = _MEMORY_LIMIT - LogLikelihood.room(classes, rows)
+    if left < 0:
+        raise RequestError(
+            f"Tables of {classes} classes on up to {rows} rows, by which whole lists are compared, need more "
+            "memory than a run may use: choose lookahead, which needs none."
+        )
+    lists, most = parameters.pool_size, left // list_bytes(parameters.most_rules)
+    if parameters.sampler == "pool" and lists > most:
+        raise RequestError(f"{lists} lists need more memory than a run may use: choose at most {max(1, most)}.")
 
 
 def _check_blocks(parameters: RuleListParameters, words: int, classes: int) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import pairwise
+from typing import Final
 
 import numpy as np
 
@@ -31,6 +32,25 @@ from dpcore.privacy.randomness import RandomSource, uniforms
 PARTS = 20
 #: Words of one tile: all antecedents of a tile stay in the cache of a core.
 _TILE = 512
+#: Bytes of the counts of lists that are asked for at once, of all partitions together.
+_AT_ONCE: Final = 256 * 2**20
+#: Bytes that a list of a pool takes beside its rules: its length, place and utility, and noise on that.
+_LIST: Final = 176
+
+
+def list_bytes(rules: int) -> int:
+    """Bytes of a list of a pool, as it was drawn and in order, with what is kept beside it."""
+    return 2 * rules * np.dtype(np.int16).itemsize + _LIST
+
+
+def counted_bytes(lists: int, rules: int, classes: int, partitions: int) -> int:
+    """Bytes of the counts of so many lists, as far as they are asked for at once."""
+    return min(_AT_ONCE, lists * _captures_bytes(rules, classes, partitions))
+
+
+def _captures_bytes(rules: int, classes: int, partitions: int) -> int:
+    """Bytes of what partitions tell of each rule of a list, and of its default rule."""
+    return 8 * (rules + 1) * classes * partitions
 
 
 @dataclass(frozen=True)
@@ -65,8 +85,17 @@ class CaptureProblem:
             :func:`captures_of_lists`, or :func:`captures_of_list`, whose work does not tell the
             length of the list.
         """
+        public = lists.shape[1], len(self.likelihood.class_table), len(self.table.partitions)
+        most = max(1, _AT_ONCE // _captures_bytes(*public))
+        found = np.empty(len(lists), dtype=np.int64)
+        for first in range(0, len(lists), most):
+            some = slice(first, first + most)
+            found[some] = self._utilities(kernel or captures_of_lists, lists[some], lengths[some])
+        return found
+
+    def _utilities(self, kernel: ListCaptures, lists: Ints16, lengths: Ints) -> Ints:
         asked = self.target, self.part, self.antecedents, lists, lengths
-        return self.likelihood.utilities(self.table.total(kernel or captures_of_lists, *asked))
+        return self.likelihood.utilities(self.table.total(kernel, *asked))
 
 
 #: A kernel that counts what each rule of some lists captures, with the arguments of one.

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
+from dpcore.data.division import partition_count
+from dpcore.data.queries import LogLikelihood
+from dpcore.domain.schema import Schema
 from dpcore.learning.workload import rows_alone, table_bytes, words_of
+from dpcore.models.rules.learning.samplers import PARTS, counted_bytes, list_bytes
 from dpcore.models.rules.released.parameters import RuleListParameters
 from dpcore.released.plan import RunPlan
 from dpcore.released.workload import Work, Workload
@@ -45,4 +49,17 @@ def rule_list_workload(plan: RunPlan) -> Workload:
         choosing = Work(words=tried * parameters.max_rules * rule, calls=_STEP * tried * cores, cores=cores)
     steps["choosing a list"] = choosing
     steps["counting with noise"] = Work(words=4 * words * parameters.max_rules * classes, calls=_COUNTING)
-    return Workload(steps, table_bytes(plan.schema) + 16 * conditions * words)
+    kept = _kept_bytes(parameters, len(plan.classes), plan.schema)
+    return Workload(steps, table_bytes(plan.schema) + 16 * conditions * words + kept)
+
+
+def _kept_bytes(parameters: RuleListParameters, classes: int, schema: Schema) -> int:
+    """What compares whole lists keeps: tables of likelihoods, the pool, and the counts of some of its lists."""
+    if parameters.sampler == "lookahead":
+        return 0
+    tables = LogLikelihood.room(classes, schema.max_rows)
+    if parameters.sampler == "mcmc":
+        return tables
+    lists, rules = parameters.pool_size, parameters.most_rules
+    counts = counted_bytes(-(-lists // PARTS), rules, classes, partition_count(schema.max_rows))
+    return tables + lists * list_bytes(rules) + 2 * counts

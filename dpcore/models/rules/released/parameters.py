@@ -192,6 +192,11 @@ class RuleListParameters(Parameters):
         """How many conjunctions a list may be made of, at most."""
         return max(self.most, len(self.given))
 
+    @property
+    def most_rules(self) -> int:
+        """How many rules a list may have, at most: no condition is used twice."""
+        return min(self.max_rules, self.conditions)
+
     @model_validator(mode="before")
     @classmethod
     def _given(cls, content: Any) -> Any:

@@ -284,7 +284,7 @@ def _told(plan: RunPlan, noise: Noise) -> RunPlan:
     if noise.division.chooses:
         noise.chooser(1)
     if noise.division.pairs:
-        noise.found(noise.division.candidates[: noise.division.pairs])
+        noise.found(_most_uneven(noise.division))
     told = [_usual("a count of a column", estimates, [axes for axes in noise.division.steps if len(axes) == 1])]
     for step, what in ((GROUPS, "a count of a column in a group"), (PAIRS, "a count of a pair")):
         own = [axes for axes, purpose in noise.division.steps.items() if purpose == step]
@@ -296,6 +296,12 @@ def _told(plan: RunPlan, noise: Noise) -> RunPlan:
             deviations = sorted(noise.deviation(noise.level(*level)) for level in levels)
             told.append(CountNoise(what, deviation=deviations[len(deviations) // 2]))
     return replace(plan, noise=tuple(told))
+
+
+def _most_uneven(division: Division) -> list[Pair]:
+    """Pairs to be found of which one gets less than any other that may be: the smallest beside the largest."""
+    smallest, *others = sorted(division.candidates, key=division.cells)
+    return [smallest, *others[len(others) + 1 - division.pairs :]]
 
 
 def _usual(what: str, estimates: Estimates, tables: Sequence[Axes]) -> CountNoise:

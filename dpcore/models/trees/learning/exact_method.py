@@ -55,8 +55,10 @@ def plan_exact(asked: Asked) -> RunPlan:
     leaf = row_epsilon(split[LEAVES], schema.privacy_unit.max_rows_per_person)
     noise = (CountNoise("a count of a group (more where parts are folded into it)", leaf),)
     plan = asked.plan(split, parameters=chosen, sampler="exact lookahead", estimates_step=LEAVES, noise=noise)
-    # One literal more than splits: the choice not to split.
-    return _in_its_form(asked, plan, splits + 1)
+    literals = splits + 1  # The choice not to split is one more.
+    for block in _block_plans(plan):
+        block.weight(schema.max_rows, literals, classes)  # Refuses an epsilon that is too small.
+    return _in_its_form(asked, plan, literals)
 
 
 def _in_its_form(asked: Asked, plan: RunPlan, literals: int) -> RunPlan:
