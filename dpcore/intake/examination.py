@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
+from hashlib import sha256
+from heapq import nsmallest
 from typing import Any, Final
 
 import numpy as np
@@ -95,6 +97,15 @@ class Finding:
         return self.lost > SHARE_LOST * self.known
 
     @property
+    def yes(self) -> str:
+        """What accepts this loss, and no other one of the column. It quotes no value.
+
+        Of very many different values it depends on the order of rows which are told apart.
+        """
+        told = self if self.kinds < _MOST_KEPT else replace(self, strange=[])
+        return f"{self.place} {sha256(told.sentence.encode('utf-8', 'surrogatepass')).hexdigest()[:16]}"
+
+    @property
     def sentence(self) -> str:
         """What is to be known about it; empty if all is well."""
         parts = [*self._losses(), *self._sameness()]
@@ -138,7 +149,8 @@ class Examination:
     Parameters
     ----------
     accepted : collection of str
-        Columns that may lose what they lose (``TABLE.COLUMN`` in a child table).
+        Columns that may lose what they lose (``TABLE.COLUMN`` in a child table), or the
+        :attr:`Finding.yes` of those that may lose just that.
     whole : bool
         Whether these are all rows of a table: further ones may well hold one value only.
     """
@@ -173,7 +185,8 @@ class Examination:
             )
 
     def _is_refused(self, finding: Finding) -> bool:
-        return (finding.needs_yes if self._whole else finding.loses) and finding.place not in self._accepted
+        asked = finding.needs_yes if self._whole else finding.loses
+        return asked and self._accepted.isdisjoint({finding.place, finding.yes})
 
 
 class _Tally:
@@ -250,7 +263,7 @@ class _Tally:
             self._table,
             self._column.name,
             **whole,
-            strange=self._strange.most_common(LISTED),
+            strange=nsmallest(LISTED, self._strange.items(), key=lambda pair: (-pair[1], pair[0])),
             kinds=len(self._strange),
             cells=len([cell for cell in used if cell not in RESERVED]) + self._differs_within_its_bin(),
             binned=self._numeric,

@@ -107,7 +107,8 @@ class Datasets(ServiceBase):
             What is known of public records, in Markdown, shown beside them; of private ones it is
             not kept. What replaces them has its own; :meth:`append_rows` keeps it.
         accepted : collection of str
-            Columns that may lose values, or tell nothing: see :meth:`examine`.
+            Columns that may lose values, or tell nothing, or what just one loss is accepted by
+            (``yes`` of a finding): see :meth:`examine`.
         watch : callable, optional
             Told how reading files goes on; may raise to stop it. See
             :func:`dpcore.intake.uploads.ask`.

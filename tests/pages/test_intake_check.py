@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from typing import Any
 
 from streamlit.testing.v1 import AppTest
 
@@ -35,6 +36,11 @@ def store(app: AppTest, label: str = "Check and store") -> AppTest:
     return checked(app.run())
 
 
+def yes_to(app: AppTest, place: str) -> Any:
+    """The tick that stores what this column loses."""
+    return next(box for box in app.checkbox if box.key.startswith(f"intake-yes-{place} "))
+
+
 def stored() -> list[str]:
     return [info.name for info in access.service().datasets()]
 
@@ -59,7 +65,7 @@ def test_a_wrong_guess_is_a_question_and_is_answered_with_one_press():
 
 def test_a_loss_is_accepted_column_by_column():
     app = store(described())
-    app.checkbox(key="intake-accept-gender").set_value(True)
+    yes_to(app, "gender").set_value(True)
     app = store(checked(app.run()), "Check again and store")
     assert not stored(), "the other column has no yes yet"
     app.button(key="press-leave-answer").click()
@@ -67,6 +73,31 @@ def test_a_loss_is_accepted_column_by_column():
     assert "is stored" in words(app)
     [info] = access.service().datasets()
     assert [column.name for column in info.schema] == ["gender", "age"]
+
+
+def test_a_yes_is_dropped_when_more_is_lost_than_it_was_given_for():
+    app = store(described(DATA.replace(b"51", b"151", 6)))
+    assert "6 values are above the highest" in words(app)
+    yes_to(app, "age").set_value(True)
+    app = store(checked(app.run()), "Check again and store")
+    assert yes_to(app, "age").value, "nothing has changed"
+    button(app, "Take the first suggestion for all 2").click()
+    app = checked(app.run())
+    table = app.session_state["intake"].tables[0]
+    table.show(schema_rows.replaced(table.now, [{"name": "age", "upper": 9, "bins": 3}]))
+    app = store(checked(app.run()))
+    assert not stored()
+    assert "90 values are above the highest" in words(app)
+    yes_to(app, "age").set_value(True)
+    assert "is stored" in words(store(checked(app.run()), "Check again and store"))
+
+
+def test_a_yes_is_not_written_down():
+    app = store(described())
+    yes_to(app, "gender").set_value(True)
+    app = store(checked(app.run()), "Check again and store")
+    assert "gender" in access.service().desk().notes()
+    assert "intake-yes" not in access.service().desk().notes()
 
 
 def test_all_losses_are_accepted_and_stored_with_one_press():

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
+from pages.components.custodian.intake_draft import YES
 from pages.components.custodian.intake_tables import KEEP, remembered
 from pages.components.kit.markup import plain
 from pages.components.kit.texts import text
@@ -14,18 +15,17 @@ from pages.components.kit.texts import text
 if TYPE_CHECKING:
     from dpcore.intake.examination import Finding
 
-_ACCEPT = "intake-accept-"
 #: Changes to columns, by their places: ``TABLE.COLUMN``, or the name alone in the main table.
 Changes = dict[str, dict[str, Any]]
 
 
 def accepted() -> list[str]:
-    """Columns that the custodian stores although they lose values."""
-    return [str(key).removeprefix(_ACCEPT) for key, yes in st.session_state.items() if _is_yes(str(key), yes)]
+    """What the custodian stores all the same: losses as they were told, so that a yes covers no other."""
+    return [str(key).removeprefix(YES) for key, yes in st.session_state.items() if _is_yes(str(key), yes)]
 
 
 def _is_yes(key: str, yes: object) -> bool:
-    return key.startswith(_ACCEPT) and yes is True
+    return key.startswith(YES) and yes is True
 
 
 def show(findings: list[Finding], apply: Callable[[Changes], None] | None) -> bool:
@@ -61,7 +61,7 @@ def _all_at_once(told: list[Finding], asked: list[Finding], apply: Callable[[Cha
             apply(first)
         if len(asked) > 1 and st.button(f"Store all {len(asked)} all the same", key="press-accept-all"):
             for each in asked:
-                st.session_state[f"{_ACCEPT}{each.place}"] = True
+                st.session_state[f"{YES}{each.yes}"] = True
             return True
         return False
 
@@ -73,7 +73,7 @@ def _one(finding: Finding, apply: Callable[[Changes], None] | None) -> None:
             if apply:
                 _change(finding, apply)
             if finding.needs_yes:
-                st.checkbox("Store it all the same", key=remembered(f"{_ACCEPT}{finding.place}", False), **KEEP)
+                st.checkbox("Store it all the same", key=remembered(f"{YES}{finding.yes}", False), **KEEP)
 
 
 def _change(finding: Finding, apply: Callable[[Changes], None]) -> None:
