@@ -8,7 +8,7 @@ import pandas as pd
 
 from dpcore.arrays import Cells, Floats
 from dpcore.domain.columns import NumericColumn
-from dpcore.domain.encoding import encode_categories, encode_numbers, numbers_of, values_of
+from dpcore.domain.encoding import encode_categories, encode_numbers, numbers_of, order_of, values_of
 
 
 class Encoded(NamedTuple):
@@ -41,6 +41,7 @@ class Block:
     def __init__(self, frame: pd.DataFrame) -> None:
         self.frame = frame
         self._encoded: dict[str, Encoded] = {}
+        self._order: dict[tuple[str, str], Floats] = {}
 
     @classmethod
     def of(cls, rows: pd.DataFrame | Block) -> Block:
@@ -59,6 +60,12 @@ class Block:
         if column.name not in self._encoded:
             self._encoded[column.name] = _encoded(column, self.values(column))
         return self._encoded[column.name]
+
+    def order(self, column: str, written: str) -> Floats:
+        """Numbers that put the rows in order: see :func:`dpcore.domain.encoding.order_of`."""
+        if (column, written) not in self._order:
+            self._order[column, written] = order_of(self.frame[column], written)
+        return self._order[column, written]
 
 
 def _encoded(column: Any, values: pd.Series[Any]) -> Encoded:

@@ -1,7 +1,7 @@
 """How the values of a file fit a schema, for the custodian's eyes only, before anything is stored.
 
 An examination looks on while rows are read. Columns that would lose many of their values, or hold
-one value only, need an explicit yes: without it nothing is stored.
+one value only, need an explicit yes, and so do rows that lose their order: without it nothing is stored.
 """
 
 from __future__ import annotations
@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import asdict, dataclass, field, replace
-from hashlib import sha256
 from heapq import nsmallest
-from typing import Any, Final
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -22,10 +21,9 @@ from dpcore.domain.columns import MISSING, RESERVED, BooleanColumn, NumericColum
 from dpcore.domain.encoding import MISSING_WORDS, texts_of
 from dpcore.domain.schema import ChildTable, Schema
 from dpcore.errors import LossError
+from dpcore.intake.belonging import SHARE_LOST, OrderTally, RowFinding, yes_to
 from dpcore.intake.corrections import Correction, corrections
 
-#: Share of the values that are not missing that a column may lose without an explicit yes.
-SHARE_LOST: Final = 0.05
 #: Values that fit nowhere: so many different ones are told apart, and so many listed.
 _MOST_KEPT, LISTED = 20_000, 20
 
@@ -70,6 +68,7 @@ class Finding:
     corrections: list[Correction] = field(default_factory=list)
     #: Whether the schema says that no value is missing.
     never_missing: bool = False
+    of_values: ClassVar[bool] = True
 
     @property
     def known(self) -> int:
@@ -103,7 +102,7 @@ class Finding:
         Of very many different values it depends on the order of rows which are told apart.
         """
         told = self if self.kinds < _MOST_KEPT else replace(self, strange=[])
-        return f"{self.place} {sha256(told.sentence.encode('utf-8', 'surrogatepass')).hexdigest()[:16]}"
+        return yes_to(self.place, told.sentence)
 
     @property
     def sentence(self) -> str:
@@ -143,6 +142,15 @@ class Finding:
         return cls(**content | {"corrections": found, "strange": strange})
 
 
+#: Of the values of a column, or of the rows of a table.
+AnyFinding = Finding | RowFinding
+
+
+def read_finding(content: dict[str, Any]) -> AnyFinding:
+    """What ``written`` gave."""
+    return Finding.read(content) if "column" in content else RowFinding(**content)
+
+
 class Examination:
     """Looks on while the tables of a schema are read.
 
@@ -151,16 +159,21 @@ class Examination:
     accepted : collection of str
         Columns that may lose what they lose (``TABLE.COLUMN`` in a child table), or the
         :attr:`Finding.yes` of those that may lose just that.
+    learned : collection of str
+        Columns of which something was learned: these may lose values.
     whole : bool
         Whether these are all rows of a table: further ones may well hold one value only.
     """
 
-    def __init__(self, schema: Schema, accepted: Collection[str] = (), *, whole: bool = True) -> None:
-        self._accepted, self._whole = frozenset(accepted), whole
+    def __init__(
+        self, schema: Schema, accepted: Collection[str] = (), *, learned: Collection[str] = (), whole: bool = True
+    ) -> None:
+        self._accepted, self._learned, self._whole = frozenset(accepted), frozenset(learned), whole
         self._tables: dict[str, Schema | ChildTable] = {"": schema, **{child.name: child for child in schema.children}}
         self._tallies = {
             name: [_Tally(name, column) for column in table.columns] for name, table in self._tables.items()
         }
+        self._orders = {name: OrderTally(name, table) for name, table in self._tables.items()}
 
     def of(self, chunks: Iterator[pd.DataFrame], table: str = "") -> Iterator[Block]:
         """The same rows, looked at on their way, with the codes of their values."""
@@ -168,25 +181,28 @@ class Examination:
             if not self._tables[table].lacking(block.frame.columns):  # Else the ingestion says what is absent.
                 for tally in self._tallies[table]:
                     tally.add(block)
+            self._orders[table].add(block)
             yield block
 
-    def findings(self) -> list[Finding]:
-        """Of every column, those of the main table first."""
-        return [tally.finding() for tallies in self._tallies.values() for tally in tallies]
+    def findings(self) -> list[AnyFinding]:
+        """Of every column, those of the main table first; then of rows, where there is something to say."""
+        columns = [tally.finding() for tallies in self._tallies.values() for tally in tallies]
+        return [*columns, *(finding for order in self._orders.values() for finding in order.findings())]
 
     def check(self) -> None:
-        """Raise ``LossError`` if a column needs a yes that was not given."""
+        """Raise ``LossError`` if something needs a yes that was not given."""
         refused = [finding for finding in self.findings() if self._is_refused(finding)]
         if refused:
             listed = "\n".join(f"- {finding.sentence}" for finding in refused)
             raise LossError(
-                f"Nothing is stored: these columns would lose values, or tell nothing. Correct the schema, "
+                "Nothing is stored: this would lose values or the order of rows, or tell nothing. Correct the schema, "
                 f"or accept the loss by the names of the columns.\n{listed}"
             )
 
-    def _is_refused(self, finding: Finding) -> bool:
+    def _is_refused(self, finding: AnyFinding) -> bool:
         asked = finding.needs_yes if self._whole else finding.loses
-        return asked and self._accepted.isdisjoint({finding.place, finding.yes})
+        accepted = self._accepted | self._learned if finding.of_values else self._accepted
+        return asked and accepted.isdisjoint({finding.place, finding.yes})
 
 
 class _Tally:

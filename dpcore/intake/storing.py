@@ -49,7 +49,7 @@ def store_table(
     source, right
         See :func:`dpcore.intake.relations.rows_for`.
     accepted : collection of str
-        Columns that may lose values; of those that are learned that is the point.
+        Columns that may lose values; of those that are learned that is the point, and needs no yes.
     keep : bool
         Whether the keys of people are kept: see :mod:`dpcore.data.people`.
     after : Path, optional
@@ -65,9 +65,10 @@ def store_table(
     people = people_for(keep, after)
     with needing_room(folder), TemporaryDirectory(dir=folder) as between:
         if plan is not None:
-            schema, accepted = _learned(plan, source, right, Path(between), tell), [*accepted, *plan.wishes]
+            schema = _learned(plan, source, right, Path(between), tell)
         rows, children = rows_for(schema, source, right)
-        examination = Examination(schema, accepted, whole=after is None)
+        learned = () if plan is None else tuple(plan.wishes)
+        examination = Examination(schema, accepted, learned=learned, whole=after is None)
         told = {name: counted_rows(examination.of(pieces, name), tell, name) for name, pieces in children.items()}
         counted = counted_rows(examination.of(rows), tell, schema.entity)
         partitions = partitions_of(counted, schema, SecureRandom(), told, Path(between), people)

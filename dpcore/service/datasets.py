@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from dpcore.demo import Demo
-    from dpcore.intake.examination import Finding
+    from dpcore.intake.examination import AnyFinding
     from dpcore.intake.relations import Source
 
 #: Budget of each demonstration data set: enough to play, small enough to feel the meter.
@@ -236,8 +236,8 @@ class Datasets(ServiceBase):
         *,
         right: str | Path | None = None,
         watch: Watch | None = None,
-    ) -> list[Finding]:
-        """Custodian: how the values of each column would fit a schema; nothing is stored.
+    ) -> list[AnyFinding]:
+        """Custodian: how the values of each column, and the rows, would fit a schema; nothing is stored.
 
         Of columns whose categories are to be learned nothing is said.
 
@@ -249,7 +249,7 @@ class Datasets(ServiceBase):
         self._require("custodian")
         wanted = Unfinished.of(schema)
         found = table_of(source, wanted.schema, right, watch).examine()
-        return [finding for finding in found if finding.place not in wanted.listed]
+        return [finding for finding in found if not (finding.of_values and finding.place in wanted.listed)]
 
     def _add(
         self,

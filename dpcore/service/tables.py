@@ -13,7 +13,7 @@ from dpcore.intake.uploads import Incoming
 if TYPE_CHECKING:
     import pandas as pd
 
-    from dpcore.intake.examination import Finding
+    from dpcore.intake.examination import AnyFinding
     from dpcore.intake.relations import Source
     from dpcore.released.learning_plan import LearningPlan
 
@@ -55,8 +55,8 @@ class InMemory:
         self._source, self._schema, self._right = source, schema, right
         self._how: dict[str, Any] = {"accepted": accepted, "keep": keep, "after": after, "plan": plan}
 
-    def examine(self) -> list[Finding]:
-        """How the values of each column fit. Raises ``IngestError``."""
+    def examine(self) -> list[AnyFinding]:
+        """How the values of each column, and the rows, fit. Raises ``IngestError``."""
         from dpcore.intake.examination import Examination
         from dpcore.intake.relations import rows_for
 

@@ -119,6 +119,22 @@ def test_the_text_of_a_schema_is_corrected_too():
     assert "is stored" in words(store(app))
 
 
+def test_an_order_that_dates_do_not_tell_is_a_question():
+    rows = "".join(f"{number},no,31.01.{2000 + number % 20}\n" * (1 + number % 2) for number in range(60))
+    app = bring(open_page("custodian"), "Data file", "ward.csv", f"pid,answer,admitted\n{rows}1,yes,\n".encode())
+    app.segmented_control(key="intake-way").set_value(YAML)
+    app = checked(app.run())
+    unit = "{column: pid, keep: last, order_by: admitted}"
+    text = f"name: Wards\nmax_rows: 200\nprivacy_unit: {unit}\ncolumns:\n  - {{name: answer, type: boolean}}\n"
+    app.text_area(key="intake-yaml").set_value(text)
+    app = store(checked(app.run()))
+    assert "0 columns would lose values, or tell nothing; 1 fit. Rows would lose their order" in words(app)
+    assert "'admitted' tells no order in 90 of the 90 rows with a value, such as '31.01.2000'" in words(app)
+    assert "Leave the column out" not in [press.label for press in app.button]
+    yes_to(app, "admitted").set_value(True)
+    assert "is stored" in words(store(checked(app.run()), "Check again and store"))
+
+
 def found_in_text() -> AppTest:
     """What the values say of a schema that is written as text."""
     app = described()

@@ -13,8 +13,9 @@ from pages.components.kit.markup import plain
 from pages.components.kit.texts import text
 
 if TYPE_CHECKING:
-    from dpcore.intake.examination import Finding
+    from dpcore.intake.examination import AnyFinding
 
+_ROWS = " Rows would lose their order: see below."
 #: Changes to columns, by their places: ``TABLE.COLUMN``, or the name alone in the main table.
 Changes = dict[str, dict[str, Any]]
 
@@ -28,7 +29,7 @@ def _is_yes(key: str, yes: object) -> bool:
     return key.startswith(YES) and yes is True
 
 
-def show(findings: list[Finding], apply: Callable[[Changes], None] | None) -> bool:
+def show(findings: list[AnyFinding], apply: Callable[[Changes], None] | None) -> bool:
     """Draw what was found; whether the check is to be repeated, and the data set stored.
 
     Parameters
@@ -40,16 +41,17 @@ def show(findings: list[Finding], apply: Callable[[Changes], None] | None) -> bo
     if not told:
         return False
     asked = [each for each in told if each.needs_yes]
+    columns, rows = (sum(each.of_values is kind for each in asked) for kind in (True, False))
     with st.container(border=True, key="intake-findings"):
         st.subheader("Do the values fit?", anchor=False)
-        st.markdown(text("findings").format(asked=len(asked), fit=len(findings) - len(told)))
+        st.markdown(text("findings").format(asked=columns, fit=len(findings) - len(told), rows=_ROWS * bool(rows)))
         all_accepted = _all_at_once(told, asked, apply)
         for finding in told:
             _one(finding, apply)
         return st.button("Check again and store", type="primary", key="press-store-again") or all_accepted
 
 
-def _all_at_once(told: list[Finding], asked: list[Finding], apply: Callable[[Changes], None] | None) -> bool:
+def _all_at_once(told: list[AnyFinding], asked: list[AnyFinding], apply: Callable[[Changes], None] | None) -> bool:
     """What mends all of it in one press; whether all that loses values was accepted, and is to be stored."""
     first = {each.place: each.corrections[0].change for each in told if each.corrections}
     with st.container(horizontal=True):
@@ -66,17 +68,17 @@ def _all_at_once(told: list[Finding], asked: list[Finding], apply: Callable[[Cha
         return False
 
 
-def _one(finding: Finding, apply: Callable[[Changes], None] | None) -> None:
+def _one(finding: AnyFinding, apply: Callable[[Changes], None] | None) -> None:
     with st.container(border=True):
         st.markdown(plain(finding.sentence))
         with st.container(horizontal=True, vertical_alignment="center"):
-            if apply:
+            if apply and finding.of_values:
                 _change(finding, apply)
             if finding.needs_yes:
                 st.checkbox("Store it all the same", key=remembered(f"{YES}{finding.yes}", False), **KEEP)
 
 
-def _change(finding: Finding, apply: Callable[[Changes], None]) -> None:
+def _change(finding: AnyFinding, apply: Callable[[Changes], None]) -> None:
     for number, correction in enumerate(finding.corrections):
         if st.button(plain(correction.words), key=f"press-correct-{finding.place}-{number}"):
             apply({finding.place: correction.change})
