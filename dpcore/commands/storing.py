@@ -31,9 +31,9 @@ AcceptOption = Annotated[
     list[str] | None,
     typer.Option(
         "--accept",
-        metavar="COLUMN",
-        help="A column that may lose values that do not fit, tell nothing, or not tell the order of rows: see "
-        "'data check'. May be repeated.",
+        metavar="NAME",
+        help="A column that may lose values that do not fit, tell nothing, or not tell the order of rows, or a table "
+        "that may lose rows: see 'data check'. May be repeated.",
     ),
 ]
 

@@ -1,4 +1,4 @@
-"""What rows as such would lose in a table: their order. For the custodian's eyes only, as :mod:`examination` is."""
+"""What rows as such would lose in a table, as their order. For the custodian's eyes only, as :mod:`examination` is."""
 
 from __future__ import annotations
 

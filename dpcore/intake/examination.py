@@ -1,7 +1,8 @@
 """How the values of a file fit a schema, for the custodian's eyes only, before anything is stored.
 
 An examination looks on while rows are read. Columns that would lose many of their values, or hold
-one value only, need an explicit yes, and so do rows that lose their order: without it nothing is stored.
+one value only, need an explicit yes, and so do rows that are left out or lose their order: without it
+nothing is stored.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from dpcore.domain.schema import ChildTable, Schema
 from dpcore.errors import LossError
 from dpcore.intake.belonging import SHARE_LOST, OrderTally, RowFinding, yes_to
 from dpcore.intake.corrections import Correction, corrections
+from dpcore.intake.keys import KeyTally
 
 #: Values that fit nowhere: so many different ones are told apart, and so many listed.
 _MOST_KEPT, LISTED = 20_000, 20
@@ -157,12 +159,13 @@ class Examination:
     Parameters
     ----------
     accepted : collection of str
-        Columns that may lose what they lose (``TABLE.COLUMN`` in a child table), or the
-        :attr:`Finding.yes` of those that may lose just that.
+        Columns that may lose what they lose (``TABLE.COLUMN`` in a child table), tables that may
+        lose rows, or the :attr:`Finding.yes` of those that may lose just that.
     learned : collection of str
         Columns of which something was learned: these may lose values.
     whole : bool
-        Whether these are all rows of a table: further ones may well hold one value only.
+        Whether these are all rows of a table: further ones may well hold one value only, and be
+        about people who are stored already.
     """
 
     def __init__(
@@ -174,20 +177,27 @@ class Examination:
             name: [_Tally(name, column) for column in table.columns] for name, table in self._tables.items()
         }
         self._orders = {name: OrderTally(name, table) for name, table in self._tables.items()}
+        #: Also told how the keys of two files met, if they are joined.
+        self.keys = KeyTally(schema, whole=whole)
 
     def of(self, chunks: Iterator[pd.DataFrame], table: str = "") -> Iterator[Block]:
-        """The same rows, looked at on their way, with the codes of their values."""
+        """The same rows, looked at on their way, with the codes of their values.
+
+        The main table comes first, and then tables before those that belong to their rows.
+        """
         for block in map(Block, chunks):
             if not self._tables[table].lacking(block.frame.columns):  # Else the ingestion says what is absent.
                 for tally in self._tallies[table]:
                     tally.add(block)
             self._orders[table].add(block)
+            self.keys.add(block, table)
             yield block
 
     def findings(self) -> list[AnyFinding]:
         """Of every column, those of the main table first; then of rows, where there is something to say."""
         columns = [tally.finding() for tallies in self._tallies.values() for tally in tallies]
-        return [*columns, *(finding for order in self._orders.values() for finding in order.findings())]
+        orders = (finding for order in self._orders.values() for finding in order.findings())
+        return [*columns, *self.keys.findings(), *orders]
 
     def check(self) -> None:
         """Raise ``LossError`` if something needs a yes that was not given."""
@@ -195,8 +205,8 @@ class Examination:
         if refused:
             listed = "\n".join(f"- {finding.sentence}" for finding in refused)
             raise LossError(
-                "Nothing is stored: this would lose values or the order of rows, or tell nothing. Correct the schema, "
-                f"or accept the loss by the names of the columns.\n{listed}"
+                "Nothing is stored: this would lose values, rows or their order, or tell nothing. Correct the schema "
+                f"or the file, or accept the loss by the names of the columns and tables.\n{listed}"
             )
 
     def _is_refused(self, finding: AnyFinding) -> bool:

@@ -118,12 +118,18 @@ class Incoming:
         self._schema, self._watch = schema, watch
         self._accepted, self._keep, self._after, self._plan = sorted(accepted), keep, after, plan
 
-    def examine(self) -> list[AnyFinding]:
-        """How the values of each column, and the rows, fit. Raises ``IngestError``."""
+    def examine(self, *, whole: bool = True) -> list[AnyFinding]:
+        """How the values of each column, and the rows, fit, if these are all there are. Raises ``IngestError``."""
         from dpcore.intake.examination import read_finding
 
         found = ask(
-            "examine", self._files, watch=self._watch, schema=self._schema, source=self._source, right=self._right
+            "examine",
+            self._files,
+            watch=self._watch,
+            schema=self._schema,
+            source=self._source,
+            right=self._right,
+            whole=whole,
         )
         return [read_finding(each) for each in found]
 

@@ -1,4 +1,4 @@
-"""The custodian is told where rows lose their order, before anything is stored."""
+"""The custodian is told where rows are lost by their keys, or lose their order, before anything is stored."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from dpcore.domain.schema import Schema
 from dpcore.errors import LossError
 from dpcore.intake.belonging import RowFinding
 from dpcore.intake.examination import Examination
+from dpcore.intake.storing import examine_table
 from dpcore.service import Service
 
 COLUMNS = [{"name": "ward", "type": "categorical", "categories": ["a", "b"]}]
@@ -117,4 +118,98 @@ def test_the_command_line_says_so_and_takes_the_name_for_a_yes(tmp_path: Path, m
     adding = ["data", "add", str(file), "--schema", str(described), "--budget", "1"]
     assert run(app, adding).exit_code
     stored = run(app, [*adding, "--accept", "admitted"])
+    assert not stored.exit_code, stored.output
+
+
+LAB = {"name": "lab", "max_rows_per_person": 2, "columns": COLUMNS}
+STAY = {"name": "stay", "max_rows_per_person": 2, "row_key": "stay_id", "columns": COLUMNS}
+OF_STAY = {**LAB, "parent": "stay", "parent_key": "stay_id"}
+
+
+def people(*names: Any, **more: Any) -> pd.DataFrame:
+    wards = ["ab"[number % 2] for number in range(len(names))]
+    return pd.DataFrame({"pid": pd.Series(names, dtype=object), "ward": wards, **more})
+
+
+def test_rows_that_name_nobody_need_a_yes():
+    [found] = findings(schema(), people(*range(70), *[None] * 15, *["", " NA "] * 7, "nan"))
+    assert found.needs_yes
+    assert found.place == "person"
+    assert found.sentence.startswith("'person': 30 of 100 rows name nobody in 'pid'. These rows would be left out.")
+    assert not findings(schema(), people(*range(100)))
+    [few] = findings(schema(), people(*range(99), None))
+    assert not few.needs_yes
+    assert "1 of 100 rows names nobody" in few.sentence
+
+
+def test_child_rows_about_people_who_are_written_otherwise_need_a_yes():
+    main = people(*[f"{number:06d}" for number in range(99_980, 100_020)])
+    lab = people(*[number for number in range(99_980, 100_020) for _ in range(3)], None, None)
+    [found] = findings(schema(children=[LAB]), main, lab=lab)
+    assert found.needs_yes
+    assert found.place == "lab"
+    assert "2 of 122 rows name nobody in 'pid'" in found.sentence
+    assert "60 of 122 rows name somebody in 'pid' who is not in the main table" in found.sentence
+    assert "leading zeros" in found.sentence
+    assert not findings(schema(children=[LAB]), people(*range(99_980, 100_020)), lab=lab.dropna(ignore_index=True))
+
+
+def test_further_rows_may_be_about_people_who_are_stored():
+    lab = people(*range(40), *[None] * 20)
+    [found] = findings(schema(children=[LAB]), people(*range(5)), whole=False, lab=lab)
+    assert "20 of 60 rows name nobody" in found.sentence
+    assert "main table" not in found.sentence
+
+
+def test_rows_of_rows_that_are_not_there_need_a_yes():
+    declared = schema(children=[OF_STAY, STAY])
+    stay = people(*range(40), 77, stay_id=[f"s{number}" for number in range(41)])
+    labs = people(*range(40), 77, stay_id=[*(f"s{number}" for number in range(30)), *["s1"] * 7, *[None] * 3, "s40"])
+    rows = {"person": people(*range(40)), "stay": stay, "lab": labs}
+    said = {each.place: each for each in examine_table(declared, rows) if not each.of_values}
+    assert set(said) == {"stay", "lab"}
+    assert not said["stay"].needs_yes
+    assert said["lab"].needs_yes
+    assert "1 of 41 rows names somebody in 'pid' who is not in the main table" in said["lab"].sentence
+    assert "3 of 41 rows name no row of 'stay' in 'stay_id'" in said["lab"].sentence
+    assert "7 of 41 rows name a row of 'stay' in 'stay_id' that is not there" in said["lab"].sentence
+
+
+def test_rows_of_the_main_file_are_told_once():
+    again = {"name": "visit", "from_rows": True, "max_rows_per_person": 2, "columns": COLUMNS}
+    said = examine_table(schema(children=[again]), people(*range(20), *[None] * 20))
+    assert [each.place for each in said if each.needs_yes] == ["person"]
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "asks", "words"),
+    [
+        (range(100), range(100), False, ""),
+        (range(100), range(70), False, "30 of 100 people of the first file are not in the second, and 0 of 70"),
+        (range(100), [*range(50), *(f"0{n}" for n in range(50, 100))], True, "50 of 100 people of the first file are"),
+        ([*range(70), *[None] * 30], range(70), True, "30 of 100 rows of the first file name nobody in 'pid'"),
+        (range(70), [*range(70), "NA"], False, "1 of 71 rows of the second file names nobody in 'pid'"),
+    ],
+)
+def test_people_of_two_files_who_do_not_meet_need_a_yes(tmp_path: Path, left: Any, right: Any, asks: bool, words: str):
+    files = tmp_path / "a.csv", tmp_path / "b.csv"
+    people(*left).to_csv(files[0], index=False)
+    people(*right).rename(columns={"ward": "unit"}).to_csv(files[1], index=False)
+    unit = {"name": "unit", "type": "categorical", "categories": ["a", "b"]}
+    said = [each for each in examine_table(schema([*COLUMNS, unit]), *files) if not each.of_values]
+    assert [each.needs_yes for each in said] == ([asks] if words else [])
+    assert all(words in each.sentence and each.place == "person" for each in said)
+
+
+def test_the_command_line_takes_the_name_of_a_table_for_a_yes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("FROSTGLASS_HOME", str(tmp_path / "home"))
+    file, described = tmp_path / "a.csv", tmp_path / "s.yaml"
+    people(*range(70), *[None] * 30).to_csv(file, index=False)
+    described.write_text(schema().to_yaml())
+    run = CliRunner().invoke
+    adding = ["data", "add", str(file), "--schema", str(described), "--budget", "1"]
+    refused = run(app, adding)
+    assert refused.exit_code
+    assert "'person': 30 of 100 rows name nobody in 'pid'" in f"{refused.output}{refused.exception}"
+    stored = run(app, [*adding, "--accept", "person"])
     assert not stored.exit_code, stored.output
