@@ -37,7 +37,7 @@ class IngestError(FrostglassError):
 
 
 class LossError(IngestError):
-    """Columns would lose values if they were stored, and nobody has accepted that."""
+    """Something would be lost if a file were stored, and nobody has accepted that."""
 
 
 class NotFoundError(FrostglassError):

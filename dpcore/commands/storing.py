@@ -31,8 +31,9 @@ AcceptOption = Annotated[
     list[str] | None,
     typer.Option(
         "--accept",
-        metavar="COLUMN",
-        help="A column that may lose values that do not fit, or tell nothing: see 'data check'. May be repeated.",
+        metavar="NAME",
+        help="A column that may lose values that do not fit, tell nothing, or not tell the order of rows, or a table "
+        "that may lose rows: see 'data check'. May be repeated.",
     ),
 ]
 
@@ -298,7 +299,7 @@ def check(
         typer.Option(help="Write the schema here with the first correction of each column that needs one."),
     ] = None,
 ) -> None:
-    """See how the values of files fit a schema; ends with 1 if a column would lose values. Nothing is stored."""
+    """See how files fit a schema; ends with 1 if something would be lost. Nothing is stored."""
     readers.start()
     from dpcore.intake.corrections import corrected
 
@@ -319,10 +320,12 @@ def check(
     if fix is not None:
         changes = {finding.place: finding.corrections[0].change for finding in told if finding.corrections}
         write_new(fix, replace(wanted, schema=corrected(wanted.schema, changes)).to_yaml())
-    wanting = sum(finding.needs_yes for finding in told)
+    wanting = [finding for finding in told if finding.needs_yes]
+    columns, unfit = (sum(each.of_values for each in kind) for kind in (findings, told))
+    losing = sum(each.of_values for each in wanting)
     if wanted.wishes:
         typer.echo(f"{len(wanted.wishes)} columns are to be learned privately: store with 'data add --learn EPSILON'")
-    typer.echo(f"{len(findings)} columns: {len(findings) - len(told)} fit, {wanting} would lose values or tell nothing")
+    typer.echo(f"{columns} columns: {columns - unfit} fit, {losing} would lose values or tell nothing")
     if wanting:
         raise typer.Exit(1)
 

@@ -16,7 +16,6 @@ from dpcore.data.partition import code_type
 from dpcore.data.summaries import Summaries, in_order
 from dpcore.domain.blocks import Block
 from dpcore.domain.columns import NumericColumn
-from dpcore.domain.encoding import order_of
 from dpcore.domain.schema import ChildTable, Schema
 
 #: Rows that may be held whatever the limits: letting go of a few at a time would be slow.
@@ -97,15 +96,15 @@ class Rows:
                 counted = column.summary == "count" and column.name not in block.frame.columns
                 rows["numbers"][:, numeric] = 1 if counted else numbers
                 numeric += 1
-        if _has_order(self._table):
-            rows["order"] = self._order(block.frame)
+        if has_order(self._table):
+            rows["order"] = self._order(block)
         self._summaries.start(rows)
         self.seen += len(block)
         self._put(rows, homes, np.flatnonzero(named))
 
-    def _order(self, chunk: pd.DataFrame) -> Floats | float:
+    def _order(self, block: Block) -> Floats | float:
         keeping = self._table.keeping
-        return np.nan if keeping.order_by is None else order_of(chunk[keeping.order_by], keeping.order_format)
+        return np.nan if keeping.order_by is None else block.order(keeping.order_by, keeping.order_format)
 
     def take(self, stored: Iterable[Array], homes: Callable[[Words], Ints]) -> None:
         """Take rows in that were encoded before, with the words that they drew then."""
@@ -217,7 +216,7 @@ def row_type(table: Schema | ChildTable) -> np.dtype[Any]:
     columns, summaries = table.columns, Summaries(table.columns)
     numeric = sum(isinstance(column, NumericColumn) for column in columns)
     fields: list[Any] = [
-        *([("order", np.float64)] if _has_order(table) else []),
+        *([("order", np.float64)] if has_order(table) else []),
         *summaries.fields,
         *_link_fields(table),
         ("who", np.uint64, (2,)),
@@ -241,10 +240,11 @@ def _link_fields(table: Schema | ChildTable) -> list[Any]:
 
 def has_state(table: Schema | ChildTable) -> bool:
     """Whether what is kept of a person depends on all of the person's rows."""
-    return _has_order(table) or bool(Summaries(table.columns))
+    return has_order(table) or bool(Summaries(table.columns))
 
 
-def _has_order(table: Schema | ChildTable) -> bool:
+def has_order(table: Schema | ChildTable) -> bool:
+    """Whether the order of a person's rows decides what is kept of them."""
     return table.keeping.keep != "random" or Summaries(table.columns).ordered
 
 

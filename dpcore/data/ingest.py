@@ -25,7 +25,6 @@ from dpcore.data.people import People, coins, noted, threshold
 from dpcore.data.table import PrivateTable
 from dpcore.domain.blocks import Block
 from dpcore.domain.columns import MAX_COLUMNS, NumericColumn
-from dpcore.domain.encoding import people_of
 from dpcore.domain.schema import ChildTable, Schema
 from dpcore.errors import IngestError
 from dpcore.privacy.randomness import RandomSource, SecureRandom
@@ -126,10 +125,10 @@ class _Division:
         forgotten = new_key(randomness if self.count > 1 else SecureRandom()), new_key(SecureRandom())
         self._keys = forgotten if kept is None else kept.keys
 
-    def people(self, values: pd.Series[Any]) -> tuple[Words, Flags]:
+    def people(self, block: Block, column: str) -> tuple[Words, Flags]:
         """Hashes of the person of each row, shape (n_rows, 2), and which rows name one."""
-        places, names = pd.factorize(people_of(values))
-        hashes = hashes_of(np.asarray(names, dtype=object), self._keys)
+        places, names = block.named(column)
+        hashes = hashes_of(names, self._keys)
         return hashes[places] if len(names) else np.zeros((len(places), 2), np.uint64), places >= 0
 
     def homes(self, words: Words) -> Ints:
@@ -152,7 +151,7 @@ def _main_rows(
             people[:, 0] = held.seen + np.arange(len(block))
             homes = division.homes(words)
         else:
-            people, named = division.people(block.frame[unit.column])
+            people, named = division.people(block, unit.column)
             homes = division.homes(people[:, 0])
         held.add(block, people, named, words, homes)
         if (held.seen if unit.column is None else held.staying) > schema.max_rows:
@@ -248,8 +247,8 @@ def _child_rows(
         held.take(division.kept.child_rows(number, held.type), division.homes)
     for block in map(Block.of, ahead(chunks)):
         _check_names(block.frame, child, key, child.name)
-        people, named = division.people(block.frame[key])
-        links, linked = _links(block.frame, child, division)
+        people, named = division.people(block, key)
+        links, linked = _links(block, child, division)
         homes = division.homes(people[:, 0])
         held.add(block, people, named & linked, randomness.words(len(block)), homes, links)
     if not held.seen:
@@ -271,14 +270,14 @@ def _child_rows(
     return held
 
 
-def _links(frame: pd.DataFrame, child: ChildTable, division: _Division) -> tuple[dict[str, Words], Flags]:
+def _links(block: Block, child: ChildTable, division: _Division) -> tuple[dict[str, Words], Flags]:
     """Hashes of the keys of rows, by the fields that hold them, and which rows may stay: those that name a parent."""
     links: dict[str, Words] = {}
-    linked = np.ones(len(frame), dtype=np.bool_)
+    linked = np.ones(len(block), dtype=np.bool_)
     if child.row_key is not None:
-        links["own"] = _row_hashes(*division.people(frame[child.row_key]))
+        links["own"] = _row_hashes(*division.people(block, child.row_key))
     if child.parent_key is not None:
-        hashes, linked = division.people(frame[child.parent_key])
+        hashes, linked = division.people(block, child.parent_key)
         links["of"] = _row_hashes(hashes, linked)
     return links, linked
 

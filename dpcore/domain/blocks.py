@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 
-from dpcore.arrays import Cells, Floats
+from dpcore.arrays import Array, Cells, Floats, Ints
 from dpcore.domain.columns import NumericColumn
-from dpcore.domain.encoding import encode_categories, encode_numbers, numbers_of, values_of
+from dpcore.domain.encoding import encode_categories, encode_numbers, numbers_of, order_of, people_of, values_of
 
 
 class Encoded(NamedTuple):
@@ -41,6 +42,8 @@ class Block:
     def __init__(self, frame: pd.DataFrame) -> None:
         self.frame = frame
         self._encoded: dict[str, Encoded] = {}
+        self._order: dict[tuple[str, str], Floats] = {}
+        self._named: dict[str, tuple[Ints, Array]] = {}
 
     @classmethod
     def of(cls, rows: pd.DataFrame | Block) -> Block:
@@ -59,6 +62,19 @@ class Block:
         if column.name not in self._encoded:
             self._encoded[column.name] = _encoded(column, self.values(column))
         return self._encoded[column.name]
+
+    def order(self, column: str, written: str) -> Floats:
+        """Numbers that put the rows in order: see :func:`dpcore.domain.encoding.order_of`."""
+        if (column, written) not in self._order:
+            self._order[column, written] = order_of(self.frame[column], written)
+        return self._order[column, written]
+
+    def named(self, column: str) -> tuple[Ints, Array]:
+        """Which of its names each row has in a column of keys, -1 for none, and the names: see ``people_of``."""
+        if column not in self._named:
+            places, names = pd.factorize(people_of(self.frame[column]))
+            self._named[column] = places, np.asarray(names, dtype=object)
+        return self._named[column]
 
 
 def _encoded(column: Any, values: pd.Series[Any]) -> Encoded:

@@ -1,15 +1,17 @@
 """How the values of a file fit a schema, for the custodian's eyes only, before anything is stored.
 
 An examination looks on while rows are read. Columns that would lose many of their values, or hold
-one value only, need an explicit yes: without it nothing is stored.
+one value only, need an explicit yes, and so do rows that are left out or lose their order: without it
+nothing is stored.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterator
-from dataclasses import asdict, dataclass, field
-from typing import Any, Final
+from dataclasses import asdict, dataclass, field, replace
+from heapq import nsmallest
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -20,10 +22,10 @@ from dpcore.domain.columns import MISSING, RESERVED, BooleanColumn, NumericColum
 from dpcore.domain.encoding import MISSING_WORDS, texts_of
 from dpcore.domain.schema import ChildTable, Schema
 from dpcore.errors import LossError
+from dpcore.intake.belonging import SHARE_LOST, OrderTally, RowFinding, yes_to
 from dpcore.intake.corrections import Correction, corrections, unread_comma
+from dpcore.intake.keys import KeyTally
 
-#: Share of the values that are not missing that a column may lose without an explicit yes.
-SHARE_LOST: Final = 0.05
 #: Values that fit nowhere: so many different ones are told apart, and so many listed.
 _MOST_KEPT, LISTED = 20_000, 20
 
@@ -70,6 +72,7 @@ class Finding:
     never_missing: bool = False
     #: What is wrong with those that match nothing, where it is not the schema.
     wrong: str = ""
+    of_values: ClassVar[bool] = True
 
     @property
     def known(self) -> int:
@@ -95,6 +98,15 @@ class Finding:
     def loses(self) -> bool:
         """Whether it would lose many of its values."""
         return self.lost > SHARE_LOST * self.known
+
+    @property
+    def yes(self) -> str:
+        """What accepts this loss, and no other one of the column. It quotes no value.
+
+        Of very many different values it depends on the order of rows which are told apart.
+        """
+        told = self if self.kinds < _MOST_KEPT else replace(self, strange=[])
+        return yes_to(self.place, told.sentence)
 
     @property
     def sentence(self) -> str:
@@ -136,48 +148,75 @@ class Finding:
         return cls(**content | {"corrections": found, "strange": strange})
 
 
+#: Of the values of a column, or of the rows of a table.
+AnyFinding = Finding | RowFinding
+
+
+def read_finding(content: dict[str, Any]) -> AnyFinding:
+    """What ``written`` gave."""
+    return Finding.read(content) if "column" in content else RowFinding(**content)
+
+
 class Examination:
     """Looks on while the tables of a schema are read.
 
     Parameters
     ----------
     accepted : collection of str
-        Columns that may lose what they lose (``TABLE.COLUMN`` in a child table).
+        Columns that may lose what they lose (``TABLE.COLUMN`` in a child table), tables that may
+        lose rows, or the :attr:`Finding.yes` of those that may lose just that.
+    learned : collection of str
+        Columns of which something was learned: these may lose values.
     whole : bool
-        Whether these are all rows of a table: further ones may well hold one value only.
+        Whether these are all rows of a table: further ones may well hold one value only, and be
+        about people who are stored already.
     """
 
-    def __init__(self, schema: Schema, accepted: Collection[str] = (), *, whole: bool = True) -> None:
-        self._accepted, self._whole = frozenset(accepted), whole
+    def __init__(
+        self, schema: Schema, accepted: Collection[str] = (), *, learned: Collection[str] = (), whole: bool = True
+    ) -> None:
+        self._accepted, self._learned, self._whole = frozenset(accepted), frozenset(learned), whole
         self._tables: dict[str, Schema | ChildTable] = {"": schema, **{child.name: child for child in schema.children}}
         self._tallies = {
             name: [_Tally(name, column) for column in table.columns] for name, table in self._tables.items()
         }
+        self._orders = {name: OrderTally(name, table) for name, table in self._tables.items()}
+        #: Also told how the keys of two files met, if they are joined.
+        self.keys = KeyTally(schema, whole=whole)
 
     def of(self, chunks: Iterator[pd.DataFrame], table: str = "") -> Iterator[Block]:
-        """The same rows, looked at on their way, with the codes of their values."""
+        """The same rows, looked at on their way, with the codes of their values.
+
+        The main table comes first, and then tables before those that belong to their rows.
+        """
         for block in map(Block, chunks):
             if not self._tables[table].lacking(block.frame.columns):  # Else the ingestion says what is absent.
                 for tally in self._tallies[table]:
                     tally.add(block)
+            self._orders[table].add(block)
+            self.keys.add(block, table)
             yield block
 
-    def findings(self) -> list[Finding]:
-        """Of every column, those of the main table first."""
-        return [tally.finding() for tallies in self._tallies.values() for tally in tallies]
+    def findings(self) -> list[AnyFinding]:
+        """Of every column, those of the main table first; then of rows, where there is something to say."""
+        columns = [tally.finding() for tallies in self._tallies.values() for tally in tallies]
+        orders = (finding for order in self._orders.values() for finding in order.findings())
+        return [*columns, *self.keys.findings(), *orders]
 
     def check(self) -> None:
-        """Raise ``LossError`` if a column needs a yes that was not given."""
+        """Raise ``LossError`` if something needs a yes that was not given."""
         refused = [finding for finding in self.findings() if self._is_refused(finding)]
         if refused:
             listed = "\n".join(f"- {finding.sentence}" for finding in refused)
             raise LossError(
-                f"Nothing is stored: these columns would lose values, or tell nothing. Correct the schema, "
-                f"or accept the loss by the names of the columns.\n{listed}"
+                "Nothing is stored: this would lose values, rows or their order, or tell nothing. Correct the schema "
+                f"or the file, or accept the loss by the names of the columns and tables.\n{listed}"
             )
 
-    def _is_refused(self, finding: Finding) -> bool:
-        return (finding.needs_yes if self._whole else finding.loses) and finding.place not in self._accepted
+    def _is_refused(self, finding: AnyFinding) -> bool:
+        asked = finding.needs_yes if self._whole else finding.loses
+        accepted = self._accepted | self._learned if finding.of_values else self._accepted
+        return asked and accepted.isdisjoint({finding.place, finding.yes})
 
 
 class _Tally:
@@ -254,7 +293,7 @@ class _Tally:
             self._table,
             self._column.name,
             **whole,
-            strange=self._strange.most_common(LISTED),
+            strange=nsmallest(LISTED, self._strange.items(), key=lambda pair: (-pair[1], pair[0])),
             kinds=len(self._strange),
             cells=len([cell for cell in used if cell not in RESERVED]) + self._differs_within_its_bin(),
             binned=self._numeric,

@@ -7,7 +7,8 @@ but that row.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import get_args
@@ -22,7 +23,10 @@ from dpcore.domain.schema import ChildTable, Schema
 from dpcore.errors import IngestError
 from dpcore.intake.commas import number_columns
 from dpcore.intake.files import read_chunks, read_header
+from dpcore.intake.keys import Meeting
 
+#: Told how the keys of two files met, once both are read.
+Told = Callable[[Meeting], None]
 _PLACES: dict[View, str] = {"left": "first", "right": "second"}
 
 
@@ -144,6 +148,7 @@ def chunks_for(
     source: str | Path | Sequence[Path] | pd.DataFrame,
     right: str | Path | None = None,
     child: ChildTable | None = None,
+    told: Told | None = None,
 ) -> Iterator[pd.DataFrame]:
     """Rows for :func:`dpcore.data.ingest.ingest`, with the columns that the schema names.
 
@@ -155,6 +160,8 @@ def chunks_for(
         A second file about the same people, joined on the schema's ``privacy_unit.column``.
     child : ChildTable or None
         The child table whose columns are wanted, if it is not the main table.
+    told : callable, optional
+        Told how the keys of the two files met.
 
     Raises
     ------
@@ -170,7 +177,7 @@ def chunks_for(
         return read_chunks(files, columns if unit is None else [*columns, unit], numbers=numbers)
     if not isinstance(source, str | Path):
         raise IngestError("Only two files can be joined: write the rows to a file first.")
-    return read_joined(Path(source), Path(right), join_key(schema), columns, numbers)
+    return read_joined(Path(source), Path(right), join_key(schema), columns, numbers, told)
 
 
 def join_key(schema: Schema) -> str:
@@ -190,7 +197,12 @@ def join_key(schema: Schema) -> str:
 
 
 def read_joined(
-    left: Path, right: Path, key: str, columns: Sequence[str], numbers: Collection[str] = ()
+    left: Path,
+    right: Path,
+    key: str,
+    columns: Sequence[str],
+    numbers: Collection[str] = (),
+    told: Told | None = None,
 ) -> Iterator[pd.DataFrame]:
     """Stream the people of two files, one row each: those in both, then those in one alone.
 
@@ -204,6 +216,8 @@ def read_joined(
         Wanted columns, by their names in the joined rows.
     numbers : collection of str
         Those that hold numbers: see :func:`dpcore.intake.files.read_chunks`.
+    told : callable, optional
+        Told how the keys of the two files met.
 
     Raises
     ------
@@ -211,12 +225,13 @@ def read_joined(
         If the files cannot be used, a key stands twice in one of them, or none is in both.
     """
     wanted = _by_side(joint_columns(left, right, key), columns)
-    others = _whole(_people_rows(right, "right", key, wanted["right"], numbers), wanted["right"])
+    nobody: Counter[View] = Counter()
+    others = _whole(_people_rows(right, "right", key, wanted["right"], numbers, nobody), wanted["right"])
     if others.index.has_duplicates:
         raise _repeated("right", key)
     seen: set[str] = set()
     met = np.zeros(len(others), dtype=bool)
-    for rows in _people_rows(left, "left", key, wanted["left"], numbers):
+    for rows in _people_rows(left, "left", key, wanted["left"], numbers, nobody):
         if rows.index.has_duplicates or not seen.isdisjoint(rows.index):
             raise _repeated("left", key)
         seen.update(rows.index)
@@ -228,6 +243,9 @@ def read_joined(
             f"No '{key}' of one file is found in the other. Check that both are about the same "
             "people and write it alike: leading zeros and endings such as '.0' count."
         )
+    if told is not None:
+        first, second = len(seen) + nobody["left"], len(met) + nobody["right"]
+        told(Meeting((first, nobody["left"]), (second, nobody["right"]), int(met.sum())))
     yield _finished(others[~met].reindex(columns=list(columns)), key)
 
 
@@ -246,13 +264,14 @@ def _whole(pieces: Iterator[pd.DataFrame], names: dict[str, str]) -> pd.DataFram
 
 
 def _people_rows(
-    path: Path, side: View, key: str, names: dict[str, str], numbers: Collection[str]
+    path: Path, side: View, key: str, names: dict[str, str], numbers: Collection[str], nobody: Counter[View]
 ) -> Iterator[pd.DataFrame]:
-    """Rows of one file by the text of their key; rows of nobody are left out."""
+    """Rows of one file by the text of their key; rows of nobody are counted and left out."""
     numeric = [inside for inside, name in names.items() if name in numbers]
     try:
         for chunk in read_chunks(path, [key, *names], numbers=numeric):
             people = people_of(chunk[key])
+            nobody[side] += int(people.isna().sum())
             rows = _nullable(chunk[list(names)]).rename(columns=names)
             rows.index = pd.Index(people, dtype=object)
             yield rows[people.notna().to_numpy()]

@@ -256,19 +256,13 @@ def _check_joint(_: Tell, left: str, right: str, schema: str) -> None:
         together.place(name)
 
 
-def _examine(tell: Tell, source: Any, schema: str, right: str | None = None) -> list[dict[str, Any]]:
+def _examine(tell: Tell, source: Any, schema: str, whole: bool, right: str | None = None) -> list[dict[str, Any]]:
     from dpcore.domain.schema import Schema
-    from dpcore.intake.examination import Examination
-    from dpcore.intake.relations import rows_for
-    from dpcore.intake.storing import counted_rows
+    from dpcore.intake.storing import examine_table
 
-    declared = Schema.model_validate_json(schema)
-    rows, children = rows_for(declared, _source(source), None if right is None else Path(right))
-    examination = Examination(declared)
-    for name, pieces in {"": rows, **children}.items():
-        for _ in counted_rows(examination.of(pieces, name), tell, name or declared.entity):
-            pass
-    return [finding.written() for finding in examination.findings()]
+    declared, second = Schema.model_validate_json(schema), None if right is None else Path(right)
+    found = examine_table(declared, _source(source), second, whole=whole, tell=tell)
+    return [finding.written() for finding in found]
 
 
 def _store(

@@ -14,7 +14,7 @@ from dpcore.errors import IngestError
 from dpcore.intake.commas import number_columns
 from dpcore.intake.files import declared_types, read_chunks, read_header
 from dpcore.intake.headers import plain_name, plain_names, renamed
-from dpcore.intake.joining import chunks_for
+from dpcore.intake.joining import Told, chunks_for
 from dpcore.intake.served import open_served
 from dpcore.intake.sources import ENDING
 from dpcore.intake.sql_files import Database, TableHeader, is_database, open_database_file
@@ -28,7 +28,7 @@ CHUNK_ROWS = 100_000
 
 
 def rows_for(
-    schema: Schema, source: Source | pd.DataFrame, right: str | Path | None = None
+    schema: Schema, source: Source | pd.DataFrame, right: str | Path | None = None, told: Told | None = None
 ) -> tuple[Iterator[pd.DataFrame], dict[str, Iterator[pd.DataFrame]]]:
     """Rows for :func:`dpcore.data.ingest.ingest`: of the main table, and of each child table.
 
@@ -40,6 +40,8 @@ def rows_for(
         a file, several, a frame, or a database with one table that counts.
     right : str, Path or None
         A second file about the same people: see :func:`dpcore.intake.joining.chunks_for`.
+    told : callable, optional
+        Told how the keys of two joined files met.
 
     Raises
     ------
@@ -51,7 +53,7 @@ def rows_for(
     elif not isinstance(source, str | Path) or not is_database(Path(source)):
         _check_single(schema)
         repeated = {child.name: chunks_for(schema, source, right, child) for child in schema.children}
-        return chunks_for(schema, source, right), repeated
+        return chunks_for(schema, source, right, told=told), repeated
     if right is not None:
         raise IngestError("A second file can be joined with one file only: leave it out.")
     tables: dict[str, Schema | ChildTable] = {schema.entity: schema, **{child.name: child for child in schema.children}}

@@ -14,7 +14,7 @@ from dpcore.data.people import people_for
 from dpcore.data.storage import save_partitions
 from dpcore.disk import needing_room
 from dpcore.domain.schema import Schema
-from dpcore.intake.examination import Examination
+from dpcore.intake.examination import AnyFinding, Examination
 from dpcore.intake.learning import learn_schema
 from dpcore.intake.relations import Source, rows_for
 from dpcore.privacy.randomness import SecureRandom
@@ -49,7 +49,7 @@ def store_table(
     source, right
         See :func:`dpcore.intake.relations.rows_for`.
     accepted : collection of str
-        Columns that may lose values; of those that are learned that is the point.
+        Columns that may lose values; of those that are learned that is the point, and needs no yes.
     keep : bool
         Whether the keys of people are kept: see :mod:`dpcore.data.people`.
     after : Path, optional
@@ -65,9 +65,10 @@ def store_table(
     people = people_for(keep, after)
     with needing_room(folder), TemporaryDirectory(dir=folder) as between:
         if plan is not None:
-            schema, accepted = _learned(plan, source, right, Path(between), tell), [*accepted, *plan.wishes]
-        rows, children = rows_for(schema, source, right)
-        examination = Examination(schema, accepted, whole=after is None)
+            schema = _learned(plan, source, right, Path(between), tell)
+        learned = () if plan is None else tuple(plan.wishes)
+        examination = Examination(schema, accepted, learned=learned, whole=after is None)
+        rows, children = rows_for(schema, source, right, examination.keys.meet)
         told = {name: counted_rows(examination.of(pieces, name), tell, name) for name, pieces in children.items()}
         counted = counted_rows(examination.of(rows), tell, schema.entity)
         partitions = partitions_of(counted, schema, SecureRandom(), told, Path(between), people)
@@ -76,6 +77,36 @@ def store_table(
         save_partitions(folder, schema, partitions)
         if people is not None:
             people.save(folder)
+
+
+def examine_table(
+    schema: Schema,
+    source: Source | pd.DataFrame,
+    right: str | Path | None = None,
+    *,
+    whole: bool = True,
+    tell: Tell = _nobody,
+) -> list[AnyFinding]:
+    """How the values and rows of a source fit; nothing is stored.
+
+    Parameters
+    ----------
+    source, right
+        See :func:`dpcore.intake.relations.rows_for`.
+    whole : bool
+        Whether these are all rows of a table: see :class:`dpcore.intake.examination.Examination`.
+
+    Raises
+    ------
+    IngestError
+        If something cannot be read.
+    """
+    examination = Examination(schema, whole=whole)
+    rows, children = rows_for(schema, source, right, examination.keys.meet)
+    for name, pieces in {"": rows, **{child.name: children[child.name] for child in schema.parents_first}}.items():
+        for _ in counted_rows(examination.of(pieces, name), tell, name or schema.entity):
+            pass
+    return examination.findings()
 
 
 def _learned(

@@ -23,7 +23,7 @@ from dpcore.intake.readers import Watch, answered
 from dpcore.intake.sources import addresses_for
 
 if TYPE_CHECKING:
-    from dpcore.intake.examination import Finding
+    from dpcore.intake.examination import AnyFinding
     from dpcore.intake.relations import Source
     from dpcore.intake.sql_files import TableHeader
     from dpcore.released.learning_plan import LearningPlan
@@ -118,14 +118,20 @@ class Incoming:
         self._schema, self._watch = schema, watch
         self._accepted, self._keep, self._after, self._plan = sorted(accepted), keep, after, plan
 
-    def examine(self) -> list[Finding]:
-        """How the values of each column fit. Raises ``IngestError``."""
-        from dpcore.intake.examination import Finding
+    def examine(self, *, whole: bool = True) -> list[AnyFinding]:
+        """How the values of each column, and the rows, fit, if these are all there are. Raises ``IngestError``."""
+        from dpcore.intake.examination import read_finding
 
         found = ask(
-            "examine", self._files, watch=self._watch, schema=self._schema, source=self._source, right=self._right
+            "examine",
+            self._files,
+            watch=self._watch,
+            schema=self._schema,
+            source=self._source,
+            right=self._right,
+            whole=whole,
         )
-        return [Finding.read(each) for each in found]
+        return [read_finding(each) for each in found]
 
     def save(self, directory: Path) -> None:
         """Read the files and write their table into an empty folder. Raises ``IngestError``."""

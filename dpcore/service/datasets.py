@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from dpcore.demo import Demo
-    from dpcore.intake.examination import Finding
+    from dpcore.intake.examination import AnyFinding
     from dpcore.intake.relations import Source
 
 #: Budget of each demonstration data set: enough to play, small enough to feel the meter.
@@ -107,7 +107,8 @@ class Datasets(ServiceBase):
             What is known of public records, in Markdown, shown beside them; of private ones it is
             not kept. What replaces them has its own; :meth:`append_rows` keeps it.
         accepted : collection of str
-            Columns that may lose values, or tell nothing: see :meth:`examine`.
+            Columns that may lose values, or tell nothing, tables that may lose rows, or what just
+            one loss is accepted by (``yes`` of a finding): see :meth:`examine`.
         watch : callable, optional
             Told how reading files goes on; may raise to stop it. See
             :func:`dpcore.intake.uploads.ask`.
@@ -236,11 +237,18 @@ class Datasets(ServiceBase):
         schema: Schema | Unfinished,
         *,
         right: str | Path | None = None,
+        whole: bool = True,
         watch: Watch | None = None,
-    ) -> list[Finding]:
-        """Custodian: how the values of each column would fit a schema; nothing is stored.
+    ) -> list[AnyFinding]:
+        """Custodian: how the values of each column, and the rows, would fit a schema; nothing is stored.
 
         Of columns whose categories are to be learned nothing is said.
+
+        Parameters
+        ----------
+        whole : bool
+            Whether these are all rows, not further ones for :meth:`append_rows`: those may be about people who are
+            stored already.
 
         Raises
         ------
@@ -249,8 +257,8 @@ class Datasets(ServiceBase):
         """
         self._require("custodian")
         wanted = Unfinished.of(schema)
-        found = table_of(source, wanted.schema, right, watch).examine()
-        return [finding for finding in found if finding.place not in wanted.listed]
+        found = table_of(source, wanted.schema, right, watch).examine(whole=whole)
+        return [finding for finding in found if not (finding.of_values and finding.place in wanted.listed)]
 
     def _add(
         self,
@@ -310,7 +318,7 @@ class Datasets(ServiceBase):
         max_rows : int, optional
             A higher limit, public. Default: as before.
         accepted : collection of str
-            Columns that may lose values: see :meth:`examine`.
+            Columns and tables that may lose values or rows: see :meth:`examine`.
 
         Raises
         ------

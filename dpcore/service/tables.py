@@ -13,7 +13,7 @@ from dpcore.intake.uploads import Incoming
 if TYPE_CHECKING:
     import pandas as pd
 
-    from dpcore.intake.examination import Finding
+    from dpcore.intake.examination import AnyFinding
     from dpcore.intake.relations import Source
     from dpcore.released.learning_plan import LearningPlan
 
@@ -55,17 +55,11 @@ class InMemory:
         self._source, self._schema, self._right = source, schema, right
         self._how: dict[str, Any] = {"accepted": accepted, "keep": keep, "after": after, "plan": plan}
 
-    def examine(self) -> list[Finding]:
-        """How the values of each column fit. Raises ``IngestError``."""
-        from dpcore.intake.examination import Examination
-        from dpcore.intake.relations import rows_for
+    def examine(self, *, whole: bool = True) -> list[AnyFinding]:
+        """How the values of each column, and the rows, fit, if these are all there are. Raises ``IngestError``."""
+        from dpcore.intake.storing import examine_table
 
-        examination = Examination(self._schema)
-        rows, children = rows_for(self._schema, self._source, self._right)
-        for name, pieces in {"": rows, **children}.items():
-            for _ in examination.of(pieces, name):
-                pass
-        return examination.findings()
+        return examine_table(self._schema, self._source, self._right, whole=whole)
 
     def save(self, directory: Path) -> None:
         """Encode the frames and write their table. Raises ``IngestError``."""

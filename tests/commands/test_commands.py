@@ -373,7 +373,8 @@ def test_two_files_make_one_schema_and_one_data_set(home: Path, two_files: tuple
     schema = home / "two.yaml"
     schema.write_text(yaml.safe_dump(draft))
     assert run("schema", "check", schema, "--data", left, "--right", right).startswith("ok:")
-    assert "stored: 'visits'" in run("data", "add", left, "--right", right, "--schema", schema, "--budget", "2")
+    adding = ("data", "add", left, "--right", right, "--schema", schema, "--budget", "2")
+    assert "stored: 'visits'" in run(*adding, "--accept", "person")
 
 
 def test_two_files_that_do_not_fit_are_one_line(home: Path, two_files: tuple[Path, Path]) -> None:

@@ -183,6 +183,30 @@ def test_no_column_loses_its_values_without_a_yes(values, column):
     yes.check()
 
 
+def test_a_yes_to_one_loss_is_none_to_another():
+    ages = pd.DataFrame({"x": [*range(20, 110), *[999] * 6]})
+    before = schema({"name": "x", **AGE})
+    looking = Examination(before)
+    list(looking.of(iter([ages])))
+    [found] = looking.findings()
+    for declared, refused in ((before, False), (schema({"name": "x", **AGE, "upper": 9, "bins": 3}), True)):
+        again = Examination(declared, [found.yes])
+        list(again.of(iter([ages])))
+        if refused:
+            with pytest.raises(IngestError, match="96 values are above the highest"):
+                again.check()
+        else:
+            again.check()
+
+
+def test_a_yes_does_not_depend_on_the_order_of_rows():
+    values = [f"note {number % 40}" for number in range(200)]
+    first, second = (finding(category("a"), given) for given in (values, values[::-1]))
+    assert first.yes == second.yes
+    assert first.yes != finding(category("a"), [*values, "note 7"]).yes
+    assert "note" not in first.yes
+
+
 @pytest.mark.parametrize("as_file", [False, True])
 def test_nothing_is_stored_and_nothing_spent_without_a_yes(tmp_path: Path, as_file: bool):
     frame = admissions(300)
@@ -200,7 +224,7 @@ def test_nothing_is_stored_and_nothing_spent_without_a_yes(tmp_path: Path, as_fi
         with pytest.raises(IngestError, match=r"'gender': .* fit nowhere: 'Female'"):
             service.add_dataset(source, declared, budget=Decimal(1))
         assert not service.datasets()
-        stored = service.add_dataset(source, declared, budget=Decimal(1), accepted=["gender"])
+        stored = service.add_dataset(source, declared, budget=Decimal(1), accepted=[found["gender"].yes])
         assert [info.id for info in service.datasets()] == [stored.id]
         with pytest.raises(Exception, match="custodian"):
             service.acting(User("ann", frozenset({"analyst"}))).examine(source, declared)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from typing import Any
 
 from streamlit.testing.v1 import AppTest
 
@@ -35,6 +36,11 @@ def store(app: AppTest, label: str = "Check and store") -> AppTest:
     return checked(app.run())
 
 
+def yes_to(app: AppTest, place: str) -> Any:
+    """The tick that stores what this column loses."""
+    return next(box for box in app.checkbox if box.key.startswith(f"intake-yes-{place} "))
+
+
 def stored() -> list[str]:
     return [info.name for info in access.service().datasets()]
 
@@ -59,7 +65,7 @@ def test_a_wrong_guess_is_a_question_and_is_answered_with_one_press():
 
 def test_a_loss_is_accepted_column_by_column():
     app = store(described())
-    app.checkbox(key="intake-accept-gender").set_value(True)
+    yes_to(app, "gender").set_value(True)
     app = store(checked(app.run()), "Check again and store")
     assert not stored(), "the other column has no yes yet"
     app.button(key="press-leave-answer").click()
@@ -67,6 +73,31 @@ def test_a_loss_is_accepted_column_by_column():
     assert "is stored" in words(app)
     [info] = access.service().datasets()
     assert [column.name for column in info.schema] == ["gender", "age"]
+
+
+def test_a_yes_is_dropped_when_more_is_lost_than_it_was_given_for():
+    app = store(described(DATA.replace(b"51", b"151", 6)))
+    assert "6 values are above the highest" in words(app)
+    yes_to(app, "age").set_value(True)
+    app = store(checked(app.run()), "Check again and store")
+    assert yes_to(app, "age").value, "nothing has changed"
+    button(app, "Take the first suggestion for all 2").click()
+    app = checked(app.run())
+    table = app.session_state["intake"].tables[0]
+    table.show(schema_rows.replaced(table.now, [{"name": "age", "upper": 9, "bins": 3}]))
+    app = store(checked(app.run()))
+    assert not stored()
+    assert "90 values are above the highest" in words(app)
+    yes_to(app, "age").set_value(True)
+    assert "is stored" in words(store(checked(app.run()), "Check again and store"))
+
+
+def test_a_yes_is_not_written_down():
+    app = store(described())
+    yes_to(app, "gender").set_value(True)
+    app = store(checked(app.run()), "Check again and store")
+    assert "gender" in access.service().desk().notes()
+    assert "intake-yes" not in access.service().desk().notes()
 
 
 def test_all_losses_are_accepted_and_stored_with_one_press():
@@ -86,6 +117,24 @@ def test_the_text_of_a_schema_is_corrected_too():
     app = checked(app.run())
     assert "matching: loose" in app.text_area(key="intake-yaml").value
     assert "is stored" in words(store(app))
+
+
+def test_an_order_that_dates_do_not_tell_is_a_question():
+    rows = "".join(f"{number},no,31.01.{2000 + number % 20}\n" * (1 + number % 2) for number in range(60))
+    app = bring(open_page("custodian"), "Data file", "ward.csv", f"pid,answer,admitted\n{rows}1,yes,\n".encode())
+    app.segmented_control(key="intake-way").set_value(YAML)
+    app = checked(app.run())
+    unit = "{column: pid, keep: last, order_by: admitted}"
+    text = f"name: Wards\nmax_rows: 200\nprivacy_unit: {unit}\ncolumns:\n  - {{name: answer, type: boolean}}\n"
+    app.text_area(key="intake-yaml").set_value(text)
+    app = store(checked(app.run()))
+    assert "0 columns would lose values, or tell nothing; 1 fit. Rows would be left out, or lose their order" in words(
+        app
+    )
+    assert "'admitted' tells no order in 90 of the 90 rows with a value, such as '31.01.2000'" in words(app)
+    assert "Leave the column out" not in [press.label for press in app.button]
+    yes_to(app, "admitted").set_value(True)
+    assert "is stored" in words(store(checked(app.run()), "Check again and store"))
 
 
 def found_in_text() -> AppTest:

@@ -117,9 +117,18 @@ def test_further_files_get_names_keys_and_forms_of_their_own():
     assert [tab.label for tab in app.tabs] == ["train", "car"]
 
 
+def store_all_the_same(app: AppTest) -> AppTest:
+    """Say yes to the loss of what belongs to a train, or to a car, that is not there."""
+    by_label(app.checkbox, "Store it all the same").set_value(True)
+    checked(app.run())
+    button(app, "Check again and store").click()
+    return checked(app.run())
+
+
 def test_several_files_are_stored_as_the_form_describes_them():
     app = store(fill_in(upload()))
-    assert "is stored" in words(app)
+    assert "who is not in the main table" in words(app)
+    assert "is stored" in words(store_all_the_same(app))
     [info] = access.service().datasets()
     assert info.schema == SCHEMA
 
@@ -132,7 +141,7 @@ def test_a_database_is_stored_as_the_form_describes_it(tmp_path, kind):
     main = by_label(app.selectbox, "Main table")
     assert main.value == "train"
     assert by_label(app.multiselect, "Further tables").value == ["car"]
-    assert "is stored" in words(store(fill_in(app)))
+    assert "is stored" in words(store_all_the_same(store(fill_in(app))))
     assert [info.schema for info in access.service().datasets()] == [SCHEMA]
 
 
@@ -172,7 +181,7 @@ def test_a_schema_file_serves_for_several_tables(tmp_path, kind):
         assert app.text_area(key="intake-yaml").value == SCHEMA.to_yaml()
         by_label(app.text_input, "Name of the table").set_value("car")
         store(app)
-    assert "is stored" in words(app)
+    assert "is stored" in words(store_all_the_same(app))
     assert [info.schema for info in access.service().datasets()] == [SCHEMA]
 
 
@@ -367,12 +376,12 @@ def test_rows_may_belong_to_rows_of_another_further_table():
     assert "Table 'load': choose the columns that link it to rows of 'car'." in errors(app)
     by_label(app.selectbox, "Column that names the row of car").set_value("car_no")
     by_label(app.selectbox, "Column of car with the same values").set_value("car_no")
-    assert "is stored" in words(store(app))
+    assert "is stored" in words(store_all_the_same(store(app)))
     assert [info.schema for info in access.service().datasets()] == [Schema.from_mapping(NESTED)]
 
 
 def test_a_schema_in_which_rows_belong_to_rows_goes_through_the_form():
     app = taken_over(upload(TRAINS, ("car.csv", NUMBERED), ("load.csv", LOADS)), Schema.from_mapping(NESTED))
     assert [item.value for item in app.selectbox if item.label == "Rows belong to"] == ["the person alone", "car"]
-    assert "is stored" in words(store(app))
+    assert "is stored" in words(store_all_the_same(store(app)))
     assert [info.schema for info in access.service().datasets()] == [Schema.from_mapping(NESTED)]

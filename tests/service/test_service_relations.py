@@ -15,7 +15,7 @@ from dpcore import demo
 from dpcore.data.table import PrivateTable
 from dpcore.demo.truth import Demo
 from dpcore.domain.schema import Schema
-from dpcore.errors import IngestError
+from dpcore.errors import IngestError, LossError
 from dpcore.service import Service
 from tests.support.fake_learner import small_frame, small_schema
 from tests.support.small_trains import BARE_TEXT
@@ -54,7 +54,10 @@ def sources(folder: Path) -> dict[str, Any]:
 
 @pytest.mark.parametrize("kind", ["files", "frames", "database", "path as text"])
 def test_several_tables_are_stored(service: Service, tmp_path: Path, kind: str) -> None:
-    info = service.add_dataset(sources(tmp_path)[kind], SCHEMA, budget=Decimal(2))
+    source = sources(tmp_path)[kind]
+    with pytest.raises(LossError, match="'car': 1 of 4 rows names somebody in 'train_id' who is not in the main table"):
+        service.add_dataset(source, SCHEMA, budget=Decimal(2))
+    info = service.add_dataset(source, SCHEMA, budget=Decimal(2), accepted=["car"])
     assert info.schema == SCHEMA
     assert service.balance(info.id).left == 2
     assert stored_cars(service, tmp_path) == ["long", "long", "short"]
@@ -97,7 +100,7 @@ def test_one_file_is_stored_as_before(service: Service) -> None:
 def test_a_demonstration_may_have_several_tables(
     service: Service, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made = Demo(TRAINS, SCHEMA, "Planted.", "trains", children={"car": CARS})
+    made = Demo(TRAINS, SCHEMA, "Planted.", "trains", children={"car": CARS[CARS["train_id"] < 9]})
     monkeypatch.setattr(demo, "DEMOS", {"trains": lambda: made})
     [info] = service.add_demo_datasets()
     assert (info.name, info.public, info.truth) == ("trains", True, "Planted.")

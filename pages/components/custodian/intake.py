@@ -115,7 +115,7 @@ def _append(desk: Desk, uploads: Uploads, draft: Draft, further: append.Further)
 
     if intake_check.show(draft.findings, None) or further.go:
         draft.faults = []
-        _keep(desk, uploads, draft, given, add)
+        _keep(desk, uploads, draft, given, add, whole=False)
 
 
 def _describe_anew(desk: Desk, uploads: Uploads, draft: Draft) -> None:
@@ -339,6 +339,8 @@ def _keep(
     draft: Draft,
     given: Callable[[Watch], Given],
     add: Callable[[Service, Given, dict[str, Any]], DatasetInfo],
+    *,
+    whole: bool = True,
 ) -> None:
     """Store what was uploaded, beside the page; then it leaves the desk. Or say what would be lost."""
     accepted = intake_check.accepted()
@@ -350,7 +352,7 @@ def _keep(
             try:
                 draft.stored = add(service, files, {"accepted": accepted, "watch": watch})
             except LossError:
-                draft.findings = service.examine(files[1], files[0], right=files[2], watch=watch)
+                draft.findings = service.examine(files[1], files[0], right=files[2], whole=whole, watch=watch)
                 return
             desk.drop(*(file.file_id for file in uploads.all))
 

@@ -12,6 +12,8 @@ from dpcore.workspace.desks import Desk
 from dpcore.workspace.requests import DatasetInfo
 from pages.components.custodian.intake_tables import TableDraft
 
+#: What begins the keys of each yes to what values said of the schema: it is of this session, as that is.
+YES = "intake-yes-"
 #: Fields that are noted as they are.
 _PLAIN = ("file_ids", "main", "keys", "person", "problem", "faults", "text", "fresh", "read_as")
 
@@ -78,11 +80,11 @@ class Draft:
 
     @staticmethod
     def typed() -> dict[str, Any]:
-        """What is in the fields of the form, by their keys."""
+        """What is in the fields of the form, by their keys; no yes to what was read off the records."""
         return {
             str(key): answer
             for key, answer in st.session_state.items()
-            if str(key).startswith("intake-") and _is_plain(answer)
+            if str(key).startswith("intake-") and not str(key).startswith(YES) and _is_plain(answer)
         }
 
 

@@ -1,0 +1,215 @@
+"""The custodian is told where rows are lost by their keys, or lose their order, before anything is stored."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+from dpcore.commands import app
+from dpcore.domain.schema import Schema
+from dpcore.errors import LossError
+from dpcore.intake.belonging import RowFinding
+from dpcore.intake.examination import Examination
+from dpcore.intake.storing import examine_table
+from dpcore.service import Service
+
+COLUMNS = [{"name": "ward", "type": "categorical", "categories": ["a", "b"]}]
+
+
+def schema(columns: list[dict[str, Any]] = COLUMNS, children: Any = (), **unit: Any) -> Schema:
+    content = {"name": "s", "max_rows": 1000, "columns": columns, "children": list(children)}
+    return Schema.from_mapping({**content, "privacy_unit": {"column": "pid", **unit}})
+
+
+def stays(*when: Any) -> pd.DataFrame:
+    return pd.DataFrame({"pid": range(len(when)), "ward": ["a", "b"] * (len(when) // 2), "admitted": when})
+
+
+def findings(declared: Schema, rows: pd.DataFrame, whole: bool = True, **children: pd.DataFrame) -> list[RowFinding]:
+    """What is said of rows."""
+    looking = Examination(declared, whole=whole)
+    for name, frame in {"": rows, **children}.items():
+        for start in range(0, len(frame), 7):
+            list(looking.of(iter([frame.iloc[start : start + 7]]), name))
+    return [found for found in looking.findings() if not found.of_values]
+
+
+@pytest.mark.parametrize("written", ["%d.%m.%Y", "%m/%d/%Y"])
+def test_dates_in_another_format_than_the_declared_one_need_a_yes(written):
+    days = pd.date_range("2024-01-01", periods=40)
+    rows = stays(*[f"{day:{written}}" for day in days])
+    [found] = findings(schema(keep="last", order_by="admitted"), rows)
+    assert found.needs_yes
+    assert found.place == "admitted"
+    assert found.sentence.startswith("'admitted' tells no order in 40 of the 40 rows with a value, such as '01")
+    assert "say how its dates are written" in found.sentence
+    assert not findings(schema(keep="last", order_by="admitted", order_format=written), rows)
+
+
+@pytest.mark.parametrize("when", [[*range(40)], ["2024-01-01", ""] * 20, [None, 3.5] * 20])
+def test_what_tells_an_order_or_is_missing_says_nothing(when):
+    assert not findings(schema(keep="first", order_by="admitted"), stays(*when))
+
+
+def test_few_dates_without_order_are_told_and_need_no_yes():
+    [found] = findings(schema(keep="last", order_by="admitted"), stays(*["2024-01-01"] * 39, "soon"))
+    assert not found.needs_yes
+    assert "in 1 of the 40 rows with a value, such as 'soon'" in found.sentence
+
+
+def test_an_order_of_which_every_value_is_missing_needs_a_yes():
+    [found] = findings(schema(keep="last", order_by="admitted"), stays(*[None] * 40))
+    assert found.needs_yes
+    assert "tells no order at all, since every value is missing" in found.sentence
+
+
+def test_an_order_that_decides_nothing_is_not_looked_at():
+    assert not findings(schema(order_by="admitted"), stays(*["soon"] * 40))
+
+
+def test_the_order_behind_a_summary_and_in_a_child_table_is_looked_at():
+    last = [{**COLUMNS[0], "summary": "last"}]
+    [found] = findings(schema(last, order_by="admitted"), stays(*["31.01.2024"] * 40))
+    assert found.needs_yes
+    child = {"name": "stay", "max_rows_per_person": 2, "keep": "first", "order_by": "admitted", "columns": COLUMNS}
+    rows = stays(*["31.01.2024"] * 40)
+    [found] = findings(schema(children=[child]), rows, stay=rows)
+    assert found.place == "stay.admitted"
+
+
+def test_a_yes_to_a_column_is_a_yes_to_its_order_only_by_name():
+    """The column may be stored, too: each of the two losses has a yes of its own."""
+    admitted = {"name": "admitted", "type": "categorical", "categories": ["soon"]}
+    looking = Examination(schema([*COLUMNS, admitted], keep="last", order_by="admitted"))
+    list(looking.of(iter([stays(*["31.01.2024"] * 40)])))
+    both = [found for found in looking.findings() if found.place == "admitted"]
+    assert len({found.yes for found in both}) == 2
+
+
+@pytest.mark.parametrize("as_file", [False, True])
+def test_no_table_is_stored_by_chance_without_a_yes(tmp_path: Path, as_file: bool):
+    declared, rows = schema(keep="last", order_by="admitted"), stays(*["31.01.2024"] * 40)
+    rows.to_csv(tmp_path / "a.csv", index=False)
+    source: Any = tmp_path / "a.csv" if as_file else rows
+    with closing(Service(tmp_path / "home", workers=0)) as service:
+        [found] = [each for each in service.examine(source, declared) if each.needs_yes]
+        with pytest.raises(LossError, match="'admitted' tells no order in 40 of the 40 rows"):
+            service.add_dataset(source, declared, budget=Decimal(1))
+        assert not service.datasets()
+        service.add_dataset(source, declared, budget=Decimal(1), accepted=[found.yes])
+
+
+def test_the_command_line_says_so_and_takes_the_name_for_a_yes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("FROSTGLASS_HOME", str(tmp_path / "home"))
+    file, described = tmp_path / "a.csv", tmp_path / "s.yaml"
+    stays(*["31.01.2024"] * 40).to_csv(file, index=False)
+    described.write_text(schema(keep="last", order_by="admitted").to_yaml())
+    run = CliRunner().invoke
+    told = run(app, ["data", "check", str(file), "--schema", str(described)])
+    assert told.exit_code == 1
+    assert "LOSES  'admitted' tells no order" in told.output
+    assert "1 columns: 1 fit, 0 would lose values or tell nothing" in told.output
+    adding = ["data", "add", str(file), "--schema", str(described), "--budget", "1"]
+    assert run(app, adding).exit_code
+    stored = run(app, [*adding, "--accept", "admitted"])
+    assert not stored.exit_code, stored.output
+
+
+LAB = {"name": "lab", "max_rows_per_person": 2, "columns": COLUMNS}
+STAY = {"name": "stay", "max_rows_per_person": 2, "row_key": "stay_id", "columns": COLUMNS}
+OF_STAY = {**LAB, "parent": "stay", "parent_key": "stay_id"}
+
+
+def people(*names: Any, **more: Any) -> pd.DataFrame:
+    wards = ["ab"[number % 2] for number in range(len(names))]
+    return pd.DataFrame({"pid": pd.Series(names, dtype=object), "ward": wards, **more})
+
+
+def test_rows_that_name_nobody_need_a_yes():
+    [found] = findings(schema(), people(*range(70), *[None] * 15, *["", " NA "] * 7, "nan"))
+    assert found.needs_yes
+    assert found.place == "person"
+    assert found.sentence.startswith("'person': 30 of 100 rows name nobody in 'pid'. These rows would be left out.")
+    assert not findings(schema(), people(*range(100)))
+    [few] = findings(schema(), people(*range(99), None))
+    assert not few.needs_yes
+    assert "1 of 100 rows names nobody" in few.sentence
+
+
+def test_child_rows_about_people_who_are_written_otherwise_need_a_yes():
+    main = people(*[f"{number:06d}" for number in range(99_980, 100_020)])
+    lab = people(*[number for number in range(99_980, 100_020) for _ in range(3)], None, None)
+    [found] = findings(schema(children=[LAB]), main, lab=lab)
+    assert found.needs_yes
+    assert found.place == "lab"
+    assert "2 of 122 rows name nobody in 'pid'" in found.sentence
+    assert "60 of 122 rows name somebody in 'pid' who is not in the main table" in found.sentence
+    assert "leading zeros" in found.sentence
+    assert not findings(schema(children=[LAB]), people(*range(99_980, 100_020)), lab=lab.dropna(ignore_index=True))
+
+
+def test_further_rows_may_be_about_people_who_are_stored():
+    lab = people(*range(40), *[None] * 20)
+    [found] = findings(schema(children=[LAB]), people(*range(5)), whole=False, lab=lab)
+    assert "20 of 60 rows name nobody" in found.sentence
+    assert "main table" not in found.sentence
+
+
+def test_rows_of_rows_that_are_not_there_need_a_yes():
+    declared = schema(children=[OF_STAY, STAY])
+    stay = people(*range(40), 77, stay_id=[f"s{number}" for number in range(41)])
+    labs = people(*range(40), 77, stay_id=[*(f"s{number}" for number in range(30)), *["s1"] * 7, *[None] * 3, "s40"])
+    rows = {"person": people(*range(40)), "stay": stay, "lab": labs}
+    said = {each.place: each for each in examine_table(declared, rows) if not each.of_values}
+    assert set(said) == {"stay", "lab"}
+    assert not said["stay"].needs_yes
+    assert said["lab"].needs_yes
+    assert "1 of 41 rows names somebody in 'pid' who is not in the main table" in said["lab"].sentence
+    assert "3 of 41 rows name no row of 'stay' in 'stay_id'" in said["lab"].sentence
+    assert "7 of 41 rows name a row of 'stay' in 'stay_id' that is not there" in said["lab"].sentence
+
+
+def test_rows_of_the_main_file_are_told_once():
+    again = {"name": "visit", "from_rows": True, "max_rows_per_person": 2, "columns": COLUMNS}
+    said = examine_table(schema(children=[again]), people(*range(20), *[None] * 20))
+    assert [each.place for each in said if each.needs_yes] == ["person"]
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "asks", "words"),
+    [
+        (range(100), range(100), False, ""),
+        (range(100), range(70), False, "30 of 100 people of the first file are not in the second, and 0 of 70"),
+        (range(100), [*range(50), *(f"0{n}" for n in range(50, 100))], True, "50 of 100 people of the first file are"),
+        ([*range(70), *[None] * 30], range(70), True, "30 of 100 rows of the first file name nobody in 'pid'"),
+        (range(70), [*range(70), "NA"], False, "1 of 71 rows of the second file names nobody in 'pid'"),
+    ],
+)
+def test_people_of_two_files_who_do_not_meet_need_a_yes(tmp_path: Path, left: Any, right: Any, asks: bool, words: str):
+    files = tmp_path / "a.csv", tmp_path / "b.csv"
+    people(*left).to_csv(files[0], index=False)
+    people(*right).rename(columns={"ward": "unit"}).to_csv(files[1], index=False)
+    unit = {"name": "unit", "type": "categorical", "categories": ["a", "b"]}
+    said = [each for each in examine_table(schema([*COLUMNS, unit]), *files) if not each.of_values]
+    assert [each.needs_yes for each in said] == ([asks] if words else [])
+    assert all(words in each.sentence and each.place == "person" for each in said)
+
+
+def test_the_command_line_takes_the_name_of_a_table_for_a_yes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("FROSTGLASS_HOME", str(tmp_path / "home"))
+    file, described = tmp_path / "a.csv", tmp_path / "s.yaml"
+    people(*range(70), *[None] * 30).to_csv(file, index=False)
+    described.write_text(schema().to_yaml())
+    run = CliRunner().invoke
+    adding = ["data", "add", str(file), "--schema", str(described), "--budget", "1"]
+    refused = run(app, adding)
+    assert refused.exit_code
+    assert "'person': 30 of 100 rows name nobody in 'pid'" in f"{refused.output}{refused.exception}"
+    stored = run(app, [*adding, "--accept", "person"])
+    assert not stored.exit_code, stored.output
