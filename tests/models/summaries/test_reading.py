@@ -46,9 +46,15 @@ def test_shares_and_counts_are_held_by_their_intervals(delta):
     assert 0.93 < np.mean(held) < 0.97
 
 
+def middle_of(ages):
+    """Middle of the cell of each age: 25 of 20 to 30, then 35.5 of 31 to 40 and so on."""
+    cells = np.clip(np.ceil((ages - 20) / 10) - 1, 0, 7)
+    return 25 + 10 * cells + 0.5 * (cells > 0)
+
+
 def test_means_and_quantiles_are_held_by_their_intervals():
     ages = people()["age"].to_numpy()
-    middles = np.clip(np.ceil((ages - 20) / 10) - 1, 0, 7) * 10 + 25
+    middles = middle_of(ages)
     held, quantiles = [], []
     for model in looks():
         reading = readings(model, schema())[0]
@@ -72,7 +78,7 @@ def test_groups_are_compared_as_table_1_does():
             inside = frame[frame["ill"] == group]
             held.append(_holds(lines["", "count", "people"].groups[place], len(inside)))
             held.append(_holds(lines["sex", "share", "f"].groups[place], (inside["sex"] == "f").mean()))
-            mean = (np.clip(np.ceil((inside["age"] - 20) / 10) - 1, 0, 7) * 10 + 25).mean()
+            mean = middle_of(inside["age"].to_numpy()).mean()
             held.append(_holds(lines["age", "mean", "age"].groups[place], mean))
             median = lines["age", "median", "median"].groups[place]
             medians.append(_holds(median, inside["age"].median()))

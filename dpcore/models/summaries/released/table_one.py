@@ -173,7 +173,7 @@ def _lines(view: View, again: View, place: int) -> list[Line]:
             Line(axis.name, label, "", (), gap),
             *(Line(axis.name, cells[own], "share", shares[own]) for own in told),
         ]
-    middle = middles(ends)
+    middle = middles(ends, whole=axis.whole(schema))
     inside = view.shares(place, list(range(len(middle))))
     lines = [
         Line(axis.name, label, "mean", _means(view, again, place, inside, middle, ends), gap),
@@ -189,16 +189,17 @@ def _difference(view: View, again: View, place: int) -> Amount | None:
     """Standardised difference of one column."""
     axis, schema = view.model.axes[place], view.schema
     ends = axis.ends(schema)
+    middle = None if ends is None else middles(ends, whole=axis.whole(schema))
     known = [number for number, cell in enumerate(axis.cells(schema)) if cell not in RESERVED]
     groups = view.compared(place, len(known))
     if len(groups) < 2:
         return None
     counts, redrawn = (own.counts(place)[..., groups, :][..., known] for own in (view, again))
-    if ends is None:
+    if middle is None:
         redrawn = redrawn[: max(_FEWEST, _DRAWS * _NARROW // len(known))]
 
     def gap(shares: Floats) -> Floats:
-        return _gap_of_shares(shares) if ends is None else _gap_of_means(shares, middles(ends))
+        return _gap_of_shares(shares) if middle is None else _gap_of_means(shares, middle)
 
     value, moved = (gap(_shares_of(own)) for own in (counts, redrawn))
     return turned(float(value), moved, alone=lambda: gap(_alike(counts, redrawn)))
@@ -246,9 +247,9 @@ def _medians(view: View, place: int, inside: Floats, ends: tuple[float, ...]) ->
     def spread(below: Floats) -> Floats:
         return margin * deviations_below(view, place, filled, below)
 
-    counts = view.counts(place)[:, :filled]
-    found = (quantiles_in_band(ends, inside[row], counts[row], spread, (0.5,)) for row in range(len(counts)))
-    return tuple(one[0.5].amount(ends) for one in found)
+    counts, whole = view.counts(place)[:, :filled], view.model.axes[place].whole(view.schema)
+    found = (quantiles_in_band(ends, *one, spread, (0.5,), whole=whole) for one in zip(inside, counts, strict=True))
+    return tuple(one[0.5] for one in found)
 
 
 def deviations_below(view: View, place: int, filled: int, below: Floats) -> Floats:

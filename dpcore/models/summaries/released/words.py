@@ -72,8 +72,9 @@ def rounded(amount: Amount) -> tuple[str, str, str]:
         digits = _EXACT - 1 - (math.floor(math.log10(largest)) if largest > 0 else 0)
     digits = min(digits, 6)
     ends = (amount.value, amount.low, amount.high)
-    if len({round(own, digits) for own in ends}) == 1 and round(amount.value, digits).is_integer():
-        digits = 0  # 0 (0 to 0), and no zeros behind it.
+    alike = len({round(own, digits) for own in ends}) == 1 and round(amount.value, digits).is_integer()
+    if alike or all(own.is_integer() for own in ends):
+        digits = min(digits, 0)  # 3 (2 to 4), and no zeros behind it.
     value, low, high = (_written(own, digits) for own in ends)
     return value, low, high
 
@@ -111,8 +112,8 @@ def cell_words(axis: Axis, schema: Schema) -> tuple[str, ...]:
 
 
 def _between(low: float, high: float, *, first: bool, by_ones: bool) -> str:
-    if by_ones:
-        low = low if first else math.floor(low) + 1
-        return format_number(high) if low >= high else f"{format_number(low)} to {format_number(high)}"
+    least, most = low if first else math.floor(low) + 1, math.floor(high)
+    if by_ones and least <= most:
+        return format_number(most) if least == most else f"{format_number(least)} to {format_number(most)}"
     start = "" if first else "over "
     return f"{start}{format_number(low)} to {format_number(high)}"
