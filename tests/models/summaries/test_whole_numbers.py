@@ -1,4 +1,4 @@
-"""Means and quantiles of whole numbers."""
+"""Means and quantiles of whole numbers: of columns, and of rows of further tables."""
 
 from __future__ import annotations
 
@@ -9,13 +9,26 @@ import pytest
 
 from dpcore.domain.schema import Schema
 from dpcore.models.summaries.released.axes import axes_of, middles
+from dpcore.models.summaries.released.column_words import column_sentences
 from dpcore.models.summaries.released.finer import FinerTable, finer_ends
+from dpcore.models.summaries.released.frames import number_frame, table_one_frame
 from dpcore.models.summaries.released.model import NoisyTable, SummaryModel
+from dpcore.models.summaries.released.plain_text import column_lines
 from dpcore.models.summaries.released.reading import Amount, ColumnReading, readings
 from dpcore.models.summaries.released.table_one import differences, table_one
 from dpcore.models.summaries.released.words import cell_words, figure_words
+from dpcore.report.summaries import columns_table
 
 QUARTERS = (0.25, 0.5, 0.75)
+TRAINS = Schema.from_mapping(
+    {
+        "name": "trains",
+        "max_rows": 2000,
+        "privacy_unit": {"column": "train", "max_rows_per_person": 1},
+        "columns": [{"name": "east", "type": "boolean"}],
+        "children": [{"name": "cars", "max_rows_per_person": 20, "columns": [{"name": "long", "type": "boolean"}]}],
+    }
+)
 STROKE = Schema.from_mapping(
     {
         "name": "stroke",
@@ -57,6 +70,44 @@ def number(model: SummaryModel, schema: Schema) -> ColumnReading:
 
 def of_groups(model: SummaryModel, schema: Schema, kind: str) -> Sequence[Amount]:
     return next(line.groups for line in table_one(model, schema).lines if line.kind == kind)
+
+
+def test_as_many_rows_as_were_counted_are_told_everywhere() -> None:
+    model = look(TRAINS, (0, 3, 500), (1, 3, 400))
+    told = number(model, TRAINS)
+    assert told.mean is not None
+    assert told.mean.value == pytest.approx(3)
+    assert {amount.value for amount in told.quantiles.values()} == {3}
+    assert [own.value for own in of_groups(model, TRAINS, "mean")] == pytest.approx([3, 3])
+    assert [own.value for own in of_groups(model, TRAINS, "median")] == [3, 3]
+    assert number_frame(model, TRAINS)["value"].tolist() == pytest.approx([3] * 6)
+    mean = table_one_frame(model, TRAINS).query("figure == 'mean'")
+    assert mean[["no", "yes"]].to_numpy().ravel() == pytest.approx([3, 3])
+    sentences = column_sentences(told, TRAINS)
+    assert sentences[0].endswith("median 3 (3 to 3).")
+    assert "median 3 (3 to 3)" in column_lines(told)[0]
+    assert columns_table([told], TRAINS).rows[0][1] == " ".join(sentences)
+
+
+def test_nobody_has_fewer_rows_than_none() -> None:
+    model = look(TRAINS, (0, 0, 450), (1, 0, 450), (0, 5, 50), (1, 5, 50), deviation=8.0)
+    told = number(model, TRAINS)
+    assert told.mean is not None
+    assert told.mean.value == pytest.approx(0.5, abs=0.1)
+    figures = [told.mean, *told.quantiles.values()]
+    figures += [*of_groups(model, TRAINS, "mean"), *of_groups(model, TRAINS, "median")]
+    assert min(amount.low for amount in figures) >= 0
+    assert told.quantiles[0.5].value == 0
+    assert "median 0 (0 to 0)" in column_sentences(told, TRAINS)[0]
+
+
+def test_rows_of_wide_cells_stand_in_their_middle() -> None:
+    ends = axes_of(TRAINS, None)[1].ends(TRAINS)
+    assert ends is not None
+    assert middles(ends, whole=True).tolist() == [*range(9), 12.5, 18.5]
+    told = number(look(TRAINS, (0, 9, 800)), TRAINS)
+    assert [told.quantiles[share].value for share in QUARTERS] == [10, 12, 14]
+    assert (told.quantiles[0.5].low, told.quantiles[0.5].high) == (9, 16)
 
 
 def test_whole_numbers_have_no_digits_behind_the_point() -> None:
@@ -108,9 +159,9 @@ def test_cut_points_between_whole_numbers_are_none_of_them() -> None:
 
 
 def test_groups_differ_by_the_numbers_that_they_hold() -> None:
-    """Of the numbers 0, or 1 to 4, the first group has one half each, the second has the others alone."""
-    [gap] = differences(look(STROKE, (0, 0, 400), (0, 1, 400), (1, 1, 800)), STROKE).values()
-    assert gap.value == pytest.approx(1.25 / (1.25**2 / 2) ** 0.5, abs=0.01)
+    """Half of the first group have 0 and half 1 to 4, so 1.25 on average; all of the second have 5 to 15, so 10."""
+    [gap] = differences(look(STROKE, (0, 0, 400), (0, 1, 400), (1, 2, 800)), STROKE).values()
+    assert gap.value == pytest.approx(8.75 / (1.25**2 / 2) ** 0.5, abs=0.01)
 
 
 def test_finer_cells_and_groups_tell_the_same_mean() -> None:

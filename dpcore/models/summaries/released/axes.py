@@ -51,7 +51,7 @@ class Axis(FrozenModel):
 
     def whole(self, schema: Schema) -> bool:
         """Whether its numbers are whole."""
-        return not self.rows and isinstance(schema.column(self.column), IntegerColumn)
+        return self.rows or isinstance(schema.column(self.column), IntegerColumn)
 
     def in_order(self, size: int) -> int:
         """How many of its cells, from the first on, are in an order; all but that of missing ones, or none."""
@@ -85,7 +85,7 @@ class Axis(FrozenModel):
         Cells hold their upper end, and the first one its lower end, too.
         """
         if self.rows:
-            return (-1.0, *map(float, row_ends(self.child(schema))))
+            return (0.0, *map(float, row_ends(self.child(schema))))
         column = schema.column(self.column)
         if not isinstance(column, NumericColumn):
             return None
