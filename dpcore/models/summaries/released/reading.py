@@ -93,6 +93,11 @@ class ColumnReading:
         """Share of people whose value is in no cell of its own."""
         return self.shares.amount(self.cells.index(OTHER)) if OTHER in self.cells else None
 
+    @property
+    def untold(self) -> bool:
+        """Whether the noise leaves nobody with a number: mean and quantiles may then be anything."""
+        return self.ends is not None and _nobody(self.counts.values, self.ends)
+
 
 def total_of(model: SummaryModel) -> Amount:
     """How many records there are."""
@@ -118,7 +123,7 @@ def shares_of(estimates: Estimates, axes: Axes) -> Cells:
 def column_reading(model: SummaryModel, schema: Schema, place: int) -> ColumnReading:
     """What is told of one axis."""
     axis, own = model.axes[place], model.estimates
-    ends = axis.ends(schema)
+    ends, counts = axis.ends(schema), cells_of(own, (place,))
     quantiles: dict[float, Amount] = {}
     mean = None
     if ends is not None:
@@ -126,16 +131,29 @@ def column_reading(model: SummaryModel, schema: Schema, place: int) -> ColumnRea
         quantiles, mean = _numbers(own, place, ends, whole=whole)
         for table in (table for table in model.finer if table.axis == place):
             quantiles, mean = _finer_numbers(own, place, table, whole=whole)
+        if _nobody(counts.values, ends):
+            quantiles, mean = anything(ends, QUANTILES, whole=whole)
     return ColumnReading(
         axis,
         axis.label(schema),
         axis.cells(schema),
-        cells_of(own, (place,)),
+        counts,
         shares_of(own, (place,)),
         ends,
         quantiles,
         mean,
     )
+
+
+def _nobody(counts: Floats, ends: Sequence[float]) -> bool:
+    return bool(counts[: len(ends) - 1].sum() < 1)
+
+
+def anything(ends: Sequence[float], shares: Iterable[float], *, whole: bool) -> tuple[dict[float, Amount], Amount]:
+    """Quantiles and mean of a number that nobody seems to have: the middle of its bounds, with all between them."""
+    middle, low, high = (ends[0] + ends[-1]) / 2, ends[0], ends[-1]
+    quantile = Amount(float(math.ceil(middle)) if whole else middle, low, high)
+    return dict.fromkeys(shares, quantile), Amount(middle, low, high)
 
 
 def readings(model: SummaryModel, schema: Schema) -> list[ColumnReading]:
