@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import math
-from itertools import pairwise
 
 from dpcore.domain.amounts import amount as with_unit
-from dpcore.domain.columns import MISSING, OTHER, format_number
+from dpcore.domain.labels import cells_called
 from dpcore.domain.schema import Schema
 from dpcore.models.summaries.released.axes import Axis
 from dpcore.models.summaries.released.reading import Amount
 from dpcore.numerals import hundredths, minus, percent, whole
 from dpcore.released.noisy_counts import NOISE_ALONE
 
-_RESERVED = {MISSING: "missing", OTHER: "other"}
 #: Digits of a figure without noise.
 _EXACT = 4
 
@@ -100,20 +98,4 @@ def unit_of(axis: Axis, schema: Schema) -> str:
 
 def cell_words(axis: Axis, schema: Schema) -> tuple[str, ...]:
     """Cells as people say them: ``20 to 29``, ``over 2.5 to 5``, ``missing``."""
-    cells = axis.cells(schema)
-    ends = None if axis.rows else axis.ends(schema)
-    if ends is None:
-        return tuple(_RESERVED.get(cell, cell) for cell in cells)
-    by_ones = schema.column(axis.column).type == "integer"
-    numbers = [
-        _between(low, high, first=place == 0, by_ones=by_ones) for place, (low, high) in enumerate(pairwise(ends))
-    ]
-    return (*numbers, *(_RESERVED.get(cell, cell) for cell in cells[len(numbers) :]))
-
-
-def _between(low: float, high: float, *, first: bool, by_ones: bool) -> str:
-    least, most = low if first else math.floor(low) + 1, math.floor(high)
-    if by_ones and least <= most:
-        return format_number(most) if least == most else f"{format_number(least)} to {format_number(most)}"
-    start = "" if first else "over "
-    return f"{start}{format_number(low)} to {format_number(high)}"
+    return axis.cells(schema) if axis.rows else cells_called(schema.column(axis.column))
