@@ -15,6 +15,7 @@ from dpcore.models.summaries.released.frames import number_frame, table_one_fram
 from dpcore.models.summaries.released.model import NoisyTable, SummaryModel
 from dpcore.models.summaries.released.plain_text import column_lines
 from dpcore.models.summaries.released.reading import Amount, ColumnReading, readings
+from dpcore.models.summaries.released.synthesis import invented
 from dpcore.models.summaries.released.table_one import differences, table_one
 from dpcore.models.summaries.released.words import cell_words, figure_words
 from dpcore.report.summaries import columns_table
@@ -174,3 +175,10 @@ def test_finer_cells_and_groups_tell_the_same_mean() -> None:
     assert told.mean is not None
     assert told.mean.value == pytest.approx(50.5)
     assert [own.value for own in of_groups(model, schema, "mean")] == pytest.approx([50.5, 50.5])
+
+
+def test_invented_records_have_the_numbers_of_their_range() -> None:
+    model = look(STROKE, (0, 1, 500), (1, 1, 400))
+    numbers = invented(model, STROKE, 4000, seed=1)[STROKE.entity]["nihss"]
+    assert set(numbers) == {1, 2, 3, 4}
+    assert numbers.mean() == pytest.approx(2.5, abs=0.1)
