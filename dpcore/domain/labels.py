@@ -5,12 +5,17 @@ Cells keep their numbers, so whatever holds for numbers of cells holds for both 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from itertools import pairwise
+from typing import Any, Final
 
-from dpcore.domain.columns import RESERVED
+from dpcore.domain.columns import MISSING, OTHER, RESERVED, IntegerColumn, NumericColumn, format_number
 from dpcore.domain.names import is_name
 from dpcore.domain.schema import ChildTable, Schema
+
+#: What people call the cells for no value, and for one that is not listed.
+_RESERVED: Final = {MISSING: "missing", OTHER: "other"}
 
 
 class Labels:
@@ -71,6 +76,26 @@ def called(schema: Schema, name: str) -> str:
 def cell_called(column: Any, cell: str) -> str:
     """What a category, or another cell, of a column is called."""
     return _cells(column).get(cell, cell)
+
+
+def cells_called(column: Any) -> tuple[str, ...]:
+    """What all cells of a column are called: ``41 to 60``, ``over 2.5 to 5``, ``died``, ``missing``."""
+    named = _RESERVED | (_ranges(column) if isinstance(column, NumericColumn) else _cells(column))
+    return tuple(named[cell] for cell in column.cells)
+
+
+def _ranges(column: Any) -> dict[str, str]:
+    points, by_ones = (column.lower, *column.inner_edges, column.upper), isinstance(column, IntegerColumn)
+    between = (_between(*ends, first=place == 0, by_ones=by_ones) for place, ends in enumerate(pairwise(points)))
+    return dict(zip(column.classes, between, strict=True))
+
+
+def _between(low: float, high: float, *, first: bool, by_ones: bool) -> str:
+    least, most = low if first else math.floor(low) + 1, math.floor(high)
+    if by_ones and least <= most:
+        return format_number(most) if least == most else f"{format_number(least)} to {format_number(most)}"
+    start = "" if first else "over "
+    return f"{start}{format_number(low)} to {format_number(high)}"
 
 
 def categories(column: Any) -> list[str]:

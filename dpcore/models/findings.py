@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any, Final, Literal
 
 import numpy as np
 
 from dpcore.arrays import Floats, Ints
 from dpcore.domain.columns import RESERVED, IntegerColumn, NumericColumn
-from dpcore.domain.labels import called, cell_called
+from dpcore.domain.labels import called, cell_called, cells_called
 from dpcore.domain.schema import Schema
 from dpcore.models.released import family_of, parse_model
 from dpcore.numerals import percent, whole
@@ -51,6 +52,8 @@ class Finding:
         By how much what is predicted differs between its values; what ranks it.
     profile : array of shape (n_cells,) or None
         What is predicted on average in each cell; ``None`` if only its use is told.
+    ends : (array, array) or None
+        Of the 95 % interval of each for noise; ``None`` where what the noise hides is left out.
     """
 
     column: str
@@ -58,6 +61,7 @@ class Finding:
     words: str
     strength: float
     profile: Floats | None = None
+    ends: tuple[Floats, Floats] | None = None
 
 
 def findings(release: Release) -> dict[str, Finding]:
@@ -79,10 +83,11 @@ def agreement(items: Sequence[Finding | None]) -> Agreement:
         return "alike"
     if len({profile.shape for profile in profiles}) > 1:
         return "unclear"
-    pairs = [_correlation(a, b) for place, a in enumerate(profiles) for b in profiles[place + 1 :]]
-    if min(pairs) <= -_ALIKE:
+    pairs = list(combinations(known, 2))
+    alike = [_correlation(np.asarray(a.profile), np.asarray(b.profile)) for a, b in pairs]
+    if any(own <= -_ALIKE and _apart(*pair) for own, pair in zip(alike, pairs, strict=True)):
         return "opposite"
-    return "alike" if min(pairs) >= _ALIKE else "unclear"
+    return "alike" if min(alike) >= _ALIKE else "unclear"
 
 
 def outcome(release: Release) -> str:
@@ -98,6 +103,14 @@ def outcome(release: Release) -> str:
 def _shown(model: Any) -> int:
     """The class that is told of: the second of two, else the last, or the one that clauses describe."""
     return int(getattr(model, "positive", len(model.classes) - 1))
+
+
+def _apart(one: Finding, other: Finding) -> bool:
+    """Whether noise alone does not explain that two profiles differ: some of their intervals do not meet."""
+    if one.ends is None or other.ends is None:
+        return True
+    (low, high), (least, most) = one.ends, other.ends
+    return bool(((low > most) | (least > high)).any())
 
 
 def _correlation(one: Floats, other: Floats) -> float:
@@ -208,19 +221,9 @@ def _direction(column: Any, filled: list[int], profile: Floats, classes: Sequenc
             return f"rises with it, {least} to {most}"
         if change < -span / 2:
             return f"falls with it, {most} to {least}"
-    high, low = (_cell(column, filled[int(place)]) for place in (profile.argmax(), profile.argmin()))
+    names = cells_called(column)
+    high, low = (names[filled[int(place)]] for place in (profile.argmax(), profile.argmin()))
     return f"highest for {high} ({most}), lowest for {low} ({least})"
-
-
-def _cell(column: Any, code: int) -> str:
-    """A cell in words: ``140 to 160`` for a range of numbers."""
-    cell: str = column.cells[code]
-    return _range_words(cell) if isinstance(column, NumericColumn) else cell_called(column, cell)
-
-
-def _range_words(cell: str) -> str:
-    low, _, high = cell.strip("[]()").partition(", ")
-    return cell if not high else low if low == high else f"{low} to {high}"
 
 
 def _told(value: float, classes: Sequence[str]) -> str:
@@ -261,15 +264,18 @@ def _pairs(release: Release, model: Any) -> Iterator[Finding]:
 
 
 def _counted(release: Release, model: Any) -> Iterator[Finding]:
-    """Shares of the cells of each column."""
+    """Shares of the cells of each column of which noise alone does not explain that they differ."""
     from dpcore.models.summaries.released.reading import readings
+    from dpcore.models.summaries.released.words import cell_words
 
-    for item in readings(model, release.domain):
-        shares = np.asarray(item.shares.values, dtype=np.float64)
-        most = int(shares.argmax())
-        cell = item.cells[most] if item.ends is None else _range_words(item.cells[most])
-        words = f"most often {cell} ({percent(float(shares[most]))})"
-        yield Finding(item.label, item.label, words, float(shares[most]), shares)
+    schema = release.domain
+    for item in readings(model, schema):
+        shares, ends = item.shares.values, (item.shares.low, item.shares.high)
+        if ends[0].max() > ends[1].min():
+            most = int(shares.argmax())
+            words = f"most often {cell_words(item.axis, schema)[most]} ({percent(float(shares[most]))})"
+            name = item.label if item.axis.rows else item.axis.name
+            yield Finding(name, called(schema, name), words, float(shares[most]), shares, ends)
 
 
 def _nothing(_release: Release, _model: Any) -> Iterator[Finding]:

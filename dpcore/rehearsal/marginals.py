@@ -39,9 +39,8 @@ class Marginal:
         """A value in each bin or cell; numbers anywhere in their bin."""
         if not isinstance(self.column, NumericColumn):
             return np.asarray(self.column.cells, dtype=object)[codes]
-        points = np.array([self.column.lower, *self.edges, self.column.upper, np.nan])
-        ends = np.append(points[1:], np.nan)
-        return between(self.column, points[codes], ends[codes], generator)
+        points = np.array([self.column.lower, *self.edges, self.column.upper])
+        return between(self.column, points, codes, generator)
 
     def weighted(self, codes: Ints, weights: Floats) -> Marginal:
         """The shares that weighted records have."""

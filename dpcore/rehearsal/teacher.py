@@ -107,7 +107,7 @@ class Teacher:
         codes = (generator.random(len(chosen))[:, None] > limits[chosen]).sum(axis=1)
         if isinstance(column, NumericColumn):
             points = np.array([column.lower, *column.inner_edges, column.upper])
-            return between(column, points[codes], points[codes + 1], generator)
+            return between(column, points, codes, generator)
         return np.asarray(column.classes, dtype=object)[codes]
 
 

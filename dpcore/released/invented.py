@@ -68,11 +68,12 @@ def is_category(schema: Schema, name: str) -> bool:
     return not isinstance(schema.column(name), NumericColumn)
 
 
-def between(column: Any, low: Floats, high: Floats, generator: np.random.Generator) -> Floats:
-    """A number above each lower end and not above the upper one; NaN where an end is NaN."""
+def between(column: Any, points: Floats, cells: Ints, generator: np.random.Generator) -> Floats:
+    """A number of each of some cells between points, the first of which holds its lower end too; NaN beyond them."""
+    low, high = points[cells], np.append(points[1:], np.nan)[cells]
     part = generator.random(len(low))
     if isinstance(column, IntegerColumn):
-        first = np.where(low == column.lower, low, np.floor(low) + 1)
+        first = np.where(cells == 0, low, np.floor(low) + 1)
         steps = np.maximum(np.floor(high) - first + 1, 1)
         return np.asarray(np.minimum(first + np.floor(part * steps), high))
     return np.asarray(high - part * (high - low))

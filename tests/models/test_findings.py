@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -9,13 +10,50 @@ import numpy as np
 import pytest
 
 from dpcore.domain.conditions import Condition
+from dpcore.domain.schema import Schema
 from dpcore.models.findings import Finding, agreement, findings, outcome
 from dpcore.models.registry import get_learner
 from dpcore.models.rules.released.model import Rule, RuleListModel
+from dpcore.models.summaries.released.axes import axes_of
+from dpcore.models.summaries.released.model import NoisyTable, SummaryModel
 from dpcore.released.release import Release, make_release
+from pages.components.releases.found import _rows as found_rows
 from tests.plots.test_ilp import BOTH, release_of
 from tests.support import small_redescriptions
 from tests.support.page_tools import SCHEMA
+
+LABELLED = Schema.from_mapping(
+    {
+        "name": "stays",
+        "max_rows": 2000,
+        "columns": [
+            {
+                "name": "dis_code",
+                "label": "Discharge",
+                "type": "categorical",
+                "categories": ["1", "11"],
+                "labels": {"1": "home", "11": "died"},
+            },
+            {"name": "age", "type": "integer", "lower": 20, "upper": 60, "edges": [40, 50]},
+            {"name": "ill", "type": "boolean"},
+        ],
+    }
+)
+
+
+def a_look(*tables: Sequence[float], deviation: float = 5.0, schema: Schema = LABELLED) -> Release:
+    """A first look with these counts of the columns of a schema."""
+    plan = get_learner("summaries").plan(schema, "", Decimal(1), {})
+    noisy = tuple(
+        NoisyTable(axes=(place,), counts=tuple(map(float, counts)), deviation=deviation)
+        for place, counts in enumerate(tables)
+    )
+    axes, sizes = axes_of(schema, None), tuple(map(len, tables))
+    model = SummaryModel(axes=axes, sizes=sizes, tables=noisy, gaussian=True, count_margin=10)
+    return make_release("summaries", plan, model, secure=True)
+
+
+AGES = 20, 900, 80, 0
 
 
 def rule(share: float, people: int, *conditions: Condition, width: float = 0.01) -> Rule:
@@ -93,3 +131,56 @@ def test_redescriptions_tell_how_often_they_name_a_column() -> None:
     strengths = [item.strength for item in found.values()]
     assert strengths == sorted(strengths, reverse=True)
     assert all(" redescriptions; the best: " in item.words for item in found.values())
+
+
+def test_first_looks_tell_cells_as_people_say_them() -> None:
+    found = findings(a_look((200, 800, 0, 0), AGES, (700, 300, 0, 0)))
+    assert list(found) == ["age", "dis_code", "ill"]
+    assert [item.label for item in found.values()] == ["age", "Discharge", "ill"]
+    assert found["dis_code"].words == "most often died (80%)"
+    assert found["age"].words == "most often 41 to 50 (90%)"
+    assert found["ill"].words == "most often no (70%)"
+
+
+def test_a_first_look_and_a_model_speak_of_the_same_column() -> None:
+    """Both name it as the records do, whatever its label: one row of what they say, not two."""
+    plan = get_learner("rule_list").plan(LABELLED, "ill", Decimal(1), {})
+    died = Condition(column="dis_code", first=1, last=1)
+    model = RuleListModel(
+        classes=("no", "yes"),
+        rules=(rule(0.6, 300, died), rule(0.1, 700)),
+        count_margin=3,
+        antecedent_count=9,
+        evaluation=None,
+    )
+    releases = a_look((200, 800, 0, 0), AGES, (700, 300, 0, 0)), make_release("rule_list", plan, model, secure=True)
+    told = [findings(release) for release in releases]
+    [both] = [items for label, items in found_rows(told) if label == "Discharge"]
+    assert None not in both
+    assert "highest for died" in told[1]["dis_code"].words
+
+
+def test_first_looks_disagree_only_where_the_noise_does_not_explain_it() -> None:
+    one, other = (0.7, 0.0, 0.3, 0.0), (0.0, 0.6, 0.0, 0.4)
+    counts = [tuple(1000 * share for share in own) for own in (one, other)]
+    sure = [findings(a_look((1000, 0, 0, 0), AGES, own)) for own in counts]
+    assert agreement([own["ill"] for own in sure]) == "opposite"
+
+    def of(shares: Sequence[float], reach: float) -> Finding:
+        profile = np.array(shares)
+        return Finding("ill", "ill", "", 1.0, profile, (profile - reach, profile + reach))
+
+    assert agreement([of(one, 0.36), of(other, 0.36)]) == "unclear"
+    assert agreement([of(one, 0.34), of(other, 0.34)]) == "opposite"
+    assert agreement([of(one, 0.36), of(one, 0.36), of(other, 0.3)]) == "opposite"
+
+
+def test_what_the_noise_hides_of_a_first_look_says_nothing() -> None:
+    found = findings(a_look((5000, 0, 0, 0), (1500, 1400, 1300, 800), (1400, 1300, 1200, 1100), deviation=500.0))
+    assert list(found) == ["dis_code"]
+
+
+def test_whole_numbers_of_a_model_are_those_that_its_cells_hold() -> None:
+    middle = Condition(column="age", first=3, last=3)
+    found = findings(a_list(rule(0.6, 300, middle), rule(0.1, 700)))
+    assert found["age"].words == "highest for 51 to 60 (60%), lowest for 20 to 30 (10%)"

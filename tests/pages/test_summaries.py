@@ -16,7 +16,8 @@ from dpcore.models.released import parse_model
 from dpcore.models.summaries.released.questions import how_many
 from dpcore.models.summaries.released.synthesis import WHAT_IT_IS
 from dpcore.models.summaries.released.words import count_words
-from pages.components.families.summaries import records
+from pages.components.families.shared.downloads import File
+from pages.components.families.summaries import records, result
 from pages.components.families.summaries.state import STANDING_OUT, Look
 from pages.components.visitor import access
 from tests.support.page_tools import (
@@ -318,6 +319,16 @@ def test_codes_have_a_tab_that_shows_what_stands_out() -> None:
     text = words(at_tab(look(dataset_id, codes=["drug"], finer=["age"]), "Codes", tabs=7))
     assert "C: Cardiovascular system (C07A)" in text
     assert "stands out of the noise" in text
+
+
+def test_codes_are_a_file_of_their_own_beside_the_table() -> None:
+    app = at_tab(look(add_codes(), codes=["drug"]), "Download", tabs=7)
+    assert downloads(app) == ["Download JSON", "Download CSV", "Download HTML", "Download codes (CSV)"]
+    [release] = access.service().releases()
+    [file] = result._more(Look(release, parse_model(release), None, "k"))
+    assert (file.tail, file.kind) == ("-codes.csv", "text/csv")
+    assert file.content.startswith("column,depth,group,")
+    assert (File("Prolog", "pl", "").tail, File("Prolog", "pl", "").kind) == (".pl", "text/plain")
 
 
 def test_codes_and_finer_quantiles_are_asked_for_where_they_make_sense() -> None:

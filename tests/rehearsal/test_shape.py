@@ -322,10 +322,19 @@ def test_tilting_keeps_the_marginal_shares():
 
 @pytest.mark.parametrize(("low", "high"), [(0, 0.5), (3, 4), (3.5, 6), (0, 99)])
 def test_whole_numbers_lie_in_their_bin(low, high):
-    column, many = SCHEMA.column("n"), 2000
-    drawn = between(column, np.full(many, low), np.full(many, high), public_generator(1))
+    column, many, first = SCHEMA.column("n"), 2000, low == 0
+    points = np.array([low, high] if first else [0, low, high])
+    drawn = between(column, points, np.full(many, 0 if first else 1), public_generator(1))
     inside = {n for n in range(100) if low < n <= high or (low == 0 and n == 0)}
     assert set(drawn) == inside
+
+
+def test_a_bin_of_the_lowest_number_alone_has_it_to_itself():
+    column, cells = SCHEMA.column("n"), np.repeat([0, 1, 2], 500)
+    drawn = between(column, np.array([0.0, 0.0, 4.0]), cells, public_generator(1))
+    assert set(drawn[cells == 0]) == {0}
+    assert set(drawn[cells == 1]) == {1, 2, 3, 4}
+    assert np.isnan(drawn[cells == 2]).all()
 
 
 def test_shapes_see_releases_and_schemas_only():

@@ -11,10 +11,13 @@ import pytest
 from dpcore.data.ingest import frame_chunks, ingest
 from dpcore.learning.learner import Run
 from dpcore.models.summaries.released.association import associations
+from dpcore.models.summaries.released.axes import axes_of
+from dpcore.models.summaries.released.column_words import column_sentences
 from dpcore.models.summaries.released.frames import association_frame, cell_frame, number_frame, table_one_frame
-from dpcore.models.summaries.released.reading import readings, total_of
+from dpcore.models.summaries.released.model import NoisyTable, SummaryModel
+from dpcore.models.summaries.released.reading import Amount, readings, total_of
 from dpcore.models.summaries.released.standing_out import by_what_stands_out
-from dpcore.models.summaries.released.table_one import View, deviations_below, differences, table_one
+from dpcore.models.summaries.released.table_one import View, _lines, deviations_below, differences, table_one
 from dpcore.privacy.randomness import SeededRandom
 from tests.models.summaries.test_learner import LEARNER, ROWS, people, plan, schema
 from tests.support.configurations import table_of
@@ -46,9 +49,15 @@ def test_shares_and_counts_are_held_by_their_intervals(delta):
     assert 0.93 < np.mean(held) < 0.97
 
 
+def middle_of(ages):
+    """Middle of the cell of each age: 25 of 20 to 30, then 35.5 of 31 to 40 and so on."""
+    cells = np.clip(np.ceil((ages - 20) / 10) - 1, 0, 7)
+    return 25 + 10 * cells + 0.5 * (cells > 0)
+
+
 def test_means_and_quantiles_are_held_by_their_intervals():
     ages = people()["age"].to_numpy()
-    middles = np.clip(np.ceil((ages - 20) / 10) - 1, 0, 7) * 10 + 25
+    middles = middle_of(ages)
     held, quantiles = [], []
     for model in looks():
         reading = readings(model, schema())[0]
@@ -72,7 +81,7 @@ def test_groups_are_compared_as_table_1_does():
             inside = frame[frame["ill"] == group]
             held.append(_holds(lines["", "count", "people"].groups[place], len(inside)))
             held.append(_holds(lines["sex", "share", "f"].groups[place], (inside["sex"] == "f").mean()))
-            mean = (np.clip(np.ceil((inside["age"] - 20) / 10) - 1, 0, 7) * 10 + 25).mean()
+            mean = middle_of(inside["age"].to_numpy()).mean()
             held.append(_holds(lines["age", "mean", "age"].groups[place], mean))
             median = lines["age", "median", "median"].groups[place]
             medians.append(_holds(median, inside["age"].median()))
@@ -147,3 +156,40 @@ def test_nobody_at_all_is_told_too():
     assert np.isfinite(table_one_frame(model, schema()).select_dtypes("number").fillna(0).to_numpy()).all()
     assert total_of(model).value >= 0
     assert Decimal(model.count_margin) > 0
+
+
+@pytest.mark.parametrize("more", [{}, {"finer": ("age",)}])
+def test_of_nobody_a_mean_may_be_anything(more):
+    """Many looks at nobody: no figure is ever beyond the bounds of its column, or outside of its own interval."""
+    planned = plan("0.01", by="ill", **more)
+    table, untold = table_of(schema(), []), 0
+    for seed in range(10):
+        model = LEARNER.run(Run(table, planned, SeededRandom(seed)))
+        age = readings(model, schema())[0]
+        lines = [line for line in table_one(model, schema()).lines if line.kind in {"mean", "median"}]
+        figures = [age.mean, *age.quantiles.values(), *(amount for line in lines for amount in line.groups)]
+        assert all(20 <= amount.low <= amount.value <= amount.high <= 100 for amount in figures)
+        if age.untold:
+            untold += 1
+            assert set(figures[:6]) == {Amount(60, 20, 100)}
+            assert column_sentences(age, schema())[0] == (
+                "Too few people stand out from the noise to tell a mean or quantiles: these may be anything from "
+                "20 to 100."
+            )
+    assert untold
+
+
+def test_a_group_without_a_number_may_have_any():
+    counts = np.zeros((9, 4))
+    counts[4] = 300, -2, 0, 0  # Ages from 61 to 70 of those who are not ill.
+    axes = axes_of(schema(), ("age", "ill"))
+    tables = (NoisyTable(axes=(0, 1), counts=tuple(counts.ravel().tolist()), deviation=0.5),)
+    model = SummaryModel(axes=axes, sizes=(9, 4), tables=tables, by=1, gaussian=True, count_margin=1)
+    told = View(model, schema(), model.estimates)
+    told.shown = (0, 1)
+    again = View(model, schema(), model.estimates.redrawn(50, 1))
+    again.shown = (0, 1)
+    mean, median = _lines(told, again, 0)[:2]
+    assert mean.groups[0].value == pytest.approx(65.5, abs=0.5)
+    assert mean.groups[1] == Amount(60, 20, 100)
+    assert median.groups[1] == Amount(60, 20, 100)

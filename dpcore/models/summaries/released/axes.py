@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
 
-from dpcore.domain.columns import NumericColumn
+from dpcore.arrays import Floats
+from dpcore.domain.columns import IntegerColumn, NumericColumn
 from dpcore.domain.derivations import PartOfDate
 from dpcore.domain.schema import ChildTable, Schema
 from dpcore.frozen import FrozenModel
@@ -47,6 +49,10 @@ class Axis(FrozenModel):
         """Whether rows of a further table are counted."""
         return bool(self.table)
 
+    def whole(self, schema: Schema) -> bool:
+        """Whether its numbers are whole."""
+        return self.rows or isinstance(schema.column(self.column), IntegerColumn)
+
     def in_order(self, size: int) -> int:
         """How many of its cells, from the first on, are in an order; all but that of missing ones, or none."""
         if self.edges is not None:
@@ -74,9 +80,12 @@ class Axis(FrozenModel):
         return f"rows in {self.table}" if self.rows else schema.column(self.column).label or self.column
 
     def ends(self, schema: Schema) -> tuple[float, ...] | None:
-        """Ends of the cells of a number, ascending, one more than cells with a number; ``None`` of others."""
+        """Ends of the cells of a number, ascending, one more than cells with a number; ``None`` of others.
+
+        Cells hold their upper end, and the first one its lower end, too.
+        """
         if self.rows:
-            return (-1.0, *map(float, row_ends(self.child(schema))))
+            return (0.0, *map(float, row_ends(self.child(schema))))
         column = schema.column(self.column)
         if not isinstance(column, NumericColumn):
             return None
@@ -99,9 +108,15 @@ def axes_of(schema: Schema, columns: tuple[str, ...] | None) -> tuple[Axis, ...]
     return (*(_of_column(schema.column(name)) for name in names), *(Axis(table=name) for name in further))
 
 
-def middles(ends: tuple[float, ...]) -> Any:
-    """Middle of each cell between ends."""
-    return (np.asarray(ends[:-1]) + np.asarray(ends[1:])) / 2
+def whole_ends(ends: Sequence[float]) -> Floats:
+    """Largest whole number of each cell between ends, and before them the one below the smallest of all."""
+    return np.array([ends[0] - 1, *np.floor(ends[1:])])
+
+
+def middles(ends: Sequence[float], *, whole: bool) -> Floats:
+    """Middle of each cell between ends; of ``whole`` numbers, of those that it holds."""
+    own = whole_ends(ends) if whole else np.asarray(ends, dtype=np.float64)
+    return np.asarray((own[:-1] + own[1:] + whole) / 2)
 
 
 def _of_column(column: Any) -> Axis:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dpcore.domain.amounts import amount
 from dpcore.domain.columns import RESERVED
 from dpcore.domain.counted import counted
 from dpcore.domain.schema import Schema
@@ -30,13 +31,23 @@ def figures(reading: ColumnReading, schema: Schema) -> dict[str, str]:
 
 def column_sentences(reading: ColumnReading, schema: Schema) -> list[str]:
     """What a column tells, its interval for noise behind each number."""
-    if reading.quantiles:
+    if reading.untold:
+        lines = [_untold(reading, schema)]
+    elif reading.quantiles:
         named = figures(reading, schema)
         middle = " and ".join(figure_words(reading.quantiles[q], unit_of(reading.axis, schema)) for q in (0.25, 0.75))
         lines = [f"Mean {named['mean']}, median {named['median']}.", f"Half of all values lie between {middle}."]
     else:
         lines = [_largest(reading, schema)]
     return lines + _without_value(reading, schema)
+
+
+def _untold(reading: ColumnReading, schema: Schema) -> str:
+    assert reading.ends is not None
+    unit = unit_of(reading.axis, schema)
+    bounds = f"{amount(reading.ends[0], unit, once=True)} to {amount(reading.ends[-1], unit)}"
+    many = counted(schema).several
+    return f"Too few {many} stand out from the noise to tell a mean or quantiles: these may be anything from {bounds}."
 
 
 def _largest(reading: ColumnReading, schema: Schema) -> str:
@@ -59,7 +70,7 @@ def _without_value(reading: ColumnReading, schema: Schema) -> list[str]:
     return lines
 
 
-def _gone(amount: Amount, what: str, title: str) -> str:
-    if amount.low > 0:
-        return f"{share_words(amount)} {what}."
-    return f"{title} do not stand out from the noise: at most {share_words(amount).rpartition(' ')[2].strip(')')}."
+def _gone(share: Amount, what: str, title: str) -> str:
+    if share.low > 0:
+        return f"{share_words(share)} {what}."
+    return f"{title} do not stand out from the noise: at most {share_words(share).rpartition(' ')[2].strip(')')}."

@@ -10,9 +10,9 @@ from typing import Final
 import numpy as np
 
 from dpcore.arrays import Floats
-from dpcore.domain.columns import MISSING, OTHER, IntegerColumn
+from dpcore.domain.columns import MISSING, OTHER
 from dpcore.domain.schema import Schema
-from dpcore.models.summaries.released.axes import Axis, middles
+from dpcore.models.summaries.released.axes import Axis, middles, whole_ends
 from dpcore.models.summaries.released.estimates import Axes, Estimates
 from dpcore.models.summaries.released.finer import FinerTable, finer
 from dpcore.models.summaries.released.intervals import NORMAL, intervals
@@ -93,6 +93,11 @@ class ColumnReading:
         """Share of people whose value is in no cell of its own."""
         return self.shares.amount(self.cells.index(OTHER)) if OTHER in self.cells else None
 
+    @property
+    def untold(self) -> bool:
+        """Whether the noise leaves nobody with a number: mean and quantiles may then be anything."""
+        return self.ends is not None and _nobody(self.counts.values, self.ends)
+
 
 def total_of(model: SummaryModel) -> Amount:
     """How many records there are."""
@@ -118,19 +123,21 @@ def shares_of(estimates: Estimates, axes: Axes) -> Cells:
 def column_reading(model: SummaryModel, schema: Schema, place: int) -> ColumnReading:
     """What is told of one axis."""
     axis, own = model.axes[place], model.estimates
-    ends = axis.ends(schema)
+    ends, counts = axis.ends(schema), cells_of(own, (place,))
     quantiles: dict[float, Amount] = {}
     mean = None
     if ends is not None:
-        quantiles, mean = _numbers(own, place, ends)
+        whole = axis.whole(schema)
+        quantiles, mean = _numbers(own, place, ends, whole=whole)
         for table in (table for table in model.finer if table.axis == place):
-            whole = isinstance(schema.column(axis.column), IntegerColumn)
             quantiles, mean = _finer_numbers(own, place, table, whole=whole)
+        if _nobody(counts.values, ends):
+            quantiles, mean = anything(ends, QUANTILES, whole=whole)
     return ColumnReading(
         axis,
         axis.label(schema),
         axis.cells(schema),
-        cells_of(own, (place,)),
+        counts,
         shares_of(own, (place,)),
         ends,
         quantiles,
@@ -138,36 +145,34 @@ def column_reading(model: SummaryModel, schema: Schema, place: int) -> ColumnRea
     )
 
 
+def _nobody(counts: Floats, ends: Sequence[float]) -> bool:
+    return bool(counts[: len(ends) - 1].sum() < 1)
+
+
+def anything(ends: Sequence[float], shares: Iterable[float], *, whole: bool) -> tuple[dict[float, Amount], Amount]:
+    """Quantiles and mean of a number that nobody seems to have: the middle of its bounds, with all between them."""
+    middle, low, high = (ends[0] + ends[-1]) / 2, ends[0], ends[-1]
+    quantile = Amount(float(math.ceil(middle)) if whole else middle, low, high)
+    return dict.fromkeys(shares, quantile), Amount(middle, low, high)
+
+
 def readings(model: SummaryModel, schema: Schema) -> list[ColumnReading]:
     """All columns, in the order of the schema."""
     return [column_reading(model, schema, place) for place in range(len(model.axes))]
 
 
-@dataclass(frozen=True)
-class Quantile:
-    """Where a share of the people is below.
-
-    Attributes
-    ----------
-    value : float
-        Even within a cell.
-    first, last : int
-        Places of the ends of cells between which a band around the cumulative shares holds it.
-    """
-
-    value: float
-    first: int
-    last: int
-
-    def amount(self, ends: Sequence[float]) -> Amount:
-        """The value with the interval that these ends of cells make."""
-        return Amount(self.value, min(ends[self.first], self.value), max(ends[self.last], self.value))
-
-
 def quantiles_in_band(
-    ends: Sequence[float], values: Floats, raw: Floats, spread: Callable[[Floats], Floats], shares: Iterable[float]
-) -> dict[float, Quantile]:
-    """Quantiles of a number among those who have one, all by one kind of interval.
+    ends: Sequence[float],
+    values: Floats,
+    raw: Floats,
+    spread: Callable[[Floats], Floats],
+    shares: Iterable[float],
+    *,
+    whole: bool,
+) -> dict[float, Amount]:
+    """Quantiles of a number among those who have one, even within a cell, all by one kind of interval.
+
+    It goes from end of cell to end of cell, where a band around the cumulative shares holds the quantile.
 
     Parameters
     ----------
@@ -176,22 +181,25 @@ def quantiles_in_band(
     spread : callable
         How far noise may take the number of people up to each end, less a share of all of them, of shape
         (n_cells + 1,); given these shares.
+    whole : bool
+        Whether numbers are whole; then a quantile is one of them.
     """
+    points = whole_ends(ends) if whole else np.asarray(ends, dtype=np.float64)
     below = np.concatenate([[0.0], np.cumsum(values)]) / max(values.sum(), 1e-12)
     within = max(float(raw.sum()), 1.0)
     rough = np.clip(np.concatenate([[0.0], np.cumsum(raw)]) / within, 0.0, 1.0)
     reach = spread(rough) / within
     low_curve = np.maximum.accumulate(rough - reach)
     high_curve = np.minimum.accumulate((rough + reach)[::-1])[::-1]
-    last = len(ends) - 1
-    return {
-        share: Quantile(
-            _reached(below, ends, share),
-            min(int(np.searchsorted(high_curve[1:], share, side="left")), last - 1),
-            min(int(np.searchsorted(low_curve, share, side="left")), last),
-        )
-        for share in shares
-    }
+    last, found = len(points) - 1, {}
+    for share in shares:
+        value = _reached(below, points, share)
+        low = float(points[min(int(np.searchsorted(high_curve[1:], share, side="left")), last - 1)])
+        high = float(points[min(int(np.searchsorted(low_curve, share, side="left")), last)])
+        if whole:
+            value, low = float(math.ceil(value)), low + 1
+        found[share] = Amount(value, min(low, value), max(high, value))
+    return found
 
 
 def margin_of(own: Estimates) -> float:
@@ -199,7 +207,7 @@ def margin_of(own: Estimates) -> float:
     return NORMAL if own.gaussian else GEOMETRIC
 
 
-def _numbers(own: Estimates, place: int, ends: tuple[float, ...]) -> tuple[dict[float, Amount], Amount]:
+def _numbers(own: Estimates, place: int, ends: tuple[float, ...], *, whole: bool) -> tuple[dict[float, Amount], Amount]:
     """Quantiles and mean among the people with a number."""
     filled, margin = len(ends) - 1, margin_of(own)
     counts, raw = own.consistent((place,))[:filled], own.table((place,))[:filled]
@@ -207,12 +215,12 @@ def _numbers(own: Estimates, place: int, ends: tuple[float, ...]) -> tuple[dict[
     def spread(below: Floats) -> Floats:
         return margin * _share_deviation(own, place, filled, below)
 
-    found = quantiles_in_band(ends, counts, raw, spread, QUANTILES)
-    return {share: one.amount(ends) for share, one in found.items()}, _mean(own, place, counts, ends, margin)
+    quantiles = quantiles_in_band(ends, counts, raw, spread, QUANTILES, whole=whole)
+    return quantiles, _mean(own, place, counts, ends, middles(ends, whole=whole))
 
 
 def _finer_numbers(own: Estimates, place: int, table: FinerTable, *, whole: bool) -> tuple[dict[float, Amount], Amount]:
-    """The same by finer cells; of ``whole`` numbers a quantile is one of them."""
+    """The same by finer cells."""
     filled, margin = max(table.cells) + 1, margin_of(own)
     counts, values = own.table((place,))[:filled], own.consistent((place,))[:filled]
     told = finer(table, counts, own.deviation((place,)), values)
@@ -221,21 +229,12 @@ def _finer_numbers(own: Estimates, place: int, table: FinerTable, *, whole: bool
     def spread(below: Floats) -> Floats:
         return np.asarray(margin * np.sqrt(told.variances_below(below)))
 
-    found = quantiles_in_band(ends, told.values, told.counts, spread, QUANTILES)
-    middle = middles(ends)
-    quantiles = {share: one.amount(ends) for share, one in found.items()}
-    if whole:
-        middle[1:] += 0.5
-        quantiles = {share: _of_whole_numbers(one, ends) for share, one in found.items()}
+    quantiles = quantiles_in_band(ends, told.values, told.counts, spread, QUANTILES, whole=whole)
+    middle = middles(ends, whole=whole)
     known, within = max(told.values.sum(), 1e-12), max(float(told.counts.sum()), 1.0)
     mean = float(middle @ told.values / known)
     reach = margin * math.sqrt(told.variance(middle - mean)) / within
     return quantiles, Amount(mean, max(mean - reach, ends[0]), min(mean + reach, ends[-1]))
-
-
-def _of_whole_numbers(one: Quantile, ends: tuple[float, ...]) -> Amount:
-    value, low = float(np.ceil(one.value)), ends[one.first] + (1 if one.first else 0)
-    return Amount(value, min(low, value), max(ends[one.last], value))
 
 
 def _share_deviation(own: Estimates, place: int, filled: int, below: Floats) -> Floats:
@@ -251,7 +250,7 @@ def _share_deviation(own: Estimates, place: int, filled: int, below: Floats) -> 
     return np.asarray(np.sqrt(np.maximum(counts + below**2 * last - 2 * below * shared, 0.0)))
 
 
-def _reached(below: Floats, ends: Sequence[float], share: float) -> float:
+def _reached(below: Floats, ends: Floats, share: float) -> float:
     """Where a share of the people is below: even within a cell."""
     place = min(int(np.searchsorted(below, share, side="left")), len(ends) - 1)
     if place == 0:
@@ -261,8 +260,8 @@ def _reached(below: Floats, ends: Sequence[float], share: float) -> float:
     return float(ends[place - 1] + part * (ends[place] - ends[place - 1]))
 
 
-def _mean(own: Estimates, place: int, counts: Floats, ends: tuple[float, ...], margin: float) -> Amount:
-    middle, size = middles(ends), own.sizes[place]
+def _mean(own: Estimates, place: int, counts: Floats, ends: tuple[float, ...], middle: Floats) -> Amount:
+    size = own.sizes[place]
     known = max(counts.sum(), 1.0)
     mean = float(middle @ counts / known)
     # Noise on the cells of numbers alone, seen from the mean: independent up to the common total.
@@ -270,5 +269,5 @@ def _mean(own: Estimates, place: int, counts: Floats, ends: tuple[float, ...], m
     each = (cell - own.total_deviation**2 / size**2) / (1 - 1 / size) if size > 1 else 0.0
     away = middle - mean
     variance = each * float(away @ away - away.sum() ** 2 / size) + own.total_deviation**2 * (away.sum() / size) ** 2
-    reach = margin * math.sqrt(max(variance, 0.0)) / known
+    reach = margin_of(own) * math.sqrt(max(variance, 0.0)) / known
     return Amount(mean, max(mean - reach, ends[0]), min(mean + reach, ends[-1]))

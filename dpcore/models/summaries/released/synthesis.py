@@ -177,8 +177,7 @@ def values_of(axis: Axis, schema: Schema, codes: Ints, generator: np.random.Gene
     if ends is None:
         cells = np.asarray([None if cell == MISSING else cell for cell in axis.cells(schema)], dtype=object)
         return cells[codes]
-    points = np.array([*ends, np.nan])
-    return between(column, points[codes], np.append(points[1:], np.nan)[codes], generator)
+    return between(column, np.array(ends), codes, generator)
 
 
 def _in_files(column: Any, values: Any) -> Any:

@@ -16,7 +16,7 @@ from dpcore.models.summaries.released.axes import middles
 from dpcore.models.summaries.released.estimates import Estimates
 from dpcore.models.summaries.released.intervals import intervals
 from dpcore.models.summaries.released.model import SummaryModel
-from dpcore.models.summaries.released.reading import Amount, margin_of, quantiles_in_band
+from dpcore.models.summaries.released.reading import Amount, anything, margin_of, quantiles_in_band
 from dpcore.models.summaries.released.share_intervals import Whole, share_intervals
 from dpcore.models.summaries.released.turned import turned
 from dpcore.released.noisy_counts import nearest_rows
@@ -122,6 +122,14 @@ class View:
         table = table if place > self.by else np.swapaxes(table, -1, -2)
         return np.asarray(table[..., list(self.shown), :])
 
+    def whole(self, place: int) -> bool:
+        """Whether the numbers of an axis are whole."""
+        return self.model.axes[place].whole(self.schema)
+
+    def known(self, place: int, filled: int) -> list[bool]:
+        """Of each group, whether anybody seems to be in the first cells of an axis, those of its numbers."""
+        return [bool(count >= 1) for count in self.counts(place)[:, :filled].sum(axis=-1)]
+
     def compared(self, place: int, cells: int) -> list[int]:
         """Which of the shown groups have enough people for their shares of so many cells to be compared."""
         counts = self.model.estimates.table((self.by,))[list(self.shown)]
@@ -173,7 +181,7 @@ def _lines(view: View, again: View, place: int) -> list[Line]:
             Line(axis.name, label, "", (), gap),
             *(Line(axis.name, cells[own], "share", shares[own]) for own in told),
         ]
-    middle = middles(ends)
+    middle = middles(ends, whole=view.whole(place))
     inside = view.shares(place, list(range(len(middle))))
     lines = [
         Line(axis.name, label, "mean", _means(view, again, place, inside, middle, ends), gap),
@@ -189,16 +197,17 @@ def _difference(view: View, again: View, place: int) -> Amount | None:
     """Standardised difference of one column."""
     axis, schema = view.model.axes[place], view.schema
     ends = axis.ends(schema)
+    middle = None if ends is None else middles(ends, whole=view.whole(place))
     known = [number for number, cell in enumerate(axis.cells(schema)) if cell not in RESERVED]
     groups = view.compared(place, len(known))
     if len(groups) < 2:
         return None
     counts, redrawn = (own.counts(place)[..., groups, :][..., known] for own in (view, again))
-    if ends is None:
+    if middle is None:
         redrawn = redrawn[: max(_FEWEST, _DRAWS * _NARROW // len(known))]
 
     def gap(shares: Floats) -> Floats:
-        return _gap_of_shares(shares) if ends is None else _gap_of_means(shares, middles(ends))
+        return _gap_of_shares(shares) if middle is None else _gap_of_means(shares, middle)
 
     value, moved = (gap(_shares_of(own)) for own in (counts, redrawn))
     return turned(float(value), moved, alone=lambda: gap(_alike(counts, redrawn)))
@@ -229,10 +238,12 @@ def _means(
     raw = view.means(place, middle)
     reach = np.quantile(np.abs(again.means(place, middle) - raw), 0.95, axis=0)
     values = inside @ middle
-    return tuple(
+    found = (
         Amount(float(v), max(min(float(r - w), float(v)), ends[0]), min(max(float(r + w), float(v)), ends[-1]))
         for v, r, w in zip(values, raw, reach, strict=True)
     )
+    nothing = anything(ends, (), whole=view.whole(place))[1]
+    return tuple(own if known else nothing for own, known in zip(found, view.known(place, len(middle)), strict=True))
 
 
 def _variances(shares: Floats, middle: Floats) -> Floats:
@@ -246,9 +257,11 @@ def _medians(view: View, place: int, inside: Floats, ends: tuple[float, ...]) ->
     def spread(below: Floats) -> Floats:
         return margin * deviations_below(view, place, filled, below)
 
-    counts = view.counts(place)[:, :filled]
-    found = (quantiles_in_band(ends, inside[row], counts[row], spread, (0.5,)) for row in range(len(counts)))
-    return tuple(one[0.5].amount(ends) for one in found)
+    counts, whole = view.counts(place)[:, :filled], view.whole(place)
+    found = (quantiles_in_band(ends, *one, spread, (0.5,), whole=whole) for one in zip(inside, counts, strict=True))
+    nothing = anything(ends, (0.5,), whole=whole)[0]
+    known = view.known(place, filled)
+    return tuple((own if told else nothing)[0.5] for own, told in zip(found, known, strict=True))
 
 
 def deviations_below(view: View, place: int, filled: int, below: Floats) -> Floats:

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import math
-from itertools import pairwise
 
 from dpcore.domain.amounts import amount as with_unit
-from dpcore.domain.columns import MISSING, OTHER, format_number
+from dpcore.domain.labels import cells_called
 from dpcore.domain.schema import Schema
 from dpcore.models.summaries.released.axes import Axis
 from dpcore.models.summaries.released.reading import Amount
 from dpcore.numerals import hundredths, minus, percent, whole
 from dpcore.released.noisy_counts import NOISE_ALONE
 
-_RESERVED = {MISSING: "missing", OTHER: "other"}
 #: Digits of a figure without noise.
 _EXACT = 4
 
@@ -72,8 +70,9 @@ def rounded(amount: Amount) -> tuple[str, str, str]:
         digits = _EXACT - 1 - (math.floor(math.log10(largest)) if largest > 0 else 0)
     digits = min(digits, 6)
     ends = (amount.value, amount.low, amount.high)
-    if len({round(own, digits) for own in ends}) == 1 and round(amount.value, digits).is_integer():
-        digits = 0  # 0 (0 to 0), and no zeros behind it.
+    alike = len({round(own, digits) for own in ends}) == 1 and round(amount.value, digits).is_integer()
+    if alike or all(own.is_integer() for own in ends):
+        digits = min(digits, 0)  # 3 (2 to 4), and no zeros behind it.
     value, low, high = (_written(own, digits) for own in ends)
     return value, low, high
 
@@ -99,20 +98,4 @@ def unit_of(axis: Axis, schema: Schema) -> str:
 
 def cell_words(axis: Axis, schema: Schema) -> tuple[str, ...]:
     """Cells as people say them: ``20 to 29``, ``over 2.5 to 5``, ``missing``."""
-    cells = axis.cells(schema)
-    ends = None if axis.rows else axis.ends(schema)
-    if ends is None:
-        return tuple(_RESERVED.get(cell, cell) for cell in cells)
-    by_ones = schema.column(axis.column).type == "integer"
-    numbers = [
-        _between(low, high, first=place == 0, by_ones=by_ones) for place, (low, high) in enumerate(pairwise(ends))
-    ]
-    return (*numbers, *(_RESERVED.get(cell, cell) for cell in cells[len(numbers) :]))
-
-
-def _between(low: float, high: float, *, first: bool, by_ones: bool) -> str:
-    if by_ones:
-        low = low if first else math.floor(low) + 1
-        return format_number(high) if low >= high else f"{format_number(low)} to {format_number(high)}"
-    start = "" if first else "over "
-    return f"{start}{format_number(low)} to {format_number(high)}"
+    return axis.cells(schema) if axis.rows else cells_called(schema.column(axis.column))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import streamlit as st
 
@@ -12,6 +12,9 @@ from dpcore.released.release import Release
 from dpcore.spreadsheets import frame_csv
 from pages.components.families.shared import release_file
 from pages.components.kit import made_file
+
+#: What files are (MIME) by their endings; others are plain text.
+_KINDS: Final = {"csv": "text/csv"}
 
 
 @dataclass(frozen=True)
@@ -24,11 +27,24 @@ class File:
         What its button says after ``Download``.
     ending : str
         Of its name, without the dot.
+    name : str
+        What of the release it holds, where other files have the same ending.
     """
 
     label: str
     ending: str
     content: str
+    name: str = ""
+
+    @property
+    def tail(self) -> str:
+        """What stands behind the name of the release: ``-codes.csv``."""
+        return f"-{self.name}.{self.ending}" if self.name else f".{self.ending}"
+
+    @property
+    def kind(self) -> str:
+        """What it is (MIME)."""
+        return _KINDS.get(self.ending, "text/plain")
 
 
 def file_name(release: Release) -> str:
@@ -79,9 +95,9 @@ def show(release: Release, model: Any, key: str, csv: str, more: Sequence[File] 
         place.download_button(
             f"Download {file.label}",
             file.content,
-            f"{name}.{file.ending}",
-            "text/plain",
-            key=f"{key}-{file.ending}",
+            f"{name}{file.tail}",
+            file.kind,
+            key=f"{key}-{file.name or file.ending}",
             on_click="ignore",
             width="stretch",
         )

@@ -101,7 +101,7 @@ def _more(look: Look) -> list[downloads.File]:
         return []
     from dpcore.models.summaries.released.frames import code_frame
 
-    return [downloads.File("codes (CSV)", "csv", frame_csv(code_frame(look.model, look.schema)))]
+    return [downloads.File("codes (CSV)", "csv", frame_csv(code_frame(look.model, look.schema)), name="codes")]
 
 
 _SHOWN: dict[str, Callable[[Look], None]] = {
