@@ -29,10 +29,15 @@ def interval_words(item: Redescription) -> str:
     return f"{hundredths(low)} to {hundredths(high)}"
 
 
-def alike_words(jaccard: float, counted: Noun) -> str:
+def alike_people(jaccard: float, counted: Noun) -> str:
     """How far two groups are the same people: at least so far, if asked of the lower end of an interval."""
     degree = next((word for least, word in ((0.8, "nearly"), (0.5, "mostly")) if jaccard >= least), "partly")
-    return f"{degree} the same {counted.several} as"
+    return f"{degree} the same {counted.several}"
+
+
+def alike_words(jaccard: float, counted: Noun) -> str:
+    """The same, as it stands between the two sides."""
+    return f"{alike_people(jaccard, counted)} as"
 
 
 def sentence(item: Redescription, counted: Noun) -> str:
