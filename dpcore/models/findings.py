@@ -32,7 +32,7 @@ _LEAST: Final = 0.02
 #: Correlation from which on two releases are said to agree, or below its negative to disagree.
 _ALIKE: Final = 0.3
 
-Agreement = Literal["alike", "opposite", "unclear", "one only", "different"]
+Agreement = Literal["alike", "opposite", "unclear", "named", "one only", "different"]
 
 
 @dataclass(frozen=True)
@@ -70,19 +70,18 @@ def findings(release: Release) -> dict[str, Finding]:
 
 
 def agreement(items: Sequence[Finding | None]) -> Agreement:
-    """How far what several releases say of one column goes together."""
+    """How far what several releases say of one column goes together; ``named``: of some only its use is told."""
     known = [item for item in items if item is not None]
     if len(known) < len(items):
         return "one only" if len(known) == 1 else "different"
     profiles = [item.profile for item in known if item.profile is not None]
-    if len(profiles) < len(known):
-        return "alike"
-    if len({profile.shape for profile in profiles}) > 1:
-        return "unclear"
-    pairs = [_correlation(a, b) for place, a in enumerate(profiles) for b in profiles[place + 1 :]]
-    if min(pairs) <= -_ALIKE:
+    comparable = len({profile.shape for profile in profiles}) == 1
+    pairs = [_correlation(a, b) for place, a in enumerate(profiles) for b in profiles[place + 1 :] if comparable]
+    if min(pairs, default=0.0) <= -_ALIKE:
         return "opposite"
-    return "alike" if min(pairs) >= _ALIKE else "unclear"
+    if len(profiles) < len(known):
+        return "named"
+    return "alike" if min(pairs, default=0.0) >= _ALIKE else "unclear"
 
 
 def outcome(release: Release) -> str:
