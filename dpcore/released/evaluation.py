@@ -17,7 +17,10 @@ from dpcore.released.noisy_counts import sum_tail
 #: Draws of the public noise distribution used to state what noise does to a figure.
 REDRAWS = 400
 _CONFIDENCE = 0.95
+_Z95 = 1.96
 _TWO = 2
+#: With fewer records on one side an AUC tells nothing of others.
+_FEW = 5
 
 
 class Figure(FrozenModel):
@@ -89,8 +92,8 @@ def evaluate(
     redraws = redrawn(noisy_counts, scale)
     return Evaluation(
         noisy_confusion=tuple(tuple(int(n) for n in row) for row in confusion),
-        accuracy=_figure(noisy_counts, redraws, partial(accuracy_of, labels=predicted), _accuracy_error),
-        auc=_figure(noisy_counts, redraws, partial(auc_of, estimates=estimates), _auc_error),
+        accuracy=_figure(noisy_counts, redraws, partial(accuracy_of, labels=predicted), _accuracy_margin),
+        auc=_figure(noisy_counts, redraws, partial(auc_of, estimates=estimates), auc_margin),
         count_margin=count_margin,
         group_estimates=tuple(tuple(float(share) for share in row) for row in estimates),
         group_counts=tuple(tuple(int(n) for n in row) for row in noisy_counts),
@@ -187,7 +190,7 @@ def _figure(
     counts: Ints,
     redraws: Ints,
     measure: Callable[[Ints], float],
-    sampling_error: Callable[[float, Ints], float],
+    sampling_margin: Callable[[float, Ints], float],
 ) -> Figure | None:
     value = measure(counts)
     spread = np.array([measure(redraw) for redraw in redraws])
@@ -197,21 +200,36 @@ def _figure(
     value = float(np.clip(value, 0.0, 1.0))
     return Figure(
         value=value,
-        noise_margin=float(min(1.0, 1.96 * defined.std())),
-        sampling_margin=float(min(1.0, 1.96 * sampling_error(value, counts))),
+        noise_margin=float(min(1.0, _Z95 * defined.std())),
+        sampling_margin=sampling_margin(value, counts),
     )
 
 
-def _accuracy_error(accuracy: float, counts: Ints) -> float:
-    return math.sqrt(accuracy * (1 - accuracy) / max(1, int(counts.sum())))
+def share_margin(share: float, people: float) -> float:
+    """How far the farther end of Wilson's interval is from a share: also where all or none of the records count."""
+    spread = _Z95 * math.sqrt(share * (1 - share) / people + (_Z95 / (2 * people)) ** 2)
+    off = abs(share - 0.5) * _Z95**2 / people
+    return min(1.0, (off + spread) / (1 + _Z95**2 / people))
 
 
-def _auc_error(auc: float, counts: Ints) -> float:
-    """Standard error of an AUC (Hanley and McNeil 1982); of a mean of several, at most the mean of theirs."""
-    q1, q2 = auc / (2 - auc), 2 * auc**2 / (1 + auc)
-    errors = []
+def _accuracy_margin(accuracy: float, counts: Ints) -> float:
+    return share_margin(accuracy, max(1, int(counts.sum())))
+
+
+def auc_margin(auc: float, counts: Ints) -> float:
+    """Half of the interval of an AUC (Hanley and McNeil 1982); of a mean of several, at most the mean of theirs.
+
+    An AUC of 1 is taken for one half of a record below it, and an AUC of 0 for as much above: they have no spread.
+    """
+    margins = []
     for (positive, negative), _ in _sides(counts, np.zeros(counts.shape)):
-        positives, negatives = max(1.0, float(positive.sum())), max(1.0, float(negative.sum()))
-        variance = auc * (1 - auc) + (positives - 1) * (q1 - auc**2) + (negatives - 1) * (q2 - auc**2)
-        errors.append(math.sqrt(max(0.0, variance) / (positives * negatives)))
-    return float(np.mean(errors))
+        positives, negatives = float(positive.sum()), float(negative.sum())
+        least = min(positives, negatives)
+        if least < _FEW:
+            margins.append(1.0)
+            continue
+        drawn = float(np.clip(auc, 0.5 / least, 1 - 0.5 / least))
+        q1, q2 = drawn / (2 - drawn), 2 * drawn**2 / (1 + drawn)
+        variance = drawn * (1 - drawn) + (positives - 1) * (q1 - drawn**2) + (negatives - 1) * (q2 - drawn**2)
+        margins.append(min(1.0, _Z95 * math.sqrt(max(0.0, variance) / (positives * negatives))))
+    return float(np.mean(margins))
