@@ -19,6 +19,8 @@ REDRAWS = 400
 _CONFIDENCE = 0.95
 _Z95 = 1.96
 _TWO = 2
+#: Fewer records than this many standard deviations of their noise are taken for drowned in it.
+CLEAR = 2.0
 #: With fewer records on one side an AUC tells nothing of others.
 _FEW = 5
 
@@ -42,7 +44,7 @@ class Evaluation(FrozenModel):
         Share predicted correctly; ``None`` if noise drowns the counts.
     auc : Figure or None
         Area under the ROC curve of the second class; of more than two classes the mean over
-        them, each against all others. ``None`` if noise drowns the counts.
+        them, each against all others. ``None`` if noise drowns all records of a class, or all others.
     count_margin : int
         Noise on each count of a group stays within plus or minus this, with 95 % confidence.
     group_estimates : tuple of tuple of float, shape (n_groups, n_classes)
@@ -65,7 +67,7 @@ class Evaluation(FrozenModel):
     @property
     def has_auc(self) -> bool:
         """Whether there is something to say of the AUC: earlier versions worked it out for two classes only."""
-        return self.auc is not None or len(self.noisy_confusion) == _TWO
+        return self.auc is not None or bool(self.group_counts) or len(self.noisy_confusion) == _TWO
 
 
 def evaluate(
@@ -90,10 +92,11 @@ def evaluate(
     predicted = estimates.argmax(axis=1) if labels is None else labels
     confusion = confusion_of(noisy_counts, predicted)
     redraws = redrawn(noisy_counts, scale)
+    ranked = _figure(noisy_counts, redraws, partial(auc_of, estimates=estimates), auc_margin)
     return Evaluation(
         noisy_confusion=tuple(tuple(int(n) for n in row) for row in confusion),
         accuracy=_figure(noisy_counts, redraws, partial(accuracy_of, labels=predicted), _accuracy_margin),
-        auc=_figure(noisy_counts, redraws, partial(auc_of, estimates=estimates), auc_margin),
+        auc=ranked if _classes_clear(noisy_counts, redraws) else None,
         count_margin=count_margin,
         group_estimates=tuple(tuple(float(share) for share in row) for row in estimates),
         group_counts=tuple(tuple(int(n) for n in row) for row in noisy_counts),
@@ -164,6 +167,9 @@ def accuracy_of(counts: Ints, labels: Ints) -> float:
 def auc_of(counts: Ints, estimates: Floats) -> float:
     """Area under the ROC curve from counts per group, ties counted half; NaN if undefined.
 
+    As :func:`accuracy_of` it may lie below 0 or above 1: counts that are cut at 0 would draw it to one half,
+    and what noise does to it with them.
+
     Parameters
     ----------
     counts, estimates : arrays of shape (n_groups, n_classes)
@@ -174,16 +180,24 @@ def auc_of(counts: Ints, estimates: Floats) -> float:
 
 def _sides(counts: Ints, estimates: Floats) -> list[tuple[tuple[Floats, Floats], Floats]]:
     """Records of a class and of all others per group, with the scores that are to tell them apart."""
-    people = np.maximum(counts, 0).astype(np.float64)  # Noise for a tiny epsilon: products leave 64 bits.
+    people = counts.astype(np.float64)  # Noise for a tiny epsilon: products leave 64 bits.
     classes = [1] if counts.shape[1] == _TWO else range(counts.shape[1])
     return [((people[:, one], people.sum(axis=1) - people[:, one]), estimates[:, one]) for one in classes]
 
 
 def _auc(positive: Floats, negative: Floats, scores: Floats) -> float:
-    if positive.sum() == 0 or negative.sum() == 0:
+    if positive.sum() <= 0 or negative.sum() <= 0:
         return math.nan
     wins = (scores[:, None] > scores[None, :]) + 0.5 * (scores[:, None] == scores[None, :])
     return float(positive @ wins @ negative / (positive.sum() * negative.sum()))
+
+
+def _classes_clear(counts: Ints, redraws: Ints) -> bool:
+    """Whether noise leaves something to see of every class, and of the others beside it."""
+    own, noisy = counts.sum(axis=0), redraws.sum(axis=1)
+    sides = np.concatenate([own, own.sum() - own])
+    noise = np.concatenate([noisy, noisy.sum(axis=1, keepdims=True) - noisy], axis=1).std(axis=0)
+    return bool(np.all(sides > CLEAR * noise))
 
 
 def _figure(

@@ -105,6 +105,48 @@ def apart(auc: float) -> float:
     return float(np.sqrt(2) * norm.ppf(auc))
 
 
+@pytest.mark.parametrize(
+    ("people", "ill", "groups", "scale", "true"),
+    [(200, 0.5, 32, 2.0, 0.9), (600, 0.05, 16, 1.0, 0.8), (3000, 0.1, 16, 10.0, 0.8), (10_000, 0.2, 8, 1.0, 0.8)],
+)
+def test_noise_on_an_auc_stays_within_its_margin(
+    people: int, ill: float, groups: int, scale: float, true: float
+) -> None:
+    exact, estimates = grouped(people, ill, groups, true)
+    told = auc_of(exact, estimates)
+    noise = SeededRandom(6).geometric_noise(scale, 80 * exact.size).reshape(-1, *exact.shape)
+    found = [evaluate(exact + one, estimates, scale, 9).auc for one in noise]
+    off = [(one.value - told, one.noise_margin) for one in found if one is not None]
+    assert len(off) >= 72
+    # 95% of 80 are 76; fewer than 68 have a chance below 1e-3.
+    assert np.mean([abs(error) <= margin for error, margin in off]) >= 0.85
+    assert abs(np.mean([error for error, _ in off])) < 0.02
+
+
+def test_an_auc_is_not_told_where_noise_drowns_a_class() -> None:
+    exact, estimates = grouped(200, 0.05, 32, 0.9)
+    noise = SeededRandom(7).geometric_noise(2.0, 100 * exact.size).reshape(-1, *exact.shape)
+    found = [evaluate(exact + one, estimates, 2.0, 6) for one in noise]
+    assert np.mean([one.auc is None for one in found]) >= 0.8
+    told = verdict(next(one for one in found if one.auc is None), "ill", ("no", "yes"))
+    assert (told.grade, told.headline) == ("unknown", "Noise hides how good it is")
+    three = np.array([[400, 30, 1], [30, 500, -2], [20, 10, 2]])
+    of_three = evaluate(three, np.eye(3), 2.0, 6)
+    assert of_three.auc is None
+    assert of_three.has_auc, "noise hides it: it was not left out"
+    assert verdict(of_three, "goes", ("a", "b", "c")).headline == "Noise hides how good it is"
+
+
+def grouped(people: int, ill: float, groups: int, true: float) -> tuple[np.ndarray, np.ndarray]:
+    """Exact counts of people in equally large groups by a score with about this AUC, and estimates that rise."""
+    draw, yes = np.random.default_rng(3), round(people * ill)
+    scores = np.concatenate([draw.normal(0, 1, people - yes), draw.normal(apart(true), 1, yes)])
+    place = np.searchsorted(np.quantile(scores, np.arange(1, groups) / groups), scores)
+    counts = np.stack([np.bincount(own, minlength=groups) for own in (place[: people - yes], place[people - yes :])], 1)
+    chances = (np.arange(groups) + 0.5) / groups
+    return counts, np.stack([1 - chances, chances], axis=1)
+
+
 def test_earlier_releases_do_not_tell() -> None:
     earlier = evaluate(COUNTS, ESTIMATES, 3.0, 9).model_copy(update={"group_counts": (), "group_estimates": ()})
     assert counts_summed(SimpleNamespace(evaluation=earlier)) is None
