@@ -33,7 +33,7 @@ _LEAST: Final = 0.02
 #: Correlation from which on two releases are said to agree, or below its negative to disagree.
 _ALIKE: Final = 0.3
 
-Agreement = Literal["alike", "opposite", "unclear", "one only", "different"]
+Agreement = Literal["alike", "opposite", "unclear", "named", "one only", "different"]
 
 
 @dataclass(frozen=True)
@@ -74,20 +74,19 @@ def findings(release: Release) -> dict[str, Finding]:
 
 
 def agreement(items: Sequence[Finding | None]) -> Agreement:
-    """How far what several releases say of one column goes together."""
+    """How far what several releases say of one column goes together; ``named``: of some only its use is told."""
     known = [item for item in items if item is not None]
     if len(known) < len(items):
         return "one only" if len(known) == 1 else "different"
     profiles = [item.profile for item in known if item.profile is not None]
-    if len(profiles) < len(known):
-        return "alike"
-    if len({profile.shape for profile in profiles}) > 1:
-        return "unclear"
-    pairs = list(combinations(known, 2))
-    alike = [_correlation(np.asarray(a.profile), np.asarray(b.profile)) for a, b in pairs]
+    comparable = len({profile.shape for profile in profiles}) == 1
+    pairs = list(combinations((item for item in known if item.profile is not None), 2)) if comparable else []
+    alike = [_correlation(np.asarray(one.profile), np.asarray(other.profile)) for one, other in pairs]
     if any(own <= -_ALIKE and _apart(*pair) for own, pair in zip(alike, pairs, strict=True)):
         return "opposite"
-    return "alike" if min(alike) >= _ALIKE else "unclear"
+    if len(profiles) < len(known):
+        return "named"
+    return "alike" if min(alike, default=0.0) >= _ALIKE else "unclear"
 
 
 def outcome(release: Release) -> str:

@@ -10,6 +10,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from dpcore.domain.counted import Noun
+from dpcore.models.redescriptions.released.reading import alike_people
 from dpcore.models.redescriptions.released.redescription_set import Redescription, RedescriptionSet
 from dpcore.numerals import hundredths, whole
 from dpcore.plots.style import INK, SOFT, clear_layout, colour, safe, shorten
@@ -209,8 +210,9 @@ def redescriptions_alt(found: RedescriptionSet, threshold: float) -> str:
     )
     if not kept:
         return counted
-    alike = f"these are nearly the same {found.counted.several}: {kept[0].left}; and: {kept[0].right}"
-    return f"The best one kept says that {alike}. Its {beside_largest(kept[0], kept)} {counted}"
+    alike = alike_people(kept[0].interval[0], found.counted)
+    said = f"these are {alike}: {kept[0].left}; and: {kept[0].right}"
+    return f"The best one kept says that {said}. Its {beside_largest(kept[0], kept)} {counted}"
 
 
 def beside_largest(best: Redescription, items: Sequence[Redescription]) -> str:

@@ -17,7 +17,12 @@ from dpcore.released.noisy_counts import sum_tail
 #: Draws of the public noise distribution used to state what noise does to a figure.
 REDRAWS = 400
 _CONFIDENCE = 0.95
+_Z95 = 1.96
 _TWO = 2
+#: Fewer records than this many standard deviations of their noise are taken for drowned in it.
+CLEAR = 2.0
+#: With fewer records on one side an AUC tells nothing of others.
+_FEW = 5
 
 
 class Figure(FrozenModel):
@@ -39,7 +44,7 @@ class Evaluation(FrozenModel):
         Share predicted correctly; ``None`` if noise drowns the counts.
     auc : Figure or None
         Area under the ROC curve of the second class; of more than two classes the mean over
-        them, each against all others. ``None`` if noise drowns the counts.
+        them, each against all others. ``None`` if noise drowns all records of a class, or all others.
     count_margin : int
         Noise on each count of a group stays within plus or minus this, with 95 % confidence.
     group_estimates : tuple of tuple of float, shape (n_groups, n_classes)
@@ -62,7 +67,7 @@ class Evaluation(FrozenModel):
     @property
     def has_auc(self) -> bool:
         """Whether there is something to say of the AUC: earlier versions worked it out for two classes only."""
-        return self.auc is not None or len(self.noisy_confusion) == _TWO
+        return self.auc is not None or bool(self.group_counts) or len(self.noisy_confusion) == _TWO
 
 
 def evaluate(
@@ -87,10 +92,11 @@ def evaluate(
     predicted = estimates.argmax(axis=1) if labels is None else labels
     confusion = confusion_of(noisy_counts, predicted)
     redraws = redrawn(noisy_counts, scale)
+    ranked = _figure(noisy_counts, redraws, partial(auc_of, estimates=estimates), auc_margin)
     return Evaluation(
         noisy_confusion=tuple(tuple(int(n) for n in row) for row in confusion),
-        accuracy=_figure(noisy_counts, redraws, partial(accuracy_of, labels=predicted), _accuracy_error),
-        auc=_figure(noisy_counts, redraws, partial(auc_of, estimates=estimates), _auc_error),
+        accuracy=_figure(noisy_counts, redraws, partial(accuracy_of, labels=predicted), _accuracy_margin),
+        auc=ranked if _classes_clear(noisy_counts, redraws) else None,
         count_margin=count_margin,
         group_estimates=tuple(tuple(float(share) for share in row) for row in estimates),
         group_counts=tuple(tuple(int(n) for n in row) for row in noisy_counts),
@@ -161,6 +167,9 @@ def accuracy_of(counts: Ints, labels: Ints) -> float:
 def auc_of(counts: Ints, estimates: Floats) -> float:
     """Area under the ROC curve from counts per group, ties counted half; NaN if undefined.
 
+    As :func:`accuracy_of` it may lie below 0 or above 1: counts that are cut at 0 would draw it to one half,
+    and what noise does to it with them.
+
     Parameters
     ----------
     counts, estimates : arrays of shape (n_groups, n_classes)
@@ -171,23 +180,31 @@ def auc_of(counts: Ints, estimates: Floats) -> float:
 
 def _sides(counts: Ints, estimates: Floats) -> list[tuple[tuple[Floats, Floats], Floats]]:
     """Records of a class and of all others per group, with the scores that are to tell them apart."""
-    people = np.maximum(counts, 0).astype(np.float64)  # Noise for a tiny epsilon: products leave 64 bits.
+    people = counts.astype(np.float64)  # Noise for a tiny epsilon: products leave 64 bits.
     classes = [1] if counts.shape[1] == _TWO else range(counts.shape[1])
     return [((people[:, one], people.sum(axis=1) - people[:, one]), estimates[:, one]) for one in classes]
 
 
 def _auc(positive: Floats, negative: Floats, scores: Floats) -> float:
-    if positive.sum() == 0 or negative.sum() == 0:
+    if positive.sum() <= 0 or negative.sum() <= 0:
         return math.nan
     wins = (scores[:, None] > scores[None, :]) + 0.5 * (scores[:, None] == scores[None, :])
     return float(positive @ wins @ negative / (positive.sum() * negative.sum()))
+
+
+def _classes_clear(counts: Ints, redraws: Ints) -> bool:
+    """Whether noise leaves something to see of every class, and of the others beside it."""
+    own, noisy = counts.sum(axis=0), redraws.sum(axis=1)
+    sides = np.concatenate([own, own.sum() - own])
+    noise = np.concatenate([noisy, noisy.sum(axis=1, keepdims=True) - noisy], axis=1).std(axis=0)
+    return bool(np.all(sides > CLEAR * noise))
 
 
 def _figure(
     counts: Ints,
     redraws: Ints,
     measure: Callable[[Ints], float],
-    sampling_error: Callable[[float, Ints], float],
+    sampling_margin: Callable[[float, Ints], float],
 ) -> Figure | None:
     value = measure(counts)
     spread = np.array([measure(redraw) for redraw in redraws])
@@ -197,21 +214,36 @@ def _figure(
     value = float(np.clip(value, 0.0, 1.0))
     return Figure(
         value=value,
-        noise_margin=float(min(1.0, 1.96 * defined.std())),
-        sampling_margin=float(min(1.0, 1.96 * sampling_error(value, counts))),
+        noise_margin=float(min(1.0, _Z95 * defined.std())),
+        sampling_margin=sampling_margin(value, counts),
     )
 
 
-def _accuracy_error(accuracy: float, counts: Ints) -> float:
-    return math.sqrt(accuracy * (1 - accuracy) / max(1, int(counts.sum())))
+def share_margin(share: float, people: float) -> float:
+    """How far the farther end of Wilson's interval is from a share: also where all or none of the records count."""
+    spread = _Z95 * math.sqrt(share * (1 - share) / people + (_Z95 / (2 * people)) ** 2)
+    off = abs(share - 0.5) * _Z95**2 / people
+    return min(1.0, (off + spread) / (1 + _Z95**2 / people))
 
 
-def _auc_error(auc: float, counts: Ints) -> float:
-    """Standard error of an AUC (Hanley and McNeil 1982); of a mean of several, at most the mean of theirs."""
-    q1, q2 = auc / (2 - auc), 2 * auc**2 / (1 + auc)
-    errors = []
+def _accuracy_margin(accuracy: float, counts: Ints) -> float:
+    return share_margin(accuracy, max(1, int(counts.sum())))
+
+
+def auc_margin(auc: float, counts: Ints) -> float:
+    """Half of the interval of an AUC (Hanley and McNeil 1982); of a mean of several, at most the mean of theirs.
+
+    An AUC of 1 is taken for one half of a record below it, and an AUC of 0 for as much above: they have no spread.
+    """
+    margins = []
     for (positive, negative), _ in _sides(counts, np.zeros(counts.shape)):
-        positives, negatives = max(1.0, float(positive.sum())), max(1.0, float(negative.sum()))
-        variance = auc * (1 - auc) + (positives - 1) * (q1 - auc**2) + (negatives - 1) * (q2 - auc**2)
-        errors.append(math.sqrt(max(0.0, variance) / (positives * negatives)))
-    return float(np.mean(errors))
+        positives, negatives = float(positive.sum()), float(negative.sum())
+        least = min(positives, negatives)
+        if least < _FEW:
+            margins.append(1.0)
+            continue
+        drawn = float(np.clip(auc, 0.5 / least, 1 - 0.5 / least))
+        q1, q2 = drawn / (2 - drawn), 2 * drawn**2 / (1 + drawn)
+        variance = drawn * (1 - drawn) + (positives - 1) * (q1 - drawn**2) + (negatives - 1) * (q2 - drawn**2)
+        margins.append(min(1.0, _Z95 * math.sqrt(max(0.0, variance) / (positives * negatives))))
+    return float(np.mean(margins))

@@ -8,14 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpcore.arrays import Floats, Ints
-from dpcore.released.evaluation import Evaluation, Figure, redrawn
+from dpcore.released.evaluation import CLEAR, Evaluation, Figure, redrawn, share_margin
 
 SENSITIVITY, SPECIFICITY = "sensitivity", "specificity"
 POSITIVE_VALUE, NEGATIVE_VALUE = "positive predictive value", "negative predictive value"
 FLAGGED = "flagged"
 _MEASURES = (SENSITIVITY, SPECIFICITY, POSITIVE_VALUE, NEGATIVE_VALUE, FLAGGED)
-#: A share of fewer records than this many standard deviations of their noise is not told.
-_CLEAR = 2.0
 
 
 @dataclass(frozen=True)
@@ -131,10 +129,10 @@ def _shares(hit: Floats, missed: Floats, false: Floats, cleared: Floats) -> Floa
 
 
 def _figure(share: float, spread: float, people: float, noise: float) -> Figure | None:
-    if people <= _CLEAR * noise or people < 1:
+    if people <= CLEAR * noise or people < 1:
         return None
-    # Half of Wilson's interval: also where all or none of the records count.
-    sampling = 1.96 * np.sqrt(share * (1 - share) / people + (0.98 / people) ** 2) / (1 + 1.96**2 / people)
     return Figure(
-        value=float(share), noise_margin=float(min(1.0, 1.96 * spread)), sampling_margin=float(min(1.0, sampling))
+        value=float(share),
+        noise_margin=float(min(1.0, 1.96 * spread)),
+        sampling_margin=share_margin(float(share), float(people)),
     )

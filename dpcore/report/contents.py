@@ -214,16 +214,17 @@ def _ebm(release: Release, model: EBMModel, short: bool) -> Content:
 
 def _redescriptions(release: Release, model: RedescriptionModel, short: bool) -> Content:
     found = model.extract(release.domain)
-    kept = found.pruned(found.suggested_support)[:_BEST]
-    if not kept:
+    if not found.found:
         return Content(["No two conditions fulfil the usual constraints."], [], [])
+    kept = found.pruned(found.suggested_support)[:_BEST]
+    told = [pairs.sentence(item, found.counted) for item in (kept[:_FEW_REDESCRIPTIONS] if short else kept)]
     drawn = dataclasses.replace(found, found=found.found[:_MOST_DRAWN])
     figure = redescriptions_figure(drawn, found.suggested_support)
     alt = redescriptions_alt(drawn, found.suggested_support)
     return Content(
-        [pairs.sentence(item, found.counted) for item in (kept[:_FEW_REDESCRIPTIONS] if short else kept)],
+        told or [pairs.all_aside(found, found.suggested_support)],
         [Picture("Noisy support and noisy Jaccard index", figure, alt)],
-        [redescriptions_table(kept)],
+        [redescriptions_table(kept)] if kept else [],
     )
 
 

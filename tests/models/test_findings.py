@@ -12,13 +12,14 @@ import pytest
 from dpcore.domain.conditions import Condition
 from dpcore.domain.schema import Schema
 from dpcore.models.findings import Finding, agreement, findings, outcome
+from dpcore.models.ilp.language.clause import Clause
 from dpcore.models.registry import get_learner
 from dpcore.models.rules.released.model import Rule, RuleListModel
 from dpcore.models.summaries.released.axes import axes_of
 from dpcore.models.summaries.released.model import NoisyTable, SummaryModel
 from dpcore.released.release import Release, make_release
 from pages.components.releases.found import _rows as found_rows
-from tests.plots.test_ilp import BOTH, release_of
+from tests.plots.test_ilp import ATOMS, BOTH, release_of
 from tests.support import small_redescriptions
 from tests.support.page_tools import SCHEMA
 
@@ -123,6 +124,26 @@ def test_clauses_that_predict_tell_what_they_ask_for() -> None:
     found = findings(release_of(*BOTH))
     assert set(found) == {"car: length", "car: weight"}
     assert found["car: length"].words == "clauses ask for length = short"
+
+
+def test_results_that_only_name_a_column_are_not_said_to_say_the_same_of_it() -> None:
+    old, young = (findings(release_of((theory(text), (40, 310), True))) for text in ("year > 1950", "year <= 1950"))
+    assert (old["year"].words, young["year"].words) == ("clauses ask for year > 1950", "clauses ask for year ≤ 1950")
+    assert agreement([old["year"], young["year"]]) == "named"
+    assert agreement([old["year"], None]) == "one only"
+    pairs = findings(small_redescriptions.release_of(small_redescriptions.small_pairs()))
+    assert {agreement([item, item]) for item in pairs.values()} == {"named"}
+
+
+def test_directions_that_contradict_each_other_do_so_beside_one_that_only_names_the_column() -> None:
+    up, down = (Finding("a", "a", "", 1.0, np.array(profile)) for profile in ([0, 1], [1, 0]))
+    named = Finding("a", "a", "", 1.0)
+    assert agreement([up, named, down]) == "opposite"
+    assert agreement([up, named, up]) == "named"
+
+
+def theory(condition: str) -> Clause:
+    return Clause(atoms=(ATOMS[condition],))
 
 
 def test_redescriptions_tell_how_often_they_name_a_column() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from dpcore.models.redescriptions.released.reading import alike_people
 from dpcore.models.released import parse_model
 from dpcore.numerals import percent
 from dpcore.plots.ilp import ilp_alt
@@ -54,8 +55,11 @@ def test_importances_and_shares_begin_with_the_largest() -> None:
 
 
 def test_redescriptions_begin_with_the_best_that_is_kept() -> None:
-    told = alt("redescriptions")
-    assert told.startswith("The best one kept says that these are nearly the same people: ")
+    release = reports.release("redescriptions")
+    found = parse_model(release).extract(release.domain)
+    best = found.pruned(found.suggested_support)[0]
+    alike = alike_people(best.interval[0], found.counted)
+    assert alt("redescriptions").startswith(f"The best one kept says that these are {alike}: ")
 
 
 @pytest.mark.parametrize("case", ["rule list of three classes", "tree of three classes"])

@@ -16,6 +16,7 @@ from dpcore.models.redescriptions.released.agreement import (
     agreement_margins,
     exact_agreement,
 )
+from dpcore.models.redescriptions.released.reading import sentence
 from dpcore.models.redescriptions.released.redescription_set import RedescriptionSet
 from dpcore.models.redescriptions.released.tree_pair import TreePair
 from dpcore.numerals import hundredths, whole
@@ -314,6 +315,14 @@ def test_the_alternative_text_tells_numbers_and_thresholds():
     ):
         assert part in told, part
     assert "0 have a noisy support of 90,000 or more" in redescriptions_alt(FOUND, 90_000)
+
+
+@pytest.mark.parametrize(("low", "degree"), [(0.35, "partly"), (0.6, "mostly"), (0.85, "nearly")])
+def test_the_alternative_text_calls_the_best_no_more_alike_than_its_sentence_does(low, degree):
+    best = dataclasses.replace(KEPT[0], interval=(low, 0.9))
+    told = redescriptions_alt(dataclasses.replace(FOUND, found=(best, *KEPT[1:])), THRESHOLD)
+    assert told.startswith(f"The best one kept says that these are {degree} the same people: ")
+    assert f": {degree} the same people as those with " in sentence(best, PEOPLE)
 
 
 @pytest.mark.parametrize(

@@ -6,10 +6,20 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 
 from dpcore.models.released import parse_model
 from dpcore.privacy.randomness import SeededRandom
-from dpcore.released.evaluation import confusion_margins, confusion_of, counts_summed, evaluate
+from dpcore.released.evaluation import (
+    auc_margin,
+    auc_of,
+    confusion_margins,
+    confusion_of,
+    counts_summed,
+    evaluate,
+    share_margin,
+)
+from dpcore.released.verdict import verdict
 from tests.support import reports
 
 COUNTS = np.array([[40, 2], [7, 30], [9, 8], [3, -1]])
@@ -44,6 +54,97 @@ def test_noise_stays_within_the_margins_of_the_table_as_often_as_they_say() -> N
     off = np.abs([confusion_of(COUNTS + one, labels) - exact for one in noise])
     assert 0.95 <= (off <= margins).mean(axis=(0, 1)).min() < 0.97
     assert margins[0] > margins[1], "three groups, and one"
+
+
+def test_all_right_of_five_is_not_all_of_everybody() -> None:
+    evaluation = evaluate(np.array([[3, 0], [0, 2]]), ESTIMATES[:2], 1e-6, 0)
+    assert evaluation.accuracy.value == 1
+    assert evaluation.accuracy.sampling_margin == pytest.approx(0.434, abs=0.001), "Wilson: 57% to 100%"
+    assert evaluation.auc.value == 1
+    assert evaluation.auc.sampling_margin == 1, "two people with it tell nothing of others"
+    assert verdict(evaluation, "ill", ("no", "yes")).grade == "none"
+
+
+@pytest.mark.parametrize("wrong", [False, True])
+def test_a_perfect_auc_has_an_interval_that_narrows_with_the_people(wrong: bool) -> None:
+    estimates = ESTIMATES[:2, ::-1] if wrong else ESTIMATES[:2]
+    few, many = (evaluate(np.array([[n, 0], [0, n]]), estimates, 1e-6, 0).auc for n in (8, 200))
+    assert few.value == many.value == (0 if wrong else 1)
+    assert few.sampling_margin == pytest.approx(0.13, abs=0.001)
+    assert 0 < many.sampling_margin < 0.02
+
+
+def test_an_accuracy_that_noise_makes_more_than_all_has_an_interval() -> None:
+    evaluation = evaluate(np.array([[60, -2], [-1, 40]]), ESTIMATES[:2], 2.0, 5)
+    assert evaluation.accuracy.value == 1
+    assert 0.03 < evaluation.accuracy.sampling_margin < 0.05
+
+
+@pytest.mark.parametrize(("people", "share"), [(5, 0.7), (20, 0.95), (60, 0.3), (400, 0.99)])
+def test_margins_of_shares_hold_what_chance_does(people: int, share: float) -> None:
+    seen = np.random.default_rng(2).binomial(people, share, 4000) / people
+    held = [abs(one - share) <= share_margin(one, people) for one in seen]
+    assert np.mean(held) >= 0.94
+
+
+@pytest.mark.parametrize(("ill", "well", "true"), [(8, 40, 0.95), (15, 15, 0.9), (10, 100, 0.7), (60, 300, 0.8)])
+def test_margins_of_an_auc_hold_what_chance_does(ill: int, well: int, true: float) -> None:
+    draw, held = np.random.default_rng(4), 0
+    scores = np.linspace(-3, 5, 30)
+    estimates = np.stack([1 - (scores + 3) / 8, (scores + 3) / 8], axis=1)
+    for _ in range(300):
+        places = [np.searchsorted(scores[1:], draw.normal(at, 1, n)) for at, n in ((0, well), (apart(true), ill))]
+        counts = np.stack([np.bincount(place, minlength=30) for place in places], axis=1)
+        value = auc_of(counts, estimates)
+        held += abs(value - true) <= auc_margin(value, counts)
+    assert held / 300 >= 0.87
+
+
+def apart(auc: float) -> float:
+    """How far the scores of both classes are apart, in standard deviations."""
+    return float(np.sqrt(2) * norm.ppf(auc))
+
+
+@pytest.mark.parametrize(
+    ("people", "ill", "groups", "scale", "true"),
+    [(200, 0.5, 32, 2.0, 0.9), (600, 0.05, 16, 1.0, 0.8), (3000, 0.1, 16, 10.0, 0.8), (10_000, 0.2, 8, 1.0, 0.8)],
+)
+def test_noise_on_an_auc_stays_within_its_margin(
+    people: int, ill: float, groups: int, scale: float, true: float
+) -> None:
+    exact, estimates = grouped(people, ill, groups, true)
+    told = auc_of(exact, estimates)
+    noise = SeededRandom(6).geometric_noise(scale, 80 * exact.size).reshape(-1, *exact.shape)
+    found = [evaluate(exact + one, estimates, scale, 9).auc for one in noise]
+    off = [(one.value - told, one.noise_margin) for one in found if one is not None]
+    assert len(off) >= 72
+    # 95% of 80 are 76; fewer than 68 have a chance below 1e-3.
+    assert np.mean([abs(error) <= margin for error, margin in off]) >= 0.85
+    assert abs(np.mean([error for error, _ in off])) < 0.02
+
+
+def test_an_auc_is_not_told_where_noise_drowns_a_class() -> None:
+    exact, estimates = grouped(200, 0.05, 32, 0.9)
+    noise = SeededRandom(7).geometric_noise(2.0, 100 * exact.size).reshape(-1, *exact.shape)
+    found = [evaluate(exact + one, estimates, 2.0, 6) for one in noise]
+    assert np.mean([one.auc is None for one in found]) >= 0.8
+    told = verdict(next(one for one in found if one.auc is None), "ill", ("no", "yes"))
+    assert (told.grade, told.headline) == ("unknown", "Noise hides how good it is")
+    three = np.array([[400, 30, 1], [30, 500, -2], [20, 10, 2]])
+    of_three = evaluate(three, np.eye(3), 2.0, 6)
+    assert of_three.auc is None
+    assert of_three.has_auc, "noise hides it: it was not left out"
+    assert verdict(of_three, "goes", ("a", "b", "c")).headline == "Noise hides how good it is"
+
+
+def grouped(people: int, ill: float, groups: int, true: float) -> tuple[np.ndarray, np.ndarray]:
+    """Exact counts of people in equally large groups by a score with about this AUC, and estimates that rise."""
+    draw, yes = np.random.default_rng(3), round(people * ill)
+    scores = np.concatenate([draw.normal(0, 1, people - yes), draw.normal(apart(true), 1, yes)])
+    place = np.searchsorted(np.quantile(scores, np.arange(1, groups) / groups), scores)
+    counts = np.stack([np.bincount(own, minlength=groups) for own in (place[: people - yes], place[people - yes :])], 1)
+    chances = (np.arange(groups) + 0.5) / groups
+    return counts, np.stack([1 - chances, chances], axis=1)
 
 
 def test_earlier_releases_do_not_tell() -> None:

@@ -16,17 +16,18 @@ from dpcore.errors import NotFoundError, RequestError
 from dpcore.models.registry import LEARNERS
 from dpcore.models.released import parse_model
 from dpcore.numerals import small
+from dpcore.plots.printed.figure import printed
 from dpcore.privacy.budgets import exact_amount
 from dpcore.released.release import make_release
 from dpcore.report.certificate import certificate_lines
-from dpcore.report.contents import content
+from dpcore.report.contents import WIDTH, content
 from dpcore.report.dossier import Dossier
 from dpcore.report.page import dossier_page, release_page
 from dpcore.report.totals import exact_epsilon
 from dpcore.service import Service
 from dpcore.workspace.dossier import Application
 from dpcore.workspace.requests import DatasetInfo, RunRequest
-from tests.support import reports
+from tests.support import reports, small_redescriptions
 from tests.support.fake_learner import (
     FakePairLearner,
     FakePairModel,
@@ -69,6 +70,18 @@ def test_a_family_without_figures_is_told_by_its_text(monkeypatch: pytest.Monkey
     told = content(release)
     assert (told.sentences, told.pictures, told.tables) == (["Rows"], [], [])
     assert "Fake pairs" in harmless(release_page(release)).text
+
+
+def test_redescriptions_that_are_all_set_aside_are_shown_as_such() -> None:
+    release = small_redescriptions.release_of(small_redescriptions.noisy_pairs())
+    told = content(release)
+    assert told.sentences == ["All 4 that were found are set aside: none has a noisy support of 3,200 or more."]
+    [picture] = told.pictures
+    assert "Of 4 redescriptions, 0 have a noisy support of 3,200 or more" in picture.alt
+    assert told.tables == []
+    assert printed(picture.figure, WIDTH)
+    none = content(small_redescriptions.release_of(small_redescriptions.nothing_in_common()))
+    assert none.sentences == ["No two conditions fulfil the usual constraints."]
 
 
 @pytest.mark.parametrize("case", reports.CASES)

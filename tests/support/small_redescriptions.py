@@ -102,6 +102,13 @@ def small_pairs() -> RedescriptionModel:
     return RedescriptionModel(left_columns=LEFT, right_columns=RIGHT, pairs=(first, second))
 
 
+def noisy_pairs() -> RedescriptionModel:
+    """The same pairs of trees with so much noise that all that is found is below the suggested support."""
+    model = small_pairs()
+    pairs = tuple(pair.model_copy(update={"count_scale": 50 * SCALE}) for pair in model.pairs)
+    return model.model_copy(update={"pairs": pairs})
+
+
 def nothing_in_common() -> RedescriptionModel:
     """Both sides are independent, so nothing can be said."""
     pair = tree_pair(tree("left", ILL), tree("right", TREATED), [[1000, 1000], [1000, 1000]])

@@ -104,6 +104,7 @@ def _listed(names: Sequence[str], most: int = 6) -> str:
 
 def _row(label: str, items: Sequence[Finding | None], *, same: bool) -> str:
     how = agreement(items)
-    together = _WORDS[how] if same else ("both" if None not in items else "one only")
+    named = f"{'both' if len(items) == 2 else 'all'} name it"
+    together = _WORDS.get(how, named) if same else ("both" if None not in items else "one only")
     cells = ["–" if item is None else escape(item.words) for item in items]
     return markup.row([escape(label), *cells, together], style="diff" if same and how == "opposite" else "")

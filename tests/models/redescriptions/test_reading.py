@@ -14,6 +14,7 @@ from dpcore.models.redescriptions.released.missingness import in_full
 from dpcore.models.redescriptions.released.plain_text import redescriptions_text
 from dpcore.models.redescriptions.released.reading import (
     alike_words,
+    all_aside,
     alternatives,
     interval_words,
     matching,
@@ -27,6 +28,7 @@ from tests.support.small_redescriptions import (
     SEVERAL,
     TREATED,
     literal,
+    noisy_pairs,
     small_pairs,
     tree,
     tree_pair,
@@ -49,6 +51,29 @@ def test_p_values_are_written_short(p, words):
 @pytest.mark.parametrize(("jaccard", "words"), [(0.95, "nearly"), (0.8, "nearly"), (0.79, "mostly"), (0.49, "partly")])
 def test_agreement_is_not_called_more_than_it_is(jaccard, words):
     assert alike_words(jaccard, PEOPLE) == f"{words} the same people as"
+
+
+def test_a_terminal_says_which_ones_are_below_the_suggested_support():
+    found = MODEL.extract(SCHEMA)
+    below = "Below the suggested support: for so few people, much of it may be noise."
+    assert below not in redescriptions_text(found)
+    few, *_ = found.found
+    parts = dataclasses.replace(found, suggested_support=math.ceil(few.support) + 1)
+    told = redescriptions_text(parts).split("\n\n")[1:-1]
+    assert [below in one for one in told] == [item.support <= few.support for item in found.found]
+    assert "1. " in told[0]
+    assert below in told[0]
+
+
+def test_what_is_set_aside_as_a_whole_is_counted():
+    found = noisy_pairs().extract(SCHEMA)
+    assert all_aside(found, 3200) == (
+        f"All {len(found.found)} that were found are set aside: none has a noisy support of 3,200 or more."
+    )
+    one = dataclasses.replace(found, found=found.found[:1])
+    assert all_aside(one, 3200) == (
+        "The only one that was found is set aside: it does not have a noisy support of 3,200 or more."
+    )
 
 
 def test_a_sentence_tells_both_sides_and_every_number():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dpcore.domain.counted import Noun
 from dpcore.models.redescriptions.released.missingness import in_full
 from dpcore.models.redescriptions.released.model import RedescriptionModel
 from dpcore.models.redescriptions.released.redescription_set import Redescription, RedescriptionSet
@@ -27,12 +26,13 @@ def redescriptions_text(found: RedescriptionSet) -> str:
         return "No redescription satisfies the constraints. Trying others is free."
     head = f"{count} redescription{'' if count == 1 else 's'} of about {found.counted.number(found.people)}"
     best = f"{head}; the best {SHOWN}:" if count > SHOWN else f"{head}:"
-    shown = [_text(number, item, found.counted) for number, item in enumerate(found.found[:SHOWN], 1)]
+    shown = [_text(number, item, found) for number, item in enumerate(found.found[:SHOWN], 1)]
     return "\n\n".join([best, *shown, _advice(found)])
 
 
-def _text(number: int, item: Redescription, counted: Noun) -> str:
-    low, high = item.interval
+def _text(number: int, item: Redescription, found: RedescriptionSet) -> str:
+    (low, high), counted = item.interval, found.counted
+    few = f"Below the suggested support: for so few {counted.several}, much of it may be noise."
     alike = f"; {item.similar} similar" if item.similar else ""
     lead = f"{number:>3}. "
     lines = [
@@ -41,6 +41,7 @@ def _text(number: int, item: Redescription, counted: Noun) -> str:
         f"{_p_value(item.p_value)}{alike}",
         f"left:  {item.left}",
         f"right: {item.right}",
+        *([few] if item.support < found.suggested_support else []),
         *([in_full(item.missing, counted)] if item.missing else []),
     ]
     return lead + f"\n{' ' * len(lead)}".join(lines)
@@ -54,6 +55,6 @@ def _advice(found: RedescriptionSet) -> str:
     _, several, whom = found.counted
     return (
         f"The Jaccard index is the share of {several} for {whom} both sides hold among those for {whom} "
-        f"at least one does. Below a support of about {found.counted.number(found.suggested_support)} the "
+        f"at least one does. Below the suggested support of about {found.counted.number(found.suggested_support)} the "
         "noise blurs it."
     )

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dpcore.domain.counted import Noun
 from dpcore.domain.schema import Schema
 from dpcore.models.redescriptions.released.missingness import in_full
-from dpcore.models.redescriptions.released.redescription_set import Redescription
+from dpcore.models.redescriptions.released.redescription_set import Redescription, RedescriptionSet
 from dpcore.models.redescriptions.released.regions import Domain
 from dpcore.models.redescriptions.released.simplify import simplified
 from dpcore.models.redescriptions.released.tree_pair import Tree, TreePair
@@ -29,10 +29,15 @@ def interval_words(item: Redescription) -> str:
     return f"{hundredths(low)} to {hundredths(high)}"
 
 
-def alike_words(jaccard: float, counted: Noun) -> str:
+def alike_people(jaccard: float, counted: Noun) -> str:
     """How far two groups are the same people: at least so far, if asked of the lower end of an interval."""
     degree = next((word for least, word in ((0.8, "nearly"), (0.5, "mostly")) if jaccard >= least), "partly")
-    return f"{degree} the same {counted.several} as"
+    return f"{degree} the same {counted.several}"
+
+
+def alike_words(jaccard: float, counted: Noun) -> str:
+    """The same, as it stands between the two sides."""
+    return f"{alike_people(jaccard, counted)} as"
 
 
 def sentence(item: Redescription, counted: Noun) -> str:
@@ -47,6 +52,14 @@ def sentence(item: Redescription, counted: Noun) -> str:
         f"{hundredths(item.jaccard)} ({interval_words(item)} for the noise); chance alone would give "
         f"{hundredths(item.chance)} ({p_value}).{missing}"
     )
+
+
+def all_aside(found: RedescriptionSet, threshold: float) -> str:
+    """That nothing is kept of what was found, and why."""
+    count, least = len(found.found), whole(threshold)
+    if count == 1:
+        return f"The only one that was found is set aside: it does not have a noisy support of {least} or more."
+    return f"All {whole(count)} that were found are set aside: none has a noisy support of {least} or more."
 
 
 def alternatives(item: Redescription, pair: TreePair, schema: Schema) -> list[tuple[str, ...]]:

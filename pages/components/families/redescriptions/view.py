@@ -139,9 +139,11 @@ def how_many(found: Any, kept: int) -> str:
 
 def all_aside(reading: Reading) -> str:
     """What to do if nothing is kept."""
+    from dpcore.models.redescriptions.released import reading as told
+
     return (
-        f"All {whole(len(reading.found.found))} are set aside: none has a noisy support of "
-        f"{whole(reading.threshold)} or more. Move the threshold down to read them, with care: the "
+        f"{told.all_aside(reading.found, reading.threshold)} Move the threshold down to read "
+        f"{'it' if len(reading.found.found) == 1 else 'them'}, with care: the "
         f"fewer {reading.found.counted.several}, the more of it may be noise."
     )
 
