@@ -21,8 +21,8 @@ _Z95 = 1.96
 _TWO = 2
 #: Fewer records than this many standard deviations of their noise are taken for drowned in it.
 CLEAR = 2.0
-#: With fewer records on one side an AUC tells nothing of others.
-_FEW = 5
+#: What fewer records tell, on one side of an AUC or in all, is nothing of others.
+FEW = 5
 
 
 class Figure(FrozenModel):
@@ -239,7 +239,7 @@ def auc_margin(auc: float, counts: Ints) -> float:
     for (positive, negative), _ in _sides(counts, np.zeros(counts.shape)):
         positives, negatives = float(positive.sum()), float(negative.sum())
         least = min(positives, negatives)
-        if least < _FEW:
+        if least < FEW:
             margins.append(1.0)
             continue
         drawn = float(np.clip(auc, 0.5 / least, 1 - 0.5 / least))

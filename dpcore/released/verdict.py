@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from dpcore.numerals import hundredths, measured, percent
-from dpcore.released.evaluation import Evaluation, Figure
+from dpcore.released.evaluation import FEW, Evaluation, Figure
 from dpcore.released.regression_evaluation import RegressionEvaluation
 
 Grade = Literal["good", "fair", "none", "unknown"]
@@ -119,8 +119,11 @@ def _of_a_number(evaluation: RegressionEvaluation, target: str) -> Verdict:
         return Verdict("unknown", "Noise hides how good it is", "Noise drowns the errors on people set aside.")
     gain = 1 - error.value / constant.value if constant.value > 0 else 0.0
     told = f"typical error {measured(error.value)}; one number for everyone: {measured(constant.value)}"
-    # Both errors are of the same people: chance in who they are moves both alike, and noise each by its own.
-    if constant.value - error.value <= (error.noise_margin**2 + constant.noise_margin**2) ** 0.5:
+    if sum(evaluation.noisy_errors) < FEW:
+        return Verdict(
+            "unknown", "Too few people set aside to tell", f"Their errors say nothing of other people ({told})."
+        )
+    if constant.value - error.value <= _paired_margin(error, constant):
         return Verdict(
             "none",
             "Not shown to be better than one number for everyone",
@@ -130,3 +133,14 @@ def _of_a_number(evaluation: RegressionEvaluation, target: str) -> Verdict:
     return Verdict(
         grade, f"Errors are {percent(gain)} smaller", f"It predicts {target} better than one number does ({told})."
     )
+
+
+def _paired_margin(one: Figure, other: Figure) -> float:
+    """Half of the interval of a difference between two errors of the same people.
+
+    Noise moves each by its own. Chance in who was set aside moves both alike: only so much of it is left
+    as if they had a correlation of three quarters.
+    """
+    noise = one.noise_margin**2 + other.noise_margin**2
+    chance = one.sampling_margin**2 + other.sampling_margin**2
+    return float((noise + chance / 4) ** 0.5)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
+from dpcore.released import regression_evaluation
 from dpcore.released.evaluation import Evaluation, Figure
-from dpcore.released.regression_evaluation import RegressionEvaluation
+from dpcore.released.regression_evaluation import RegressionEvaluation, count_errors, error_edges, evaluate_errors
 from dpcore.released.verdict import auc_words, baseline, verdict
 
 
@@ -81,6 +83,39 @@ def test_a_number_is_judged_beside_one_number_for_everyone(own, constant, grade,
     )
     told = verdict(evaluation, "stay", ())
     assert (told.grade, told.headline) == (grade, headline)
+
+
+@pytest.mark.parametrize(("people", "most"), [(3, 0.0), (5, 0.06), (20, 0.03), (200, 0.03)])
+@pytest.mark.parametrize("spread", [0.05, 0.2, 0.5])
+def test_a_model_that_tells_nothing_is_seldom_better_than_one_number(people, most, spread, monkeypatch):
+    monkeypatch.setattr(regression_evaluation, "REDRAWS", 1)  # There is no noise.
+    draw, edges = np.random.default_rng(8), error_edges((-8.0, 8.0))
+    better = []
+    for _ in range(100):
+        truth, told = draw.normal(0, 1, people), draw.normal(0, spread, people)
+        counts = [count_errors(errors, edges) for errors in (truth - told, truth)]
+        better.append(verdict(evaluate_errors(edges, *counts, 0.05, 0), "stay", ()).grade in ("good", "fair"))
+    assert np.mean(better) <= most
+
+
+def test_what_a_handful_of_people_tells_is_not_told():
+    few = RegressionEvaluation(
+        error_edges=(0, 10),
+        noisy_errors=(4,),
+        rmse=figure(4.0, 0, 0.1),
+        constant_rmse=figure(9.0, 0, 0.1),
+        count_margin=0,
+    )
+    told = verdict(few, "stay", ())
+    assert (told.grade, told.headline) == ("unknown", "Too few people set aside to tell")
+    assert verdict(few.model_copy(update={"noisy_errors": (40,)}), "stay", ()).grade == "good"
+
+
+def test_a_model_that_tells_something_of_enough_people_is_better():
+    draw, edges = np.random.default_rng(9), error_edges((-8.0, 8.0))
+    told, rest = draw.normal(0, 0.5, 1000), draw.normal(0, 0.85, 1000)
+    counts = [count_errors(errors, edges) for errors in (rest, told + rest)]
+    assert verdict(evaluate_errors(edges, *counts, 1.0, 3), "stay", ()).grade == "fair"
 
 
 def test_without_people_set_aside_nothing_is_known():
