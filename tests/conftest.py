@@ -55,12 +55,16 @@ settings.load_profile("frostglass")
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """What is collected stays until the end: nothing of it is looked through for garbage, now or later."""
+    """What is collected stays until the end: nothing of it is looked through for garbage, now or later.
+
+    What tests leave behind is looked through now and then.
+    """
     gc.disable()
     try:
         return (yield)
     finally:
         gc.freeze()
+        gc.set_threshold(20_000, 20, 20)
         gc.enable()
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import cache
 
 from streamlit.components.v2 import manifest_scanner
+from streamlit.testing.v1 import local_script_runner
+from streamlit.testing.v1.local_script_runner import LocalScriptRunner
 
 from tests.support.page_tools import home
 from tests.support.page_visitors import visit
@@ -13,3 +15,15 @@ __all__ = ["home", "visit"]
 
 # A server looks through all installed packages once, a test for every page that it opens.
 manifest_scanner.scan_component_manifests = cache(manifest_scanner.scan_component_manifests)
+
+_look = local_script_runner.require_widgets_deltas
+
+
+def _wait(runner: LocalScriptRunner, timeout: float = 3) -> None:
+    """Wait for the end of a drawing, instead of asking every millisecond whether it is there."""
+    if runner._script_thread is not None:
+        runner._script_thread.join(timeout)
+    _look(runner, timeout)
+
+
+local_script_runner.require_widgets_deltas = _wait

@@ -271,13 +271,21 @@ def test_joining_by_another_key_can_be_stopped_and_tried_again(monkeypatch):
     assert_joined_by_age(drawn_when_read(app))
 
 
-@pytest.mark.parametrize("patience", [0.0, 120.0], ids=["after a while", "at once"])
+FORESEEN = IngestError("They do not fit."), "They do not fit."
+UNFORESEEN = ZeroDivisionError(), "This did not work"
+AT_ONCE, AFTER_A_WHILE = 120.0, 0.0
+
+
 @pytest.mark.parametrize(
-    ("fault", "sentence"),
-    [(IngestError("They do not fit."), "They do not fit."), (ZeroDivisionError(), "This did not work")],
-    ids=["foreseen", "unforeseen"],
+    ("fault", "sentence", "patience"),
+    [
+        pytest.param(*FORESEEN, AFTER_A_WHILE, id="foreseen-after a while"),
+        pytest.param(*UNFORESEEN, AT_ONCE, id="unforeseen-at once"),
+        pytest.param(*FORESEEN, AT_ONCE, id="foreseen-at once", marks=pytest.mark.slow),
+        pytest.param(*UNFORESEEN, AFTER_A_WHILE, id="unforeseen-after a while", marks=pytest.mark.slow),
+    ],
 )
-def test_a_key_by_which_files_cannot_be_joined_is_told_and_not_tried_again(monkeypatch, patience, fault, sentence):
+def test_a_key_by_which_files_cannot_be_joined_is_told_and_not_tried_again(monkeypatch, fault, sentence, patience):
     def fail(_watch: Watch) -> None:
         time.sleep(0.3)
         raise fault

@@ -29,6 +29,7 @@ from tests.support.page_tools import (
     ROOT,
     SCHEMA,
     add_ward,
+    at_run,
     balance,
     bring,
     button,
@@ -146,7 +147,7 @@ def test_a_result_on_a_schema_that_was_read_off_the_records_says_so():
     inferred = SCHEMA.model_copy(update={"origin": INFERRED})
     service = access.installation()
     dataset = service.add_dataset(ward(), inferred, budget=Decimal(3), public=True)
-    text = words(_rule_list(fit(dataset.id, "1")))
+    text = words(at_run("rule_list", fit(dataset.id, "1")))
     for part in ("Not private.", "read off the records", "<dt>Guarantee</dt><dd>none</dd>"):
         assert part in text, part
     fit(dataset.id, "1")
@@ -307,20 +308,14 @@ def test_the_rehearsal_is_free_and_marked():
 
 def test_a_finished_run_named_in_the_address_shows_its_result():
     run_id = fit(add_ward())
-    text = words(_rule_list(run_id))
+    text = words(at_run("rule_list", run_id))
     for part in ("Finished.", "Everyone else", "noisy", "Certificate", "always saying"):
         assert part in text, part
 
 
-def _rule_list(run_id: str) -> AppTest:
-    app = open_page("rule_list")
-    app.query_params["run"] = run_id
-    return checked(app.run())
-
-
 def test_an_unknown_run_in_the_address_gives_a_sentence():
     add_ward()
-    app = _rule_list("nonsense")
+    app = at_run("rule_list", "nonsense")
     assert app.warning
 
 
@@ -328,7 +323,7 @@ def test_a_run_of_another_data_set_selects_that_data_set():
     first = add_ward()
     other = SCHEMA.model_copy(update={"name": "second"})
     second = access.service().add_dataset(ward(), other, budget=Decimal(7)).id
-    app = _rule_list(fit(second))
+    app = at_run("rule_list", fit(second))
     assert app.sidebar.selectbox[0].value == second
     assert "Finished." in words(app)
     app.sidebar.selectbox[0].set_value(first).run()
@@ -341,7 +336,7 @@ def test_conditions_are_told_apart_also_where_a_name_holds_the_word_and():
     schema = Schema.from_mapping({"name": "food", "max_rows": 2000, "columns": columns})
     people = pd.DataFrame({"salt and pepper": ["yes", "no"] * 500, "y": ["yes", "no"] * 500})
     info = access.service().add_dataset(people, schema, budget=Decimal(20))
-    text = words(_rule_list(fit(info.id, "10", "y")))
+    text = words(at_run("rule_list", fit(info.id, "10", "y")))
     assert "</span>salt and pepper = " in text
     assert 'class="fg-and"' not in text
 
@@ -373,7 +368,9 @@ def test_every_state_of_a_run_is_explained(state, monkeypatch):
     )
     monkeypatch.setattr(Service, "run", lambda *_: status)
     monkeypatch.setattr(Service, "runs", lambda *_, active=False: [status] if status.active or not active else [])
-    app = _rule_list("a-run")
+    app = open_page("rule_list")
+    app.query_params["run"] = "a-run"
+    checked(app.run())
     text = words(app) + "".join(item.text for item in app.get("progress"))
     for part in STATES[state]:
         assert part in text, part
@@ -385,14 +382,14 @@ def test_every_state_of_a_run_is_explained(state, monkeypatch):
 
 def test_true_values_are_offered_for_public_data_only():
     run_id = fit(add_ward(public=True))
-    app = _rule_list(run_id)
+    app = at_run("rule_list", run_id)
     app.toggle(key=f"run-{run_id}-truth").set_value(True).run()
     assert "true</b>" in words(checked(app))
 
 
 def test_the_verdict_comes_first_and_a_threshold_is_moved():
     run_id = fit(add_ward(), "2.5")
-    app = _rule_list(run_id)
+    app = at_run("rule_list", run_id)
     text = "".join(str(item.value) for item in app.get("html"))
     model = parse_model(access.service().releases()[0])
     assert text.index(verdict(model.evaluation, "died", model.classes).headline) < text.index("fg-if")
@@ -406,7 +403,7 @@ def test_the_verdict_comes_first_and_a_threshold_is_moved():
 
 def test_predict_a_case_names_the_rule():
     run_id = fit(add_ward(), "2.5")
-    app = _rule_list(run_id)
+    app = at_run("rule_list", run_id)
     button(app, "Which rule fits?").click().run()
     assert "Noisy chance of died" in "".join(item.value for item in checked(app).success)
 
@@ -649,7 +646,7 @@ def test_names_are_shown_as_they_are_whatever_they_hold():
     schema = Schema.from_mapping({"name": nasty, "max_rows": 2000, "columns": columns})
     info = access.service().add_dataset(frame, schema, budget=Decimal(3))
     run_id = fit(info.id, "2.5", nasty)
-    pages = (_rule_list(run_id), open_page(), open_page("releases"))
+    pages = (at_run("rule_list", run_id), open_page(), open_page("releases"))
     html = "".join(item.value for app in pages for item in app.get("html"))
     assert "&lt;i&gt;age&lt;/i&gt;" in html
     assert "<i>age" not in html

@@ -84,6 +84,11 @@ def table(app: AppTest) -> pd.DataFrame:
     return frame.value
 
 
+def at_tab(key: str, name: str) -> AppTest:
+    """The page Releases with a tab of a result open."""
+    return open_page("releases", {f"{key}-tabs-5": name})
+
+
 def open_tab(app: AppTest, key: str, name: str) -> AppTest:
     app.session_state[f"{key}-tabs-5"] = name
     return checked(app.run())
@@ -395,7 +400,7 @@ def test_where_a_person_may_have_several_rows_the_page_says_records(monkeypatch)
 def test_tabs_hold_words_trees_certificate_and_files(monkeypatch):
     model = small_pairs()
     [key] = by_hand(monkeypatch, model)
-    app = open_tab(open_page("releases"), key, "In words")
+    app = at_tab(key, "In words")
     assert "nearly the same people as" in words(app)
     assert "no proof that one causes the other" in words(app)
     app = open_tab(app, key, "Trees")
@@ -422,7 +427,7 @@ def test_the_csv_holds_what_is_kept(monkeypatch):
 
 def test_another_pair_of_trees_can_be_looked_at(monkeypatch):
     [key] = by_hand(monkeypatch, small_pairs())
-    app = open_tab(open_page("releases"), key, "Trees")
+    app = at_tab(key, "Trees")
     app.selectbox(key=f"{key}-pair-0").set_value(1).run()
     text = words(checked(app))
     assert "glucose ≤ 7" in text

@@ -9,7 +9,6 @@ from types import SimpleNamespace
 from zoneinfo import ZoneInfo
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from dpcore.errors import ConflictError
 from dpcore.service import Service
@@ -17,8 +16,8 @@ from dpcore.workspace.requests import RunRequest, RunStatus
 from pages.components.run import progress, runs_list
 from tests.support.page_tools import (
     add_ward,
+    at_run,
     checked,
-    open_page,
     words,
 )
 
@@ -64,19 +63,13 @@ class Runs:
         return self._status(run_id)
 
 
-def _rule_list(run_id: str) -> AppTest:
-    app = open_page("rule_list")
-    app.query_params["run"] = run_id
-    return checked(app.run())
-
-
 def stop_buttons(app) -> list[str]:
     return [b.key for b in app.button if b.key and b.key.startswith(("cancel-", "stop-"))]
 
 
 def test_a_press_of_the_free_button_costs_nothing_if_the_run_has_begun(monkeypatch):
     runs = Runs(monkeypatch, add_ward(), a="running", b="queued")
-    app = _rule_list("b")
+    app = at_run("rule_list", "b")
     assert stop_buttons(app) == ["stop-a", "cancel-b"]
     runs.states["b"] = "running"  # After the button was drawn.
     app.button(key="cancel-b").click().run()
@@ -88,7 +81,7 @@ def test_a_press_of_the_free_button_costs_nothing_if_the_run_has_begun(monkeypat
 
 def test_a_run_that_has_begun_is_stopped_only_after_a_question(monkeypatch):
     runs = Runs(monkeypatch, add_ward(), a="running")
-    app = _rule_list("a")
+    app = at_run("rule_list", "a")
     app.button(key="stop-a").click().run()
     assert runs.asked == []
     assert "its ε 0.50 stays spent" in words(checked(app))
@@ -101,7 +94,7 @@ def test_a_run_that_has_begun_is_stopped_only_after_a_question(monkeypatch):
 
 def test_a_run_goes_on_if_the_visitor_says_so(monkeypatch):
     runs = Runs(monkeypatch, add_ward(), a="running")
-    app = _rule_list("a")
+    app = at_run("rule_list", "a")
     app.button(key="stop-a").click().run()
     app.button(key="stop-not").click().run()
     assert runs.asked == []
@@ -110,7 +103,7 @@ def test_a_run_goes_on_if_the_visitor_says_so(monkeypatch):
 
 def test_cards_of_runs_keep_their_places(monkeypatch):
     runs = Runs(monkeypatch, add_ward(), a="running", b="running", c="queued")
-    app = _rule_list("c")
+    app = at_run("rule_list", "c")
     assert stop_buttons(app) == ["stop-a", "stop-b", "cancel-c"]
     runs.states["a"] = "done"
     headings = [item.value for item in app.run().subheader]
@@ -135,7 +128,7 @@ def test_a_card_says_when_its_run_should_be_ready(seconds, words_shown, monkeypa
     status = replace(running, ready=datetime.now(UTC) + timedelta(seconds=seconds + 0.5))
     monkeypatch.setattr(Service, "run", lambda *_: status)
     monkeypatch.setattr(Service, "runs", lambda *_, **__: [status])
-    assert words_shown in "".join(item.text for item in _rule_list("a").get("progress"))
+    assert words_shown in "".join(item.text for item in at_run("rule_list", "a").get("progress"))
 
 
 def test_a_run_is_ready_at_a_time_of_the_visitors_clock(monkeypatch):
@@ -164,7 +157,7 @@ def test_a_waiting_run_says_how_many_go_first(ahead, words_shown):
 
 def test_a_question_stays_until_it_is_answered_or_its_run_has_ended(monkeypatch):
     runs = Runs(monkeypatch, add_ward(), a="running", b="queued")
-    app = _rule_list("a")
+    app = at_run("rule_list", "a")
     app.button(key="stop-a").click().run()
     runs.states["b"] = "running"
     assert "stop-now" in {button.key for button in checked(app.run()).button}

@@ -22,6 +22,7 @@ from tests.support import reports
 from tests.support.page_tools import (
     SCHEMA,
     add_ward,
+    at_run,
     checked,
     errors,
     fit,
@@ -241,18 +242,12 @@ def status_of(visit: Visit, who: User, dataset_id: str, **changes: object) -> Ru
     return replace(access.service().run(run_of_visitor(dataset_id)), **changes)
 
 
-def opened_with(run_id: str, page: str = "rule_list") -> AppTest:
-    app = open_page(page)
-    app.query_params["run"] = run_id
-    return checked(app.run())
-
-
 def test_the_run_of_somebody_else_in_the_address_gives_a_sentence(visit: Visit):
     dataset_id, *_ = house(visit)
     visit(ANN)
     run = run_of_visitor(dataset_id)
     visit(BOB)
-    app = opened_with(run)
+    app = at_run("rule_list", run)
     assert "There is no such run." in [item.value for item in app.warning]
     assert "**Set up a run**" in labels(app)
     assert "Finished." not in words(app)
@@ -265,7 +260,7 @@ def test_a_run_on_data_that_may_not_be_seen_any_more_gives_a_sentence(visit: Vis
     visit(ANN)
     run = run_of_visitor(dataset_id)
     visit(person("ann", "teacher"))
-    app = opened_with(run)
+    app = at_run("rule_list", run)
     assert "There is no such run." in [item.value for item in app.warning]
 
 
@@ -282,7 +277,7 @@ def test_a_custodian_who_is_analyst_follows_their_own_runs(visit: Visit, monkeyp
         app = open_page(page)
         assert [b.key for b in app.button if b.label == "Stop run …"] == ["stop-own"], page
         assert "This is a run by" not in words(app)
-    app = opened_with("theirs")
+    app = at_run("rule_list", "theirs")
     assert [b.key for b in app.button if b.label == "Stop run …"] == ["stop-own"]
     assert words(app).count("This is a run by `ann@x.org`.") == 1
 

@@ -46,10 +46,8 @@ def look(dataset_id: str, epsilon: str = "2", **parameters: object) -> str:
 
 def at_tab(run_id: str, name: str, tabs: int = 8) -> AppTest:
     """A result with one of its tabs open."""
-    app = at_run(PAGE, run_id)
     [release] = access.service().releases()
-    app.session_state[f"run-{run_id}-{release.id[:8]}-tabs-{tabs}"] = name
-    return checked(app.run())
+    return at_run(PAGE, run_id, {f"run-{run_id}-{release.id[:8]}-tabs-{tabs}": name})
 
 
 def downloads(app: AppTest) -> list[str]:

@@ -377,7 +377,9 @@ def _finished(app: AppTest) -> AppTest:
 
 def test_methods_are_compared_on_public_data_without_spending():
     dataset_id = add_ward(public=True)
-    app = _finished(_compare(open_page("tree"), ("tree", "lookahead"), ("tree", "diffp_id3")))
+    app = open_page("tree")
+    app.number_input(key="compare-repeats-tree").set_value(1)
+    app = _finished(_compare(app, ("tree", "lookahead"), ("tree", "diffp_id3")))
     text = words(app)
     assert "Accuracy on people set aside" in text
     for title in ("Tree: Exact lookahead", "Tree: DiffP-ID3"):

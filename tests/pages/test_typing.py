@@ -172,7 +172,10 @@ def test_whatever_happens_every_input_stays_in_its_place(name, visit):
     assert not faults, "\n".join(faults)
 
 
-@pytest.mark.parametrize("name", ["rule_list", "releases", "custodian"])
+@pytest.mark.parametrize(
+    "name",
+    ["rule_list", *(pytest.param(name, marks=pytest.mark.slow) for name in ("releases", "custodian"))],
+)
 def test_so_it_does_without_a_login(name):
     faults = what_moves(name)
     assert not faults, "\n".join(faults)

@@ -32,9 +32,11 @@ QUICK: dict[str, dict[str, Any]] = {
 }
 SHORT = {
     "set-pool": 500,
+    "set-forest-trees": 3,
     "set-ebm-epochs": 5,
     "set-pairs-starts": 1,
     "set-pairs-depth": 2,
+    "set-pairs-steps": 500,
     "set-ilp-literals": 2,
 }
 

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection, Engine
 from streamlit.testing.v1 import AppTest
 
 from dpcore.domain.schema import Schema
 from dpcore.privacy.losses import pure_loss
+from dpcore.workspace import worker
 from dpcore.workspace.requests import Balance, Quote, RunRequest
 from pages.components.custodian import upload_reading
-from pages.components.visitor import access
+from pages.components.visitor import access, tour
 
 #: What keeps texts from becoming links on a page, and is not seen there: see ``markup.plain``.
 APART = ":small[]"
@@ -36,14 +40,37 @@ columns:
 )
 
 
+class _Compiled(dict[Any, Any]):
+    """Compiled statements, by the kind of the database and what they say."""
+
+    def get(self, key: Any, default: Any = None) -> Any:
+        dialect, *said = key
+        return super().get((dialect.name, *said), default)
+
+    def __setitem__(self, key: Any, statement: Any) -> None:
+        dialect, *said = key
+        super().__setitem__((dialect.name, *said), statement)
+
+
+_COMPILED = _Compiled()
+
+
+def _share(connection: Connection) -> None:
+    """A database takes over the statements that others have compiled."""
+    connection.execution_options(compiled_cache=_COMPILED)
+
+
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """A folder of its own for each test; runs are executed in this process."""
+    """A folder of its own for each test; runs are executed in this process, and nobody follows them."""
     monkeypatch.setenv("FROSTGLASS_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("FROSTGLASS_WORKERS", "0")
     monkeypatch.delenv("FROSTGLASS_DATABASE_URL", raising=False)
     monkeypatch.setattr(upload_reading, "PATIENCE", 120.0)
+    monkeypatch.setattr(worker, "PROGRESS_WRITES", 1)
+    sa.event.listen(Engine, "engine_connect", _share)
     yield
+    sa.event.remove(Engine, "engine_connect", _share)
     access.installation().close()
     access.forget()
 
@@ -97,19 +124,25 @@ def fit(dataset_id: str, epsilon: str = "0.5", target: str = "died", **more: obj
     return submit(dataset_id, "rule_list", epsilon, target, **{"sampler": "pool", "pool_size": 500, **more})
 
 
-def open_page(name: str = "data_sets") -> AppTest:
+def open_page(name: str = "data_sets", state: Mapping[str, object] | None = None, **address: str) -> AppTest:
+    """A page as somebody finds it at its address who began on the first page, where the tour is open.
+
+    ``state`` is what they have chosen before.
+    """
     app = AppTest.from_file(str(ROOT / "pages" / "navigation.py"), default_timeout=60)
-    app.run()
-    if name != "data_sets":
-        app.switch_page(f"{name}.py").run()
-    return checked(app)
+    app.query_params.update(address)
+    for key, value in (state or {}).items():
+        app.session_state[key] = value
+    if name == "data_sets":
+        return checked(app.run())
+    app.session_state[tour._KEY] = tour._FIRST
+    checked(app.switch_page(f"{name}.py").run())
+    return app.switch_page(f"{name}.py")  # It fails if the visitor may not open this page.
 
 
-def at_run(page: str, run_id: str) -> AppTest:
+def at_run(page: str, run_id: str, state: Mapping[str, object] | None = None) -> AppTest:
     """A page with a run in its address."""
-    app = open_page(page)
-    app.query_params["run"] = run_id
-    return checked(app.run())
+    return open_page(page, state, run=run_id)
 
 
 def spent_on(app: AppTest, dataset_id: str) -> dict[str, object]:
@@ -126,11 +159,14 @@ def checked(app: AppTest) -> AppTest:
 
 
 def words(app: AppTest) -> str:
-    """All the text of a page, dialogs included."""
+    """All the text of a page, dialogs included, or of a part of it."""
     kinds = ("title", "header", "subheader", "markdown", "caption", "text", "html")
     kinds += ("error", "warning", "info", "success")
-    parts = [str(item.value) for kind in kinds for item in app.get(kind)]
-    return "\n".join(parts).replace(APART, "")
+    parts: dict[str, list[str]] = {kind: [] for kind in kinds}
+    for item in getattr(app, "_tree", app):
+        if item.type in parts:
+            parts[item.type].append(str(item.value))
+    return "\n".join(chain.from_iterable(parts.values())).replace(APART, "")
 
 
 def errors(app: AppTest) -> str:
