@@ -15,7 +15,17 @@ from dpcore.domain.schema import Schema
 from pages.components.custodian import schema_rows
 from pages.components.kit import schema_view
 from pages.components.visitor import access
-from tests.support.page_tools import bring, button, checked, errors, look_at, open_page, remove, words
+from tests.support.page_tools import (
+    bring,
+    button,
+    checked,
+    errors,
+    look_at,
+    open_page,
+    remove,
+    store_all_the_same,
+    words,
+)
 
 TRAINS = "train_id,direction\n1,west\n2,east\n3,west\n"
 CARS = "train_id,length,wheels\n1,short,2\n1,long,3\n2,long,2\n9,long,2\n"
@@ -115,14 +125,6 @@ def test_further_files_get_names_keys_and_forms_of_their_own():
     assert by_label(app.selectbox, "Column that identifies people").value == "train_id"
     assert by_label(app.selectbox, "Column that says whose row").value == "train_id"
     assert [tab.label for tab in app.tabs] == ["train", "car"]
-
-
-def store_all_the_same(app: AppTest) -> AppTest:
-    """Say yes to the loss of what belongs to a train, or to a car, that is not there."""
-    by_label(app.checkbox, "Store it all the same").set_value(True)
-    checked(app.run())
-    button(app, "Check again and store").click()
-    return checked(app.run())
 
 
 def test_several_files_are_stored_as_the_form_describes_them():

@@ -186,6 +186,15 @@ def button(app: AppTest, label: str):
     return next(item for item in app.button if item.label.startswith(label))
 
 
+def store_all_the_same(app: AppTest) -> AppTest:
+    """Say yes to the one loss that a custodian is asked about, and store."""
+    [asked] = [box for box in app.checkbox if box.label == "Store it all the same"]
+    asked.set_value(True)
+    checked(app.run())
+    button(app, "Check again and store").click()
+    return checked(app.run())
+
+
 def bring(app: AppTest, label: str, name: str, content: bytes) -> AppTest:
     """Upload a file where the page asks for one."""
     uploader = next(item for item in app.file_uploader if item.label.startswith(label))
