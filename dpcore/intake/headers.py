@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-
-import pandas as pd
+from typing import TYPE_CHECKING
 
 from dpcore.domain.names import has_controls
 from dpcore.errors import IngestError
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def plain_name(name: str) -> str:
