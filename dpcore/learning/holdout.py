@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final, TypeVar
 
 import numpy as np
@@ -60,7 +60,9 @@ def with_evaluation(run: Run, model: Model, evaluate: Callable[[Run, Model], obj
     return model.model_copy(update={"evaluation": evaluation})
 
 
-def evaluate_groups(run: Run, groups: Groups, estimates: Floats, labels: Ints) -> Evaluation:
+def evaluate_groups(
+    run: Run, groups: Groups, estimates: Floats, labels: Ints, limits: Sequence[float] = ()
+) -> Evaluation:
     """Evaluate on the hold-out part with the whole budget: other people, parallel composition.
 
     Parameters
@@ -69,9 +71,11 @@ def evaluate_groups(run: Run, groups: Groups, estimates: Floats, labels: Ints) -
         Group of each place of a partition, as in :func:`dpcore.data.queries.group_counts`.
     estimates, labels : arrays of shape (n_groups, n_classes) and (n_groups,)
         Released class probabilities and predicted class of each group.
+    limits : sequence of float
+        Above which chance of the second of two classes each group begins, if groups are ranges of it.
     """
     counts = group_counts(run.table, run.target, "holdout", groups, len(labels))
-    return _evaluated(run, counts, estimates, labels)
+    return _evaluated(run, counts, estimates, labels, limits)
 
 
 def evaluate_rules(run: Run, rules: Vectors, estimates: Floats, labels: Ints | None = None) -> Evaluation | None:
@@ -92,9 +96,11 @@ def evaluate_rules(run: Run, rules: Vectors, estimates: Floats, labels: Ints | N
     return _evaluated(run, counts, estimates, labels)
 
 
-def _evaluated(run: Run, counts: Ints, estimates: Floats, labels: Ints | None) -> Evaluation:
+def _evaluated(
+    run: Run, counts: Ints, estimates: Floats, labels: Ints | None, limits: Sequence[float] = ()
+) -> Evaluation:
     """Quality from exact counts of a partition, of L1 sensitivity 1, after noise was added."""
     mechanism = GeometricMechanism(GROUPS.value, run.row_epsilon(EVALUATION))
     noisy = mechanism.release(counts, run.randomness)
     margin = geometric_tail(mechanism.scale, 0.95)
-    return evaluate(noisy, estimates, mechanism.scale, margin, labels)
+    return evaluate(noisy, estimates, mechanism.scale, margin, labels, limits)

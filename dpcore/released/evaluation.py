@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -48,12 +48,16 @@ class Evaluation(FrozenModel):
     count_margin : int
         Noise on each count of a group stays within plus or minus this, with 95 % confidence.
     group_estimates : tuple of tuple of float, shape (n_groups, n_classes)
-        Released class probabilities of the groups that all of this is worked out from; of a forest
-        shares of the votes. Empty in releases of earlier versions, as is ``group_counts``.
+        Released class probabilities of the groups that all of this is worked out from: those of all
+        records of a group, or typical ones where they differ; of earlier forests shares of the votes.
+        Empty in releases of earlier versions, as is ``group_counts``.
     group_counts : tuple of tuple of int, shape (n_groups, n_classes)
         Hold-out records per group and true class, with noise.
     scale : float
         Of the two-sided geometric noise on each of these counts.
+    group_limits : tuple of float, shape (n_groups,)
+        If groups are ranges of the chance of the second of two classes: above which chance each begins, the
+        first with everybody. Else empty, as in releases of earlier versions.
     """
 
     noisy_confusion: tuple[tuple[int, ...], ...]
@@ -63,6 +67,7 @@ class Evaluation(FrozenModel):
     group_estimates: tuple[tuple[float, ...], ...] = ()
     group_counts: tuple[tuple[int, ...], ...] = ()
     scale: float = 0.0
+    group_limits: tuple[float, ...] = ()
 
     @property
     def has_auc(self) -> bool:
@@ -76,6 +81,7 @@ def evaluate(
     scale: float,
     count_margin: int,
     labels: Ints | None = None,
+    limits: Sequence[float] = (),
 ) -> Evaluation:
     """Derive confusion, accuracy and AUC from noisy hold-out counts. Post-processing.
 
@@ -88,6 +94,8 @@ def evaluate(
         Released class probabilities of each group.
     labels : array of shape (n_groups,) or None
         Predicted class of each group; ``None`` takes the most probable one.
+    limits : sequence of float
+        ``group_limits`` of the evaluation.
     """
     predicted = estimates.argmax(axis=1) if labels is None else labels
     confusion = confusion_of(noisy_counts, predicted)
@@ -101,6 +109,7 @@ def evaluate(
         group_estimates=tuple(tuple(float(share) for share in row) for row in estimates),
         group_counts=tuple(tuple(int(n) for n in row) for row in noisy_counts),
         scale=scale,
+        group_limits=tuple(float(limit) for limit in limits),
     )
 
 

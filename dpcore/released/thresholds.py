@@ -23,7 +23,8 @@ class OperatingPoint:
     Attributes
     ----------
     threshold : float
-        Records whose estimate of the class is at least this are flagged.
+        Records whose estimate of the class is at least this are flagged; above it, if the evaluation
+        holds the limits of its groups.
     figures : mapping of str to Figure or None
         By measure; ``None`` where noise drowns the records that it is a share of.
     """
@@ -49,7 +50,7 @@ class GroupShare:
 
 
 def operating_points(evaluation: Evaluation, code: int) -> tuple[OperatingPoint, ...]:
-    """One point for each distinct estimate of a class, the highest first.
+    """One point for each distinct estimate of a class, or for each limit of its groups, the highest first.
 
     Empty for releases of earlier versions, which do not hold the counts of groups.
     """
@@ -57,8 +58,9 @@ def operating_points(evaluation: Evaluation, code: int) -> tuple[OperatingPoint,
         return ()
     estimates = np.asarray(evaluation.group_estimates)[:, code]
     counts = np.asarray(evaluation.group_counts, dtype=np.int64)
-    thresholds = np.unique(estimates)[::-1]
-    flagged = (estimates[None, :] >= thresholds[:, None]).astype(np.float64)
+    ranked = np.asarray(evaluation.group_limits) if evaluation.group_limits and code == 1 else estimates
+    thresholds = np.unique(ranked)[::-1]
+    flagged = (ranked[None, :] >= thresholds[:, None]).astype(np.float64)
     told = _cells(counts[None], code, flagged)
     noisy = _cells(redrawn(counts, evaluation.scale), code, flagged)
     shares, spread = _shares(*told)[..., 0, :], _shares(*noisy).std(axis=1)

@@ -58,6 +58,36 @@ def test_every_count_has_the_noise_of_the_groups_that_it_adds_up() -> None:
     assert "all groups that are predicted so; ± is the noise on all of them together, 95%. ±0: no group" in told
 
 
+@pytest.mark.parametrize(
+    ("limits", "typical", "asked", "caption"),
+    [
+        ((0.0, 0.25), True, "Flag people whose chance of ill = yes is above", "Above 25%, among"),
+        ((), True, "Flag the groups of people whose typical chance of ill = yes is at least", "Groups with a typical "),
+        ((), False, "Flag people whose chance of ill = yes is at least", "From 60% on, among"),
+    ],
+)
+def test_a_threshold_is_one_of_chances_only_where_it_parts_them(
+    limits: tuple[float, ...], typical: bool, asked: str, caption: str
+) -> None:
+    def drawn(limits: tuple[float, ...], typical: bool) -> None:
+        from types import SimpleNamespace
+
+        import numpy as np
+
+        from dpcore.domain.counted import PEOPLE
+        from dpcore.released.evaluation import evaluate
+        from pages.components.families.shared import thresholds
+
+        counts, estimates = np.array([[900, 60], [100, 140]]), np.array([[0.9, 0.1], [0.4, 0.6]])
+        model = SimpleNamespace(evaluation=evaluate(counts, estimates, 1e-6, 1, limits=limits), classes=("no", "yes"))
+        thresholds.show(model, "ill", PEOPLE, "a", chances=True, typical=typical)
+
+    app = AppTest.from_function(drawn, args=(limits, typical)).run()
+    assert not app.exception
+    assert app.select_slider[0].label == asked
+    assert caption in "".join(item.value for item in app.get("html"))
+
+
 @pytest.mark.parametrize(("most", "noun"), [(1, "people"), (3, "records")])
 def test_thresholds_say_what_they_count(most: int, noun: str) -> None:
     def drawn(most: int) -> None:

@@ -45,6 +45,18 @@ def test_shares_are_those_of_the_counts():
     assert low.figures[SENSITIVITY].sampling_margin > 0.005, "all of 220 is not all of everybody"
 
 
+def test_thresholds_are_where_groups_begin_if_that_is_known():
+    evaluation = evaluate(COUNTS[:3], np.array([[0.9, 0.1], [0.7, 0.3], [0.2, 0.8]]), QUIET, 1, limits=(0.0, 0.2, 0.4))
+    points = operating_points(evaluation, 1)
+    assert [point.threshold for point in points] == [0.4, 0.2, 0.0]
+    assert points[0].figures[SENSITIVITY].value == pytest.approx(60 / 200)
+    assert points[-1].figures[SENSITIVITY].value == 1
+    assert [group.told for group in group_shares(evaluation, 1)] == [0.1, 0.3, 0.8]
+    earlier = evaluation.model_dump(mode="json")
+    del earlier["group_limits"]
+    assert [point.threshold for point in operating_points(Evaluation.model_validate(earlier), 1)] == [0.8, 0.3, 0.1]
+
+
 def test_each_class_of_several_has_its_own_points():
     estimates = np.array([[0.6, 0.3, 0.1], [0.2, 0.2, 0.6]])
     evaluation = check(np.array([[50, 20, 10], [5, 5, 80]]), estimates=estimates)

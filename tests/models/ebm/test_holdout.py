@@ -20,8 +20,10 @@ from dpcore.models.ebm.released.parameters import EBMParameters
 from dpcore.privacy.budgets import BudgetSplit
 from dpcore.privacy.randomness import SecureRandom, SeededRandom
 from dpcore.privacy.sensitivity import Sensitivity
+from dpcore.released.evaluation import counts_summed
 from dpcore.released.plan import RunPlan
 from dpcore.released.regression_evaluation import count_errors, error_edges
+from dpcore.released.thresholds import SENSITIVITY, operating_points
 
 ROWS = 3000
 SCHEMA = Schema.from_mapping(
@@ -205,6 +207,24 @@ def test_groups_follow_from_the_model_and_public_values():
         assert 0.0 in cuts
         assert np.all(np.diff(cuts) > 0)
     assert np.array_equal(many, holdout.score_cuts(model(), 1e6))
+
+
+def test_groups_are_told_by_where_they_begin_and_by_the_mean_chance_of_drawn_cases():
+    rare = model().model_copy(update={"intercept": (-3.0,)})
+    result = holdout.evaluate(Run(TABLE, plan("binary", "900"), SecureRandom()), rare)
+    frame = held_out("binary")
+    chances, truth = rare.predict_proba(frame, SCHEMA)[:, 1], (frame["ill"] == "yes").to_numpy()
+    points = [point for point in operating_points(result, 1) if point.figures[SENSITIVITY] is not None]
+    assert len(points) >= 5
+    assert points[-1].threshold == 0
+    for point in points:
+        flagged = chances > point.threshold + 1e-12  # Chances in frames and in partitions differ by rounding.
+        assert point.figures[SENSITIVITY].value == pytest.approx(truth[flagged].sum() / truth.sum())
+    told, limits = np.array(result.group_estimates)[:, 1], np.array([*result.group_limits, 1.0])
+    assert ((limits[:-1] <= told) & (told <= limits[1:])).all()
+    drawn = rare.probabilities(holdout._drawn_scores(rare))[:, 1]
+    assert told[-1] == pytest.approx(drawn[drawn > limits[-2]].mean(), abs=1e-3)
+    assert counts_summed(rare.model_copy(update={"evaluation": result})) is not None, "labels are the likeliest classes"
 
 
 def test_a_model_that_says_the_same_to_all_is_evaluated():

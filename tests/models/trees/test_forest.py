@@ -110,6 +110,7 @@ def test_hold_out_figures_are_exact_without_noise(method, sharing, target):
     assert model.evaluation.noisy_confusion == tuple(map(tuple, confusion.tolist()))
     assert model.evaluation.accuracy.value > (0.7 if method == "rfdiffp" else 0.4)
     assert model.evaluation.auc is not None
+    assert model.evaluation.group_limits == ((0.0, *model.cuts) if target == "ill" else ())
 
 
 @pytest.mark.parametrize(("method", "sharing"), KINDS)

@@ -51,13 +51,14 @@ def evaluate(run: Run, model: EBMModel) -> Evaluation | RegressionEvaluation:
     signal = expected_rows(plan.schema) * float(plan.row_epsilon(EVALUATION))
     if model.task == "binary":
         cuts = score_cuts(model, signal)
-        middles = np.concatenate([cuts[:1] - 1, (cuts[:-1] + cuts[1:]) / 2, cuts[-1:] + 1])
-        estimates = model.probabilities(middles[:, None])
-        labels = (middles > 0).astype(np.int64)
+        estimates, limits = chances_between(model, cuts)
+        labels = (np.concatenate([[-np.inf], cuts]) >= 0).astype(np.int64)
     else:
+        limits = np.zeros(0)
         cuts, estimates = certainty_groups(model, signal)
         labels = np.repeat(np.arange(len(model.classes)), len(cuts) + 1)
-    return evaluate_groups(run, partial(score_groups, model=model, cuts=cuts), estimates, labels)
+    groups = partial(score_groups, model=model, cuts=cuts)
+    return evaluate_groups(run, groups, estimates, labels, limits.tolist())
 
 
 def score_cuts(model: EBMModel, signal: float) -> Floats:
@@ -70,6 +71,24 @@ def score_cuts(model: EBMModel, signal: float) -> Floats:
     groups = groups_worth(signal)
     quantiles = np.quantile(_drawn_scores(model)[:, 0], np.arange(1, groups) / groups)
     return np.unique(np.concatenate([[0.0], quantiles]))
+
+
+def chances_between(model: EBMModel, cuts: Floats) -> tuple[Floats, Floats]:
+    """Chances in the groups of :func:`score_cuts`, of the released model as they are.
+
+    Returns
+    -------
+    estimates : array of shape (n_groups, 2)
+        Mean probabilities of the drawn cases in each group.
+    limits : array of shape (n_groups,)
+        Chance of the second class above which each group begins; of the first, 0.
+    """
+    ends = np.concatenate([[0.0], model.probabilities(cuts[:, None])[:, 1], [1.0]])
+    middles = (ends[:-1] + ends[1:]) / 2
+    sums = 1e-3 * np.stack([1 - middles, middles], axis=1)  # As if a case were in its middle: no group is empty.
+    scores = _drawn_scores(model)
+    np.add.at(sums, np.searchsorted(cuts, scores[:, 0], side="left"), model.probabilities(scores))
+    return sums / sums.sum(axis=1, keepdims=True), ends[:-1]
 
 
 def certainty_groups(model: EBMModel, signal: float) -> tuple[Floats, Floats]:

@@ -93,7 +93,8 @@ class ForestLearner(Learner):
 
 def _evaluate(run: Run, model: ForestModel) -> Evaluation:
     estimates, labels = model.group_estimates()
-    return evaluate_groups(run, partial(_groups, model), estimates, labels)
+    limits = (0.0, *model.cuts) if len(model.classes) == 2 else ()
+    return evaluate_groups(run, partial(_groups, model), estimates, labels, limits)
 
 
 def _groups(model: ForestModel, partition: Partition) -> Ints:

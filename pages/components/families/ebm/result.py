@@ -104,6 +104,6 @@ def _shape(words: Any, true: Truth | None, key: str) -> None:
 
 def _check(words: Any, key: str) -> None:
     if words.model.classes:
-        evaluation.show(words.model, words.target, counted(words.schema), key)
+        evaluation.show(words.model, words.target, counted(words.schema), key, typical=True)
     else:
         number_check.show(words.model, words.target, words.unit)

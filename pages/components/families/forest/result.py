@@ -46,7 +46,8 @@ def show(release: Release, model: Any, key: str, *, public: bool) -> None:
             _groups(release, model, true)
     check, use, words, single, card, files = st.tabs(_TABS, key=f"{key}-tabs")
     with check:
-        evaluation.show(model, release.target, counted(release.domain), key, chances=bool(model.cuts))
+        chances = bool(model.cuts)
+        evaluation.show(model, release.target, counted(release.domain), key, chances=chances, typical=chances)
     with use:
         columns_used(model, key)
     with words:

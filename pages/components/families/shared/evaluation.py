@@ -18,10 +18,11 @@ from pages.components.kit.texts import text
 DROWNED = "The noise is larger than the counts: no figure can be given. Use a larger ε."
 
 
-def show(model: Any, target: str, counted: Noun, key: str, *, chances: bool = True) -> None:
+def show(model: Any, target: str, counted: Noun, key: str, *, chances: bool = True, typical: bool = False) -> None:
     """Noisy accuracy and AUC, what a threshold does, how far chances hold, and the confusion table.
 
-    ``chances``: whether the estimates of the model are chances, and not shares of votes.
+    ``chances``: whether the estimates of the model are chances, and not shares of votes. ``typical``: whether
+    people of one group are told different chances, of which the estimate is a typical one.
     """
     evaluation = model.evaluation
     if evaluation is None:
@@ -37,7 +38,7 @@ def show(model: Any, target: str, counted: Noun, key: str, *, chances: bool = Tr
             _figure("Noisy AUC", evaluation.auc, hundredths)
             st.caption(markup.plain(_auc_words(target, model.classes)))
     if evaluation.group_counts and evaluation.accuracy is not None:
-        thresholds.show(model, target, counted, key, chances=chances)
+        thresholds.show(model, target, counted, key, chances=chances, typical=typical)
     _confusion(model, target)
 
 

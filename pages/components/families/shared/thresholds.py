@@ -14,7 +14,7 @@ from pages.components.kit.texts import text
 
 
 @st.fragment
-def show(model: Any, target: str, counted: Noun, key: str, *, chances: bool) -> None:
+def show(model: Any, target: str, counted: Noun, key: str, *, chances: bool, typical: bool = False) -> None:
     """A threshold to move, its noisy figures, the ROC curve, and chances as told and as seen."""
     from dpcore.plots.quality import roc_alt, roc_figure
     from dpcore.released.thresholds import operating_points
@@ -27,25 +27,31 @@ def show(model: Any, target: str, counted: Noun, key: str, *, chances: bool) -> 
         st.info("Everyone gets the same estimate, so there is no line to draw.")
         return
     st.markdown(text("thresholds"))
-    chosen, threshold = _choose(points, label, counted, key, chances=chances)
+    unit = "chance" if chances else "share of the votes"
+    asked, reach = f"Flag {counted.several} whose {unit} of {label} is at least", "From {} on"
+    if model.evaluation.group_limits and shown == 1:
+        asked, reach = f"Flag {counted.several} whose {unit} of {label} is above", "Above {}"
+    elif typical:
+        asked = f"Flag the groups of {counted.several} whose typical {unit} of {label} is at least"
+        reach = "Groups with a typical chance of {} or more"
+    chosen, threshold = _choose(points, asked, key)
     # One below the other on a narrow screen.
     with st.container(key=f"line-{key}"):
         left, right = st.columns(2)
     with left:
-        _table(chosen, threshold, label, counted)
+        _table(chosen, reach.format(threshold), label, counted)
     with right:
         figure.show(roc_figure(points, chosen), key=f"{key}-roc", alt=roc_alt(points, label))
     if chances:
-        _calibration(model, shown, label, counted, key)
+        _calibration(model, shown, label, counted, key, typical=typical)
 
 
-def _choose(points: Any, label: str, counted: Noun, key: str, *, chances: bool) -> tuple[Any, str]:
+def _choose(points: Any, asked: str, key: str) -> tuple[Any, str]:
     """One of the points, and its threshold in words; the one nearest to an even trade is chosen first."""
     rising = points[::-1]
-    unit = "chance" if chances else "share of the votes"
     labels = percents([point.threshold for point in rising])  # The browser knows a place by its label.
     place = st.select_slider(
-        markup.plain(f"Flag {counted.several} whose {unit} of {label} is at least"),
+        markup.plain(asked),
         range(len(rising)),
         value=max(range(len(rising)), key=lambda n: _gain(rising[n])),
         format_func=labels.__getitem__,
@@ -62,7 +68,7 @@ def _gain(point: Any) -> float:
     return -1.0 if None in both else sum(item.value for item in both) - 1
 
 
-def _table(point: Any, threshold: str, label: str, counted: Noun) -> None:
+def _table(point: Any, reach: str, label: str, counted: Noun) -> None:
     from dpcore.released.thresholds import FLAGGED, NEGATIVE_VALUE, POSITIVE_VALUE, SENSITIVITY, SPECIFICITY
 
     people = counted.several
@@ -78,7 +84,7 @@ def _table(point: Any, threshold: str, label: str, counted: Noun) -> None:
     rows[f"Number needed to examine: flagged {people} for each one found"] = (
         "too few to tell" if needed is None else f"{needed[0]:.1f} ({needed[1]:.1f} to {needed[2]:.1f})"
     )
-    caption = f"From {threshold} on, among the {people} set aside"
+    caption = f"{reach}, among the {people} set aside"
     together = {measure: figure.replace(" to ", "\u00a0to\u00a0") for measure, figure in rows.items()}
     markup.pairs_table(caption, ("Measure", "Noisy (noise alone)"), together)
 
@@ -90,7 +96,7 @@ def _told(item: Any) -> str:
     return f"{percent(item.value)} ({percent(low)} to {percent(high)})"
 
 
-def _calibration(model: Any, shown: int, label: str, counted: Noun, key: str) -> None:
+def _calibration(model: Any, shown: int, label: str, counted: Noun, key: str, *, typical: bool) -> None:
     from dpcore.plots.quality import calibration_alt, calibration_figure
     from dpcore.released.thresholds import group_shares
 
@@ -101,5 +107,7 @@ def _calibration(model: Any, shown: int, label: str, counted: Noun, key: str) ->
         if not part.open:  # Only then is it drawn.
             return
         st.markdown(text("calibration"))
+        if typical:
+            st.markdown(text("calibration_typical"))
         drawn, alt = calibration_figure(groups, counted), calibration_alt(groups, label, counted)
         figure.show(drawn, key=f"{key}-calibration", alt=alt)
