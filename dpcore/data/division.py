@@ -13,8 +13,9 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
-from dpcore.arrays import Array, Ints, Words
+from dpcore.arrays import Array, Flags, Ints, Words
 from dpcore.data.packing import whole_words
+from dpcore.domain.blocks import Block
 from dpcore.privacy.randomness import RandomSource
 
 #: Records in a partition, about: its columns fit in the caches of a core, and so many cost a
@@ -55,6 +56,16 @@ def hashes_of(people: Array, keys: Sequence[str]) -> Words:
     """Keyed hashes (SipHash) of names: shape (n_people, n_keys). Others cannot be found by them."""
     texts = np.array([name.encode("utf-8", "surrogatepass") for name in people], dtype=object)
     return np.stack([pd.util.hash_array(texts, hash_key=key, categorize=False) for key in keys], axis=1)
+
+
+def named_rows(block: Block, column: str, keys: Sequence[str]) -> tuple[Words, Flags]:
+    """Hashes of what each row names in a column of keys, shape (n_rows, n_keys), and which rows name something.
+
+    A row that names nothing has hashes that tell nothing.
+    """
+    places, names = block.named(column)
+    hashes = hashes_of(names, keys)
+    return hashes[places] if len(names) else np.zeros((len(places), len(keys)), np.uint64), places >= 0
 
 
 def scaled(words: Words, count: int) -> Ints:

@@ -19,7 +19,7 @@ import pandas as pd
 from dpcore.arrays import Array, Flags, Ints, Words
 from dpcore.data.ahead import ahead
 from dpcore.data.arriving import Rows, has_state, places_of, together
-from dpcore.data.division import hashes_of, new_key, partition_count, partition_rows, scaled
+from dpcore.data.division import named_rows, new_key, partition_count, partition_rows, scaled
 from dpcore.data.partition import ChildRecords, Partition
 from dpcore.data.people import People, coins, noted, threshold
 from dpcore.data.table import PrivateTable
@@ -127,9 +127,7 @@ class _Division:
 
     def people(self, block: Block, column: str) -> tuple[Words, Flags]:
         """Hashes of the person of each row, shape (n_rows, 2), and which rows name one."""
-        places, names = block.named(column)
-        hashes = hashes_of(names, self._keys)
-        return hashes[places] if len(names) else np.zeros((len(places), 2), np.uint64), places >= 0
+        return named_rows(block, column, self._keys)
 
     def homes(self, words: Words) -> Ints:
         """Partitions from uniform words."""

@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 
 from dpcore.arrays import Array, Flags
-from dpcore.data.division import hashes_of, new_key
+from dpcore.data.division import named_rows, new_key
 from dpcore.domain.blocks import Block
 from dpcore.domain.schema import ChildTable, Schema
 from dpcore.intake.belonging import SHARE_LOST, RowFinding
@@ -99,10 +99,9 @@ class KeyTally:
             self._parents[child.name].add((people * _MIXER + rows)[kept & named])
 
     def _hashes(self, block: Block, column: str) -> tuple[Array, Flags]:
-        """A hash of what each row names, 0 for nothing, and which rows name something."""
-        places, names = block.named(column)
-        hashes = np.append(hashes_of(names, self._keys)[:, 0] if len(names) else np.zeros(0, np.uint64), np.uint64(0))
-        return hashes[places], places >= 0
+        """A hash of what each row names, and which rows name something."""
+        hashes, named = named_rows(block, column, self._keys)
+        return hashes[:, 0], named
 
     def findings(self) -> list[RowFinding]:
         """Of each table, where there is something to say."""
