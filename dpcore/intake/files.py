@@ -107,7 +107,11 @@ def _in_part(part: Part, parts: list[Part]) -> Iterator[None]:
 
 def has_commas(files: Files) -> bool:
     """Whether the custodian said that numbers of these files have a decimal comma."""
-    return chosen().decimal == "," and any(part.kind == "CSV" for part in parts_of(files))
+    return any(map(_has_commas, parts_of(files)))
+
+
+def _has_commas(part: Part) -> bool:
+    return chosen().decimal == "," and part.kind == "CSV"
 
 
 def read_chunks(
@@ -141,8 +145,8 @@ def read_chunks(
     wanted = None if columns is None else [name for name in headers[0] if name in set(columns)]
     for part, names in zip(parts, headers, strict=True):
         with _in_part(part, parts):
-            for chunk in _part_chunks(part, names, wanted, chunk_rows):
-                yield chunk if numbers is None or not has_commas(part.path) else with_points(chunk, numbers)
+            chunks = _part_chunks(part, names, wanted, chunk_rows)
+            yield from chunks if numbers is None or not _has_commas(part) else (with_points(c, numbers) for c in chunks)
 
 
 def _part_chunks(
