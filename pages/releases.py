@@ -27,8 +27,9 @@ def page() -> None:
         progress.watch_active(dataset.id)
     everything = st.toggle("Show results of all data sets", key="all-releases")
     shown = None if everything else dataset.id
-    importing.offer()
-    releases = [*access.service().releases(shown), *importing.read()]
+    imports, lost = importing.read()
+    importing.offer(lost)
+    releases = [*access.service().releases(shown), *imports]
     if releases:
         _find(releases, access.service().release_notes(shown), sharing.read(shown))
     else:

@@ -51,15 +51,13 @@ class Imports(ServiceBase):
         keep_import(self._engine, self._user.name, release)
         return release
 
-    def imported_releases(self) -> list[Imported]:
-        """Results that the caller has brought as files, newest first. Nobody else reads them."""
-        self._require(*ROLES)
-        return read_imports(self._engine, self._user.name)[0]
+    def imported_releases(self) -> tuple[list[Imported], list[str]]:
+        """Results that the caller has brought as files, newest first. Nobody else reads them.
 
-    def unreadable_imports(self) -> list[str]:
-        """Identifiers of those that this version can no longer read: they can only be removed."""
+        Beside them the identifiers of those that this version can no longer read: they can only be removed.
+        """
         self._require(*ROLES)
-        return read_imports(self._engine, self._user.name)[1]
+        return read_imports(self._engine, self._user.name)
 
     def forget_import(self, release_id: str) -> None:
         """Remove one of them."""

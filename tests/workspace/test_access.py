@@ -128,7 +128,6 @@ def methods(house: House) -> dict[str, Callable[[Service], Any]]:
         "compare_redescriptions": lambda s: s.compare_redescriptions(private, [], [], 1, print),
         "import_release": lambda s: s.import_release(b"\xff"),
         "imported_releases": lambda s: s.imported_releases(),
-        "unreadable_imports": lambda s: s.unreadable_imports(),
         "forget_import": lambda s: s.forget_import(release),
         "has_seen": lambda s: s.has_seen("tour"),
         "note_seen": lambda s: s.note_seen("tour"),
@@ -337,7 +336,6 @@ def test_a_teacher_knows_of_public_data_alone(house: House) -> None:
     open_to_all |= {
         "import_release",
         "imported_releases",
-        "unreadable_imports",
         "forget_import",
         "has_seen",
         "note_seen",

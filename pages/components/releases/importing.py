@@ -18,18 +18,16 @@ from pages.components.visitor import access, outcome
 _SAID, _TURN = "import-said", "import-turn"
 
 
-def read() -> list[Release]:
-    """The visitor's imports in the words of people, their data sets called imported."""
-    return [
-        shown.told(dataset_name=f"{shown.dataset_name} (imported)")
-        for shown in map(readable, access.service().imported_releases())
-    ]
+def read() -> tuple[list[Release], list[str]]:
+    """The visitor's imports in the words of people, their data sets called imported; and what cannot be read."""
+    found, lost = access.service().imported_releases()
+    return [shown.told(dataset_name=f"{shown.dataset_name} (imported)") for shown in map(readable, found)], lost
 
 
-def offer() -> None:
-    """A place to bring a file to."""
+def offer(lost: Sequence[str]) -> None:
+    """A place to bring a file to; above it, that some ``lost`` ones cannot be read."""
     with slot.kept():
-        if lost := access.service().unreadable_imports():
+        if lost:
             _own_up(lost)
     upload_gate.let_in(LARGEST_IMPORT)
     with st.expander("Import a result", icon=":material/upload_file:"):
