@@ -18,8 +18,8 @@ from dpcore.data.partition import Partition
 from dpcore.data.table import PrivateTable
 from dpcore.domain.columns import IntegerColumn
 from dpcore.domain.learned import Wish
-from dpcore.even_pace import counts_between
 from dpcore.privacy.budgets import EPSILON_STEP, float_below
+from dpcore.privacy.even_pace import counts_between
 from dpcore.privacy.losses import RHO_STEP
 from dpcore.privacy.mechanisms import ThresholdMechanism
 from dpcore.privacy.prefixes import PrefixSums

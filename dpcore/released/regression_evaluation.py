@@ -7,9 +7,9 @@ import math
 import numpy as np
 
 from dpcore.arrays import Floats, Ints
-from dpcore.even_pace import counts_between
 from dpcore.frozen import FrozenModel
 from dpcore.privacy.budgets import geometric_tail
+from dpcore.privacy.even_pace import counts_between
 from dpcore.privacy.randomness import SeededRandom
 from dpcore.released.evaluation import REDRAWS, Figure
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dpcore.even_pace import counts_between
+from dpcore.privacy.even_pace import counts_between
 
 EDGES = np.array([0.0, 1.0, 2.5])
 

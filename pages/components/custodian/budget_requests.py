@@ -8,7 +8,7 @@ from html import escape
 
 import streamlit as st
 
-from dpcore.errors import ConflictError
+from dpcore.errors import ConflictError, FrostglassError
 from dpcore.privacy.budgets import parse_limit, plain_epsilon
 from dpcore.workspace.requests import REASON_LIMIT, Account, Balance, BudgetRequest, LedgerEntry
 from pages.components.kit import amounts, markup, slot
@@ -132,9 +132,11 @@ def _answer(request: BudgetRequest, grants: bool, limit: str, reason: str, raise
         amount = parse_limit(state[limit]) if grants else None
         access.service().answer(request.number, amount, state[reason])
         if amount is not None and state.get(raises):
-            _, problem = access.attempt(lambda: _raise_total(request, amount))
-            if problem:
-                raise ConflictError(f"The request is granted, but the total was not raised: {problem} Raise it below.")
+            try:
+                _raise_total(request, amount)
+            except FrostglassError as problem:
+                told = f"The request is granted, but the total was not raised: {problem} Raise it below."
+                raise ConflictError(told) from None
 
     done = "granted" if grants else "declined"
     outcome.of(_SAID, act, f"The request is {done}.")
