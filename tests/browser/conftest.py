@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -108,21 +109,22 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         yield running
 
 
+def store(shared: Server, records: Any, schema: Schema) -> Server:
+    """Store a public data set on that server; what comes back opens its pages with the data set chosen."""
+    with shared.service() as service:
+        info = service.add_dataset(records, schema, budget=Decimal(2), public=True)
+        name = f"{info.name} {info.id}"
+        service.rename_dataset(info.id, name)
+    return replace(shared, dataset=name)
+
+
 Store = Callable[[Any, Schema], Server]
 
 
 @pytest.fixture
 def stored(shared: Server) -> Store:
-    """Store a public data set on that server; what comes back opens its pages with the data set chosen."""
-
-    def store(records: Any, schema: Schema) -> Server:
-        with shared.service() as service:
-            info = service.add_dataset(records, schema, budget=Decimal(2), public=True)
-            name = f"{info.name} {info.id}"
-            service.rename_dataset(info.id, name)
-        return replace(shared, dataset=name)
-
-    return store
+    """How a test stores a data set there."""
+    return partial(store, shared)
 
 
 @pytest.fixture

@@ -22,6 +22,8 @@ from dpcore.service import Service
 from pages.components.kit.typesetting import unparted
 from tests.browser.test_browser import SCHEMA_TEXT, Server, choose, finished, go, invented, serve, settled, type_epsilon
 
+#: Runs of the day; fewer of them, without a browser, are in tests/pages/test_same_digits.py.
+MANY = 40
 CAP, DELTA = Decimal(5), Decimal("0.000001")
 #: Method and epsilon of each run, again and again.
 RUNS = (
@@ -42,18 +44,13 @@ def server(tmp_path: Path) -> Iterator[Server]:
         yield running
 
 
-@pytest.mark.parametrize("runs", [2, pytest.param(40, marks=pytest.mark.slow)])
-def test_everything_says_the_same_after_every_run(
-    page: Page,
-    server: Server,
-    runs: int,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+@pytest.mark.slow
+def test_everything_says_the_same_after_every_run(page: Page, server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FROSTGLASS_HOME", str(server.home))
     page.goto(server.url)
     expect(page.get_by_role("heading", name="Data sets", exact=True)).to_be_visible()
     spent, left = Decimal(0), CAP
-    for number in range(runs):
+    for number in range(MANY):
         title, epsilon = RUNS[number % len(RUNS)]
         go(page, title)
         expect(page.get_by_text("Noise on a c").first).to_be_visible()
@@ -75,8 +72,7 @@ def test_everything_says_the_same_after_every_run(
         assert f"left {after[1]}" in told("data", "list")
         assert_custodian(page, *after)
         assert_report(page, spent, first=number == 0)
-    if runs > 10:
-        assert spent < added(runs) / 2, "composed, forty runs cost far less than their sum"
+    assert spent < added(MANY) / 2, "composed, so many runs cost far less than their sum"
 
 
 def added(runs: int) -> Decimal:

@@ -421,28 +421,6 @@ def test_reload_and_second_tab_during_a_run(page: Page, ward: Server) -> None:
     assert spent(ward) == ONE_SPEND
 
 
-def test_a_dismissed_review_spends_nothing(page: Page, ward: Server) -> None:
-    open_rule_list(page, ward)
-    open_review(page)
-    page.keyboard.press("Escape")
-    expect(page.get_by_role("dialog")).to_have_count(0)
-    page.wait_for_timeout(500)
-    assert spent(ward) == (0, 0, 0)
-
-
-def test_the_spending_button_can_be_reached_and_pressed_by_keyboard(page: Page, ward: Server) -> None:
-    open_rule_list(page, ward)
-    page.get_by_role("button", name="Review and spend").press("Enter")
-    expect(spend_button(page)).to_be_enabled()
-    for _ in range(10):
-        if spend_button(page).evaluate("button => button === document.activeElement"):
-            break
-        page.keyboard.press("Tab")
-    page.keyboard.press("Enter")
-    finished(page)
-    assert spent(ward) == ONE_SPEND
-
-
 def test_a_wrong_upload_gives_a_sentence(page: Page, shared: Server, tmp_path: Path) -> None:
     page.goto(f"{shared.url}/custodian")
     expect(page.get_by_role("heading", name="Custodian")).to_be_visible()

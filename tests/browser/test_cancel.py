@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
 
@@ -18,7 +18,7 @@ from dpcore.service import Service
 from dpcore.workspace.processes import ProcessIdentity
 from dpcore.workspace.requests import RunRequest
 from tests.browser.test_accessibility import settle
-from tests.browser.test_browser import SCHEMA_TEXT, invented, serve
+from tests.browser.test_browser import SCHEMA_TEXT, Server, invented, serve
 
 NOBODY = (sys.executable, "-c", "import sys; sys.stdin.read()")
 
@@ -55,28 +55,44 @@ class Queue:
 
 
 def ward(service: Service) -> str:
-    """A public data set; returns its id."""
-    schema = Schema.from_text(SCHEMA_TEXT)
-    return service.add_dataset(invented(), schema, budget=Decimal(3), public=True).id
+    """A public data set with a name of its own; returns its id."""
+    info = service.add_dataset(invented(), Schema.from_text(SCHEMA_TEXT), budget=Decimal(3), public=True)
+    service.rename_dataset(info.id, f"ward {info.id}")
+    return info.id
 
 
 @contextmanager
-def standing(home: Path, dataset_id: str) -> Iterator[Queue]:
+def standing(home: Path) -> Iterator[tuple[Service, Server]]:
     """An application whose queue has no worker but the test."""
     with (
         Service(home, workers=1, worker_command=NOBODY) as service,
         serve(home, FROSTGLASS_WORKERS="0") as server,
     ):
-        yield Queue(f"{server.url}/rule_list", service, dataset_id)
+        yield service, server
+
+
+def queue_of(standing: tuple[Service, Server], dataset_id: str) -> Queue:
+    """The queue as the page of rule lists shows it for a data set."""
+    service, server = standing
+    chosen = replace(server, dataset=service.dataset(dataset_id).name)
+    return Queue(chosen.page("rule_list"), service, dataset_id)
+
+
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Service, Server]]:
+    with standing(tmp_path_factory.mktemp("queue") / "home") as found:
+        yield found
 
 
 @pytest.fixture
-def queue(tmp_path: Path) -> Iterator[Queue]:
-    home = tmp_path / "home"
-    with Service(home, workers=0) as service:
-        dataset_id = ward(service)
-    with standing(home, dataset_id) as queue:
-        yield queue
+def queue(alone: tuple[Service, Server]) -> Iterator[Queue]:
+    """A queue of the test's own; what is left in it at the end is ended."""
+    service, _ = alone
+    found = queue_of(alone, ward(service))
+    yield found
+    for run in service.runs(found.dataset_id):
+        if run.active:
+            found.end(run.id)
 
 
 def place_of(button: Locator) -> tuple[float, float]:

@@ -20,7 +20,7 @@ from dpcore.models.redescriptions.released.redescription_set import Redescriptio
 from dpcore.models.released import parse_model
 from dpcore.plots.style import pretty
 from dpcore.workspace.requests import RunRequest
-from tests.browser.conftest import Store
+from tests.browser.conftest import Store, store
 from tests.browser.test_browser import (
     ONE_SPEND,
     Server,
@@ -35,19 +35,28 @@ from tests.browser.test_browser import (
 )
 from tests.support.small_redescriptions import SCHEMA, two_sided_people
 
+HALF = Decimal("0.5")
+
 
 @pytest.fixture
 def server(stored: Store) -> Server:
     return stored(two_sided_people(), SCHEMA)
 
 
-def run_before(page: Page, server: Server) -> RedescriptionSet:
-    """Open what a run found that has ended, and read what was released."""
-    with server.service() as service:
-        dataset = service.dataset(server.dataset)
-        request = RunRequest(dataset_id=dataset.id, algorithm="redescriptions", epsilon=Decimal("0.5"))
+@pytest.fixture(scope="module")
+def found_before(shared: Server) -> tuple[Server, str]:
+    """A data set with one run that has ended, for all tests that only look at what it found."""
+    own = store(shared, two_sided_people(), SCHEMA)
+    with own.service() as service:
+        request = RunRequest(dataset_id=service.dataset(own.dataset).id, algorithm="redescriptions", epsilon=HALF)
         run = service.submit(request, os.urandom(9).hex())
         assert service.run(run).state == "done"
+    return own, run
+
+
+def read_again(page: Page, found_before: tuple[Server, str]) -> RedescriptionSet:
+    """Open what that run found, and read what was released."""
+    server, run = found_before
     page.goto(f"{server.url}/redescriptions?run={run}")
     finished(page)
     return released(page, server)
@@ -68,7 +77,7 @@ def run_once(page: Page, server: Server) -> RedescriptionSet:
 def released(page: Page, server: Server) -> RedescriptionSet:
     expect(points(page)).to_be_visible()
     with server.service() as service:
-        [release] = service.releases(service.datasets()[-1].id)
+        [release] = service.releases(service.dataset(server.dataset).id)
     found = parse_model(release).extract(release.domain)
     assert len(found.pruned(found.suggested_support)) > 1
     return found
@@ -161,8 +170,8 @@ def test_from_the_form_to_the_one_that_is_read(page: Page, server: Server) -> No
     assert spent(server) == ONE_SPEND
 
 
-def test_the_threshold_moves_by_keyboard_and_spends_nothing(page: Page, server: Server) -> None:
-    found = run_before(page, server)
+def test_the_threshold_moves_by_keyboard_and_spends_nothing(page: Page, found_before: tuple[Server, str]) -> None:
+    found = read_again(page, found_before)
     total = len(found.found)
     slider = page.locator("[class*=-support] input[type=range]")
     slider.focus()
@@ -175,15 +184,15 @@ def test_the_threshold_moves_by_keyboard_and_spends_nothing(page: Page, server: 
     page.get_by_role("button", name="Back to the suggested").click()
     expect(page.get_by_text("This is where it stands.")).to_be_visible()
     expect_kept(page, len(found.pruned(found.suggested_support)))
-    assert spent(server) == ONE_SPEND
+    assert spent(found_before[0]) == ONE_SPEND
 
 
-def test_a_move_of_the_threshold_sends_only_what_it_changes(page: Page, server: Server) -> None:
+def test_a_move_of_the_threshold_sends_only_what_it_changes(page: Page, found_before: tuple[Server, str]) -> None:
     told: list[ForwardMsg] = []
     network = page.context.new_cdp_session(page)
     network.send("Network.enable")
     network.on("Network.webSocketFrameReceived", lambda event: told.append(message(event)))
-    found = run_before(page, server)
+    found = read_again(page, found_before)
     slider = page.locator("[class*=-support] input[type=range]")
     slider.focus()
     slider.press("Home")
@@ -200,13 +209,15 @@ def test_a_move_of_the_threshold_sends_only_what_it_changes(page: Page, server: 
     assert sum(one.ByteSize() for one in told) <= 20_000 * drawings
 
 
-def test_a_click_is_ringed_without_the_server_until_another_one_is_chosen(page: Page, server: Server) -> None:
-    found = run_before(page, server)
+def test_a_click_is_ringed_without_the_server_until_another_one_is_chosen(
+    page: Page, found_before: tuple[Server, str]
+) -> None:
+    found = read_again(page, found_before)
     kept = found.pruned(found.suggested_support)
     order = sorted(found.found, key=lambda item: item.support)
     first, second = (1 + order.index(item) for item in (kept[0], kept[1]))
     expect_ringed(page, first)
-    with held(server):
+    with held(found_before[0]):
         click_point(page, "kept", second - 1)
         expect_ringed(page, second)
     expect(read_now(page)).to_contain_text(shown_jaccard(kept[1]))
@@ -222,8 +233,8 @@ def test_a_click_is_ringed_without_the_server_until_another_one_is_chosen(page: 
     expect(read_now(page)).to_contain_text(shown_jaccard(kept[0]))
 
 
-def test_what_is_not_shown_does_not_speak(page: Page, server: Server) -> None:
-    found = run_before(page, server)
+def test_what_is_not_shown_does_not_speak(page: Page, found_before: tuple[Server, str]) -> None:
+    found = read_again(page, found_before)
     slider = page.locator("[class*=-support] input[type=range]")
     slider.focus()
     slider.press("Home")

@@ -18,11 +18,11 @@ from dpcore.workspace.requests import RunRequest
 from dpcore.workspace.users import User
 from pages.components.visitor import menu
 from tests.browser.test_browser import SCHEMA_TEXT, Server, choose, go, invented, serve
-from tests.browser.test_cancel import Queue, queue, standing, ward
+from tests.browser.test_cancel import Queue, alone, queue, queue_of, standing, ward
 from tests.browser.test_day import ANALYST, OFFICE, PEOPLE, ROLES, show
 from tests.support.identity_provider import log_in, provider
 
-__all__ = ["queue"]
+__all__ = ["alone", "queue"]
 #: Milliseconds between two keys.
 PACE = 90
 #: The key by which Streamlit draws a page anew, pressed where nobody types.
@@ -176,7 +176,8 @@ def busy(tmp_path: Path) -> Iterator[Queue]:
         while service.run(run).active:
             time.sleep(0.1)
         assert service.run(run).state == "done"
-    with standing(home, dataset_id) as queue:
+    with standing(home) as found:
+        queue = queue_of(found, dataset_id)
         queue.begin(queue.add())
         yield queue
 
