@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from functools import cache
 
+import pytest
 from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import local_script_runner
 from streamlit.testing.v1.local_script_runner import LocalScriptRunner
 
+from pages.components.kit import tabs
 from tests.support.page_tools import home
 from tests.support.page_visitors import visit
 
@@ -27,3 +29,9 @@ def _wait(runner: LocalScriptRunner, timeout: float = 3) -> None:
 
 
 local_script_runner.require_widgets_deltas = _wait
+
+
+@pytest.fixture(autouse=True)
+def every_tab(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every tab of a result counts as open: a test reads what is in all of them."""
+    monkeypatch.setattr(tabs, "_is_open", lambda _: True)

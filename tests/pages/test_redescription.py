@@ -51,6 +51,12 @@ QUICK = {"starts": 2}
 FOUND = small_pairs().extract(SCHEMA).found
 
 
+@pytest.fixture
+def every_tab() -> None:
+    """Here tabs are opened one by one."""
+
+
+
 def add_sides(*, public: bool = False, budget: str = "9") -> str:
     """Invented people with a left and a right side."""
     info = access.service().add_dataset(two_sided_people(), SCHEMA, budget=Decimal(budget), public=public)

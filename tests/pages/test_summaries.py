@@ -40,6 +40,12 @@ ALL = {"by": "died", "crosstabs": ["age by sex"]}
 HOSTILE = "=cmd <b>*x*</b>"
 
 
+@pytest.fixture
+def every_tab() -> None:
+    """Here tabs are opened one by one."""
+
+
+
 def look(dataset_id: str, epsilon: str = "2", **parameters: object) -> str:
     return submit(dataset_id, "summaries", epsilon, "", **parameters)
 

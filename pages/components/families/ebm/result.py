@@ -11,11 +11,10 @@ from dpcore.released.release import Release
 from pages.components.families.ebm import view
 from pages.components.families.shared import certificate, downloads, evaluation, number_check, truth
 from pages.components.families.shared.truth import Truth
-from pages.components.kit import markup
+from pages.components.kit import markup, tabs
 from pages.components.kit.texts import text
 
 CSV = "the score table: what every group of every column adds"
-_TABS = ("All columns", "One case", "In words", "Hold-out check", "Certificate", "Download")
 
 
 def show(release: Release, model: Any, key: str, *, public: bool) -> None:
@@ -28,27 +27,32 @@ def show(release: Release, model: Any, key: str, *, public: bool) -> None:
     view.importances(words, key)
     st.subheader("Shape of one column", anchor=False)
     _shape(words, true, key)
-    table, case, told, check, card, files = st.tabs(_TABS, key=f"{key}-tabs")
-    with table:
-        view.terms_table(words)
-    with case:
-        view.case(release, words, key)
-    with told:
-        markup.sentences(words.reading())
-        st.markdown(text("reading_ebm"))
-        if model.classes:
-            st.markdown(text("reading_odds"))
-        st.markdown(text("noise"))
-    with check:
-        _check(words, key)
-    with card:
-        certificate.show(release)
-    with files:
-        downloads.show(release, model, key, CSV)
-        learner = "DPEBMClassifier" if model.classes else "DPEBMRegressor"
-        st.markdown(
-            f"In Python, the JSON becomes a scikit-learn model: `{learner}.from_release(Release.from_json(text))`."
-        )
+    tabs.show_apart(
+        {
+            "All columns": lambda: view.terms_table(words),
+            "One case": lambda: view.case(release, words, key),
+            "In words": lambda: _in_words(words),
+            "Hold-out check": lambda: _check(words, key),
+            "Certificate": lambda: certificate.show(release),
+            "Download": lambda: _files(release, model, key),
+        },
+        f"{key}-tabs",
+        stay=["One case", "Hold-out check"],
+    )
+
+
+def _in_words(words: Any) -> None:
+    markup.sentences(words.reading())
+    st.markdown(text("reading_ebm"))
+    if words.model.classes:
+        st.markdown(text("reading_odds"))
+    st.markdown(text("noise"))
+
+
+def _files(release: Release, model: Any, key: str) -> None:
+    downloads.show(release, model, key, CSV)
+    learner = "DPEBMClassifier" if model.classes else "DPEBMRegressor"
+    st.markdown(f"In Python, the JSON becomes a scikit-learn model: `{learner}.from_release(Release.from_json(text))`.")
 
 
 def side(release: Release, model: Any, key: str) -> None:

@@ -158,12 +158,9 @@ def case(release: Release, words: Any, key: str) -> None:
     if not used:
         st.info("This model reads no column: everyone gets the same prediction.")
         return
-    memory = f"{key}-asked"
     values = predict.ask(release, used, key, "How does it add up?")
     if values is not None:
-        st.session_state[memory] = values
-    if memory in st.session_state:
-        _waterfall(release, words, st.session_state[memory], key)
+        _waterfall(release, words, values, key)
 
 
 def _waterfall(release: Release, words: Any, values: dict[str, Any], key: str) -> None:

@@ -20,10 +20,9 @@ from pages.components.families.shared import (
 )
 from pages.components.families.shared.truth import Truth
 from pages.components.families.tree import view
-from pages.components.kit import figure, markup, slot
+from pages.components.kit import figure, markup, slot, tabs
 from pages.components.kit.texts import text
 
-_TABS = ("Hold-out check", "Columns used", "In words", "Single trees", "Certificate", "Download")
 #: With more columns, the form would hide the rest of the page.
 _FEW_COLUMNS = 6
 _OPEN = "The prediction depends on what is not known"
@@ -35,8 +34,6 @@ SHARING = {
 
 def show(release: Release, model: Any, key: str, *, public: bool) -> None:
     """A case first, then how good the forest is, and what it is made of."""
-    from dpcore.plots.style import pretty
-
     trees = len(model.trees)
     st.markdown(f"**{trees} tree{'' if trees == 1 else 's'}**; {SHARING[model.sharing]}.")
     true = truth.ask(release, key) if public else None
@@ -44,22 +41,31 @@ def show(release: Release, model: Any, key: str, *, public: bool) -> None:
     with slot.kept():
         if true is not None:
             _groups(release, model, true)
-    check, use, words, single, card, files = st.tabs(_TABS, key=f"{key}-tabs")
-    with check:
-        chances = bool(model.cuts)
-        evaluation.show(model, release.target, counted(release.domain), key, chances=chances, typical=chances)
-    with use:
-        columns_used(model, key)
-    with words:
-        markup.sentences(map(pretty, model.reading(release.target)))
-        st.markdown(text("reading_forest"))
-        st.markdown(text("noise"))
-    with single:
-        _single(release, model, key)
-    with card:
-        certificate.show(release)
-    with files:
-        downloads.show(release, model, key, "every node of every tree")
+    tabs.show_apart(
+        {
+            "Hold-out check": lambda: _check(release, model, key),
+            "Columns used": lambda: columns_used(model, key),
+            "In words": lambda: _in_words(release, model),
+            "Single trees": lambda: _single(release, model, key),
+            "Certificate": lambda: certificate.show(release),
+            "Download": lambda: downloads.show(release, model, key, "every node of every tree"),
+        },
+        f"{key}-tabs",
+        stay=["Hold-out check", "Single trees"],
+    )
+
+
+def _check(release: Release, model: Any, key: str) -> None:
+    chances = bool(model.cuts)
+    evaluation.show(model, release.target, counted(release.domain), key, chances=chances, typical=chances)
+
+
+def _in_words(release: Release, model: Any) -> None:
+    from dpcore.plots.style import pretty
+
+    markup.sentences(map(pretty, model.reading(release.target)))
+    st.markdown(text("reading_forest"))
+    st.markdown(text("noise"))
 
 
 def side(release: Release, model: Any, key: str) -> None:

@@ -12,50 +12,47 @@ from dpcore.released.release import Release
 from pages.components.families.ilp import case as ilp_case
 from pages.components.families.ilp import table, try_case
 from pages.components.families.shared import certificate, downloads, evaluation, truth
-from pages.components.kit import figure, markup
+from pages.components.kit import figure, markup, tabs
 from pages.components.kit.texts import text
 
 CSV = "the clauses"
-_TABS = (
-    "In words",
-    "Prolog",
-    "Chart",
-    "Cases",
-    "Hold-out check",
-    "Certificate",
-    "Download",
-)
 
 
 def show(release: Release, model: Any, key: str, *, public: bool) -> None:
     """Table first, then its other forms."""
-    from dpcore.plots.style import pretty
-
     true = truth.ask(release, key) if public else None
     table.show(release, model, true)
     if not any(group.kept for group in model.groups):
         st.info(text("ilp_none_kept"))
-    words, code, chart, cases, check, card, files = st.tabs(_TABS, key=f"{key}-tabs")
-    with words:
-        said = [*model.reading(release.domain, release.target), model.weighing(release.domain, release.target)]
-        markup.sentences(map(pretty, filter(None, said)))
-        st.markdown(text("reading_ilp"))
-        st.markdown(text("noise"))
-    with code:
-        _prolog(release)
-    with chart:
-        _chart(release, key)
-    with cases:
-        st.subheader("A made-up case", anchor=False)
-        ilp_case.show(release, model, key)
-        st.subheader("Try a case", anchor=False)
-        try_case.show(release, model, key)
-    with check:
-        evaluation.show(model, release.target, counted(release.domain), key)
-    with card:
-        certificate.show(release)
-    with files:
-        _files(release, model, key)
+    tabs.show_apart(
+        {
+            "In words": lambda: _in_words(release, model),
+            "Prolog": lambda: _prolog(release),
+            "Chart": lambda: _chart(release, key),
+            "Cases": lambda: _cases(release, model, key),
+            "Hold-out check": lambda: evaluation.show(model, release.target, counted(release.domain), key),
+            "Certificate": lambda: certificate.show(release),
+            "Download": lambda: _files(release, model, key),
+        },
+        f"{key}-tabs",
+        stay=["Cases", "Hold-out check"],
+    )
+
+
+def _in_words(release: Release, model: Any) -> None:
+    from dpcore.plots.style import pretty
+
+    said = [*model.reading(release.domain, release.target), model.weighing(release.domain, release.target)]
+    markup.sentences(map(pretty, filter(None, said)))
+    st.markdown(text("reading_ilp"))
+    st.markdown(text("noise"))
+
+
+def _cases(release: Release, model: Any, key: str) -> None:
+    st.subheader("A made-up case", anchor=False)
+    ilp_case.show(release, model, key)
+    st.subheader("Try a case", anchor=False)
+    try_case.show(release, model, key)
 
 
 def _prolog(release: Release) -> None:

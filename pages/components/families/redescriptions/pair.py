@@ -27,6 +27,7 @@ def show(reading: Reading) -> None:
         own,
         format_func=lambda number: _name(model, number),
         key=f"{key}-pair-{own}",
+        persist_state="session",
     )
     pair = model.pairs[place]
     framed = chosen if chosen is not None and chosen.pair == place else None

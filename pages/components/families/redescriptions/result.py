@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -13,7 +14,7 @@ from dpcore.released.release import Release
 from pages.components.families.redescriptions import nearest, pair, table, view
 from pages.components.families.redescriptions.state import Reading, remembered
 from pages.components.families.shared import certificate, downloads, truth
-from pages.components.kit import markup, slot
+from pages.components.kit import markup, slot, tabs
 from pages.components.kit.texts import text
 from pages.components.visitor import access
 
@@ -57,12 +58,7 @@ def _body(release: Release, model: Any, tables: Sequence[Any] | None, key: str) 
 
 
 def _tabs(names: Sequence[str], reading: Reading) -> None:
-    """Only the open tab is made."""
-    key = f"{reading.key}-tabs-{len(names)}"
-    tabs = dict(zip(names, st.tabs(names, key=key, on_change="rerun"), strict=True))
-    shown = next(name for name, tab in tabs.items() if tab.open)
-    with tabs[shown]:
-        _SHOWN[shown](reading)
+    tabs.show({name: partial(_SHOWN[name], reading) for name in names}, f"{reading.key}-tabs-{len(names)}")
 
 
 def _files(reading: Reading) -> None:

@@ -33,6 +33,7 @@ def show(reading: Reading) -> None:
     words = st.text_input(
         "Show only those that mention",
         key=f"{reading.key}-words",
+        persist_state="session",
         placeholder="words of a condition, or a column",
         help=text("filter"),
     )

@@ -17,34 +17,35 @@ from pages.components.families.shared import (
     predict,
     truth,
 )
-from pages.components.kit import figure, markup
+from pages.components.kit import figure, markup, tabs
 from pages.components.kit.texts import text
-
-_TABS = ("In words", "Chart", "Hold-out check", "Predict a case", "Certificate", "Download")
 
 
 def show(release: Release, model: Any, key: str, *, public: bool) -> None:
     """Table first, then its other forms."""
-    from dpcore.plots.style import pretty
-
     shown = cells.choose_class(model, release.target, key)
     true = truth.ask(release, key) if public else None
     table.show(release, model, shown, true)
-    words, chart, check, case, card, files = st.tabs(_TABS, key=f"{key}-tabs")
-    with words:
-        markup.sentences(map(pretty, model.reading(release.target)))
-        st.markdown(text("reading"))
-        st.markdown(text("noise"))
-    with chart:
-        _chart(release, key)
-    with check:
-        evaluation.show(model, release.target, counted(release.domain), key)
-    with case:
-        _predict(release, model, shown, key)
-    with card:
-        certificate.show(release)
-    with files:
-        downloads.show(release, model, key, "the rules")
+    tabs.show_apart(
+        {
+            "In words": lambda: _in_words(release, model),
+            "Chart": lambda: _chart(release, key),
+            "Hold-out check": lambda: evaluation.show(model, release.target, counted(release.domain), key),
+            "Predict a case": lambda: _predict(release, model, shown, key),
+            "Certificate": lambda: certificate.show(release),
+            "Download": lambda: downloads.show(release, model, key, "the rules"),
+        },
+        f"{key}-tabs",
+        stay=["Hold-out check", "Predict a case"],
+    )
+
+
+def _in_words(release: Release, model: Any) -> None:
+    from dpcore.plots.style import pretty
+
+    markup.sentences(map(pretty, model.reading(release.target)))
+    st.markdown(text("reading"))
+    st.markdown(text("noise"))
 
 
 def side(release: Release, model: Any, key: str) -> None:

@@ -19,11 +19,23 @@ from pages.components.kit.texts import text
 
 
 def ask(release: Release, used: Sequence[str], key: str, label: str) -> dict[str, Any] | None:
-    """Ask only for the columns that are used; the values, once the button is pressed."""
+    """Ask only for the columns that are used; the values that were last sent, until they are forgotten."""
     with st.form(f"{key}-case"):
         values = _fields(release, used, key)
-        asked = st.form_submit_button(label, type="primary")
-    return values if asked else None
+        if st.form_submit_button(label, type="primary"):
+            st.session_state[_asked(key)] = values
+    sent: dict[str, Any] | None = st.session_state.get(_asked(key))
+    # Another rehearsal stands in the same place: a case that was sent to the last one may not fit it.
+    return sent if sent is not None and list(sent) == list(used) else None
+
+
+def forget(key: str) -> None:
+    """What was sent; the fields keep what they hold."""
+    st.session_state.pop(_asked(key), None)
+
+
+def _asked(key: str) -> str:
+    return f"{key}-asked"
 
 
 def _fields(release: Release, used: Sequence[str], key: str) -> dict[str, Any]:

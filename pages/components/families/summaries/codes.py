@@ -38,7 +38,15 @@ def _choose(look: Look) -> int:
     if len(trees) == 1:
         return 0
     labels = [look.readings[tree.axis].label for tree in trees]
-    return int(st.selectbox("Column", range(len(trees)), format_func=labels.__getitem__, key=f"{look.key}-tree"))
+    return int(
+        st.selectbox(
+            "Column",
+            range(len(trees)),
+            format_func=labels.__getitem__,
+            key=f"{look.key}-tree",
+            persist_state="session",
+        )
+    )
 
 
 def _table(found: list[Any], label: str, people: str) -> None:

@@ -23,6 +23,7 @@ def choose(look: Look) -> int:
             order,
             format_func=labels.__getitem__,
             key=f"{look.key}-column",
+            persist_state="session",
         )
     )
 

@@ -40,6 +40,7 @@ def show(look: Look) -> None:
             f"{labels[found[n].axes[0]]} and {labels[found[n].axes[1]]}: V {strength_words(found[n].strength)}"
         ),
         key=f"{look.key}-pair",
+        persist_state="session",
     )
     _crosstab(look, found[place].axes)
 

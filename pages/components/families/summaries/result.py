@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -13,7 +14,7 @@ from dpcore.spreadsheets import frame_csv
 from pages.components.families.shared import certificate, downloads, truth
 from pages.components.families.summaries import cards, codes, column, groups, pairs, questions, records
 from pages.components.families.summaries.state import IN_ORDER, STANDING_OUT, Look, order_key
-from pages.components.kit import markup
+from pages.components.kit import markup, tabs
 from pages.components.kit.texts import text
 from pages.components.visitor import access
 
@@ -42,11 +43,8 @@ def _body(look: Look) -> None:
     names += [_PAIRS] if look.model.pairs else []
     names += [_CODES] if look.model.trees else []
     names += [_QUESTIONS, "In words", _INVENTED, "Certificate", "Download"]
-    # Only the open tab is made.
-    tabs = dict(zip(names, st.tabs(names, key=f"{look.key}-tabs-{len(names)}", on_change="rerun"), strict=True))
-    shown = next(name for name, tab in tabs.items() if tab.open)
-    with tabs[shown]:
-        _SHOWN[shown](look)
+    parts = {name: partial(_SHOWN[name], look) for name in names}
+    tabs.show(parts, f"{look.key}-tabs-{len(names)}", stay=[_QUESTIONS, _INVENTED])
 
 
 def _headline(look: Look) -> dict[str, str]:

@@ -18,9 +18,8 @@ from pages.components.families.shared import (
     truth,
 )
 from pages.components.families.tree import view
+from pages.components.kit import tabs
 from pages.components.kit.texts import text
-
-_TABS = ("Table", "In words", "Hold-out check", "Budget", "Certificate", "Download")
 
 
 def show(release: Release, model: Any, key: str, *, public: bool) -> None:
@@ -29,20 +28,23 @@ def show(release: Release, model: Any, key: str, *, public: bool) -> None:
     true = truth.ask(release, key) if public else None
     path = follow_case(release, model, shown, key)
     view.diagram(model, release.target, key, path=path, shown=shown, truth=true)
-    table, words, check, budget, card, files = st.tabs(_TABS, key=f"{key}-tabs")
-    with table:
-        view.groups_table(release, model, shown, true)
-    with words:
-        view.in_words(model, release.target)
-        st.markdown(text("noise"))
-    with check:
-        evaluation.show(model, release.target, counted(release.domain), key)
-    with budget:
-        view.budget_table(model)
-    with card:
-        certificate.show(release)
-    with files:
-        downloads.show(release, model, key, "every node of the tree")
+    tabs.show_apart(
+        {
+            "Table": lambda: view.groups_table(release, model, shown, true),
+            "In words": lambda: _in_words(release, model),
+            "Hold-out check": lambda: evaluation.show(model, release.target, counted(release.domain), key),
+            "Budget": lambda: view.budget_table(model),
+            "Certificate": lambda: certificate.show(release),
+            "Download": lambda: downloads.show(release, model, key, "every node of the tree"),
+        },
+        f"{key}-tabs",
+        stay=["Hold-out check"],
+    )
+
+
+def _in_words(release: Release, model: Any) -> None:
+    view.in_words(model, release.target)
+    st.markdown(text("noise"))
 
 
 def follow_case(release: Release, tree: Any, shown: int, key: str) -> tuple[int, ...]:
@@ -51,23 +53,16 @@ def follow_case(release: Release, tree: Any, shown: int, key: str) -> tuple[int,
     if not used:
         st.info(text("no_split"))
         return ()
-    memory = f"{key}-followed"
     with st.expander("Follow a case through the tree", icon=":material/route:"):
         st.markdown(text("follow"))
         values = predict.ask(release, used, key, "Which way does it go?")
-        if values is not None:
-            st.session_state[memory] = values
-        if (values := st.session_state.get(memory)) is None:
+        if values is None:
             return ()
         ends = tree.possible_finals(values, release.domain)
         view.path_in_words(tree, ends, values)
         _arrival(release, tree, shown, ends)
-        st.button("Forget this case", key=f"{key}-forget", on_click=_forget, args=(memory,))
+        st.button("Forget this case", key=f"{key}-forget", on_click=predict.forget, args=(key,))
     return tuple(sorted({step for end in ends for step in tree.path(end)}))
-
-
-def _forget(memory: str) -> None:
-    st.session_state.pop(memory, None)
 
 
 def _arrival(release: Release, tree: Any, shown: int, ends: Sequence[int]) -> None:
