@@ -23,6 +23,7 @@ def test_audit_of_whole_fits_for_classes():
     assert result.caught, result
 
 
+@pytest.mark.slow
 def test_audit_of_whole_fits_for_numbers_catches_a_clip_too_wide():
     audit = ebm_outlier_audit()
     assert set(audit.controls) == {"noise divided by 8", "clip 7 times as wide"}

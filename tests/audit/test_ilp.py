@@ -33,7 +33,7 @@ def test_every_way_to_look_at_a_run_is_audited() -> None:
         (choice_audit, "noise divided by 8", 5000),
         pytest.param(nested_audit, "rows belong to rows of anybody", 12_000, marks=pytest.mark.slow),
         pytest.param(level_audit, "noise for one clause, divided by 16", 12_000, marks=pytest.mark.slow),
-        (count_audit, "noise divided by 8", 5000),
+        pytest.param(count_audit, "noise divided by 8", 5000, marks=pytest.mark.slow),
     ],
 )
 def test_audits_of_whole_runs(make: Callable[[], Audit], control: str, trials: int) -> None:

@@ -127,6 +127,7 @@ def test_a_worker_killed_in_the_middle_costs_time_only(cluster, stored, expected
     assert _in_the_middle(on(cluster, stored), tmp_path / "signs", cluster.kill_worker) == expected
 
 
+@pytest.mark.slow
 def test_all_workers_lost_and_others_that_come_cost_time_only(cluster, stored, expected, tmp_path):
     def exchange():
         cluster.kill_worker()
@@ -135,6 +136,7 @@ def test_all_workers_lost_and_others_that_come_cost_time_only(cluster, stored, e
     assert _in_the_middle(on(cluster, stored), tmp_path / "signs", exchange) == expected
 
 
+@pytest.mark.slow
 def test_a_scheduler_that_comes_back_costs_time_only(cluster, stored, expected, tmp_path):
     def restart():
         cluster.kill_scheduler()

@@ -23,8 +23,6 @@ pytestmark = pytest.mark.heavy
 PARTITIONS = 5
 #: A family that may ask a single question loses its worker before that one.
 ONLY_ONE = {"summaries": 0}
-#: The family that loses a worker in the short form: of many questions.
-SHORT = {"ebm"}
 
 
 @pytest.fixture(scope="module")
@@ -74,9 +72,8 @@ class _Fatal(PrivateTable):
         return super().total(kernel, *public, **named)
 
 
-@pytest.mark.parametrize(
-    "family", [pytest.param(own, marks=() if own in SHORT else pytest.mark.slow) for own in real_learners()]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("family", real_learners())
 def test_a_worker_that_is_killed_changes_nothing(family, cluster, tmp_path):
     plan, expected = stored(family, {}, 1, tmp_path)
     table = _Fatal.open(tmp_path, ClusterExecutor(cluster.address)).lose(cluster, ONLY_ONE.get(family, 1))

@@ -139,7 +139,7 @@ def test_a_worker_that_needs_a_disk_and_has_none_leaves_the_run_spent(
     assert full.run(full.submit(request(dataset), "second")).state == "done"
 
 
-@pytest.mark.parametrize("point", FULL_POINTS)
+@pytest.mark.parametrize("point", [pytest.param(FULL_POINTS[0], marks=pytest.mark.slow), *FULL_POINTS[1:]])
 def test_a_full_disk_of_the_application_keeps_what_was_spent_and_no_more(
     lasting: Service, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, point: str
 ) -> None:

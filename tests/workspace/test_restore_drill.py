@@ -68,7 +68,7 @@ def _postgres(program: str, url: str, *arguments: str, option: str = "") -> None
     subprocess.run([newest, *target, *arguments], check=True, env={**os.environ}, timeout=60)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", [KINDS[0], *(pytest.param(kind, marks=pytest.mark.slow) for kind in KINDS[1:])])
 def test_restoring_gives_no_budget_back_once_the_operator_has_done_the_steps(kind: str, tmp_path: Path) -> None:
     url = fresh_url(kind, tmp_path)
     with Service(tmp_path / "home", url, workers=0) as service:
