@@ -46,7 +46,6 @@ def every_tab() -> None:
     """Here tabs are opened one by one."""
 
 
-
 def look(dataset_id: str, epsilon: str = "2", **parameters: object) -> str:
     return submit(dataset_id, "summaries", epsilon, "", **parameters)
 
