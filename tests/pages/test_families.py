@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from decimal import Decimal
 
 import pandas as pd
@@ -68,6 +69,11 @@ def test_every_method_goes_from_the_form_to_a_result(own: FamilyPage, method: st
     assert release.parameters.get("method", "") == method
 
 
+@pytest.fixture
+def every_tab() -> None:
+    """Here tabs are opened one by one."""
+
+
 @EVERY
 def test_the_form_opens_with_the_defaults_of_the_engine(own: FamilyPage) -> None:
     dataset_id = own.add()
@@ -113,11 +119,10 @@ def test_a_result_of_private_data_has_files_and_nothing_true(own: FamilyPage) ->
 
 
 def _tab(app: AppTest, name: str) -> AppTest:
-    """A part of a result, which may stand in a tab of its own."""
-    tabs = [key for key in app.session_state.to_dict() if str(key).endswith(("-tabs-6", "-tabs-5", "-tabs-4"))]
-    for key in tabs:
-        app.session_state[key] = name
-    return checked(app.run()) if tabs else app
+    """A part of a result, which stands in a tab of its own."""
+    [key] = (str(key) for key in app.session_state.to_dict() if re.search(r"-tabs(-\d)?$", str(key)))
+    app.session_state[key] = name
+    return checked(app.run())
 
 
 @EVERY
