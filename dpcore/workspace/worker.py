@@ -12,6 +12,7 @@ from __future__ import annotations
 import logging
 import math
 import os
+import select
 import sys
 import time
 from collections.abc import Callable
@@ -78,10 +79,10 @@ class Worker:
         """Close the connections."""
         self._engine.dispose()
 
-    def drain(self, run_id: str | None = None) -> None:
-        """Execute queued runs, or the one that is named, until there is none."""
+    def drain(self, run_id: str | None = None, wanted: Callable[[], bool] = lambda: True) -> None:
+        """Execute queued runs, or the one that is named, until there is none or no more is wanted."""
         me = ProcessIdentity.mine()
-        while (job := self._queue.claim(me, run_id)) is not None:
+        while wanted() and (job := self._queue.claim(me, run_id)) is not None:
             self._execute(job)
 
     def _execute(self, job: Job) -> None:
@@ -218,9 +219,25 @@ def work(*, warm: bool) -> None:
     if warm:
         warm_up()
         settle(home)
-    worker.drain()
-    while sys.stdin.buffer.readline():
-        worker.drain()
+    worker.drain(wanted=_application_is_there)
+    while _heard():
+        worker.drain(wanted=_application_is_there)
+
+
+def _heard() -> bool:
+    """Wait for lines of input; whether there are any, and not its end."""
+    return bool(os.read(sys.stdin.fileno(), 4096))
+
+
+def _application_is_there() -> bool:
+    """Whether the input goes on. Lines that have come are read: the queue is looked at next, as they ask."""
+    try:
+        while select.select([sys.stdin], [], [], 0)[0]:
+            if not _heard():
+                return False
+    except OSError:  # Windows does not tell it of pipes.
+        pass
+    return True
 
 
 def main(*, warm: bool = True) -> None:

@@ -224,6 +224,20 @@ def test_a_worker_finishes_a_paid_run_when_the_application_goes(tmp_path: Path) 
         assert again.wait(run, 30).state == "done"
 
 
+def test_a_worker_begins_no_other_run_when_the_application_has_gone(tmp_path: Path) -> None:
+    gate = tmp_path / "gate"
+    with Service(tmp_path / "home", workers=1, worker_command=FORKED) as service:
+        dataset = add(service)
+        first = service.submit(fake_request(dataset.id, gate=str(gate)), "first")
+        second = service.submit(fake_request(dataset.id), "second")
+        wait_for_step(service, first)
+        [worker] = service._jobs._processes
+    gate.touch()
+    worker.wait(30)
+    with Service(tmp_path / "home", workers=1, worker_command=NOBODY, warm=False) as again:
+        assert [again.run(run).state for run in (first, second)] == ["done", "queued"]
+
+
 def test_cancel_before_a_touch_refunds(tmp_path: Path) -> None:
     with Service(tmp_path / "home", workers=1, worker_command=NOBODY) as service:
         dataset = add(service)
