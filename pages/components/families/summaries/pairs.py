@@ -52,7 +52,7 @@ def _crosstab(look: Look, axes: tuple[int, int]) -> None:
         "Shares within each value of",
         list(axes),
         0 if axes[0] != look.model.by else 1,
-        format_func=labels.__getitem__,
+        format_func=lambda axis: markup.plain(labels[axis]),
         horizontal=True,
         key=f"{look.key}-rows-{axes[0]}-{axes[1]}",
     )
