@@ -78,6 +78,10 @@ _TOO_LARGE_TO_JOIN = (
     "The delta of the budget that these people have is too large for so many rows: somebody's record might be given "
     "away. Lower it to at most {most} first, or lower 'max_rows'."
 )
+_BELOW_ASIDE = (
+    "Categories of this data set were learned, for which {aside} of its delta is set aside: nothing bounds what was "
+    "spent at a delta that is not above it. Choose a larger one."
+)
 _NOT_PURE = "Runs with a delta were made on this data set, so nothing bounds them at a delta of 0: choose one above it."
 
 
@@ -182,7 +186,7 @@ class Ledger:
         Raises
         ------
         BudgetError
-            If an amount is unusable, or delta is 0 and a run had one.
+            If an amount is unusable, delta is 0 and a run had one, or it is no more than what is set aside.
         """
         parsed = _parse_caps(cap, delta, analyst_cap, run_cap)
         changes = {name: amount for name, amount in parsed.items() if amount is not None}
@@ -194,6 +198,8 @@ class Ledger:
                 _check_delta(connection, dataset_id, delta)
             if delta == 0 and balance_of(connection, dataset_id).total.delta:
                 raise BudgetError(_NOT_PURE)
+            if delta and delta <= present["delta"]:
+                raise BudgetError(_BELOW_ASIDE.format(aside=exact_amount(present["delta"])))
             append(connection, "caps", dataset_id, note=note, actor=actor, **after)
 
         write(self._engine, work)
