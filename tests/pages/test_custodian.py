@@ -771,7 +771,8 @@ def test_a_meter_shows_spending_that_nothing_bounds() -> None:
     office.raise_caps(dataset, delta=Decimal(0))
     office.charge(dataset, Decimal("0.25"), Decimal("5e-8"), Decimal("0.0012"), note="since the copy")
     told = meter.render("x", *[office.balance(dataset)] * 2, quote(dataset))
-    assert "Spent so far ε ∞" in told
+    assert "Spent so far ε ∞; Reserved ε 0.00; This run adds ε ∞;" in told
+    assert "counted together" not in told
     assert 'class="fg-spent" style="width:100.000%"' in told
     assert "fg-left" not in told.partition('class="fg-bar"')[2].partition("</div>")[0]
 
