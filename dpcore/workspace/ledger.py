@@ -48,6 +48,7 @@ from dpcore.workspace.ledger_lines import (
     find_caps,
     frozen_of,
     means_of,
+    over_of,
     pot_of,
     refusal_of,
     reservation_of,
@@ -303,14 +304,15 @@ class Ledger:
         ConflictError
             If the reservation was refunded, or touched before.
         BudgetError
-            If the custodian has stopped this analyst since.
+            If the custodian has stopped this analyst since, or nothing more is run on the data set.
         """
 
         def work(connection: Connection) -> None:
             row = self._require(connection, reservation_id, "reserved")
-            frozen = frozen_of(connection, row["dataset_id"], row["analyst"])
-            if frozen is not None:
-                raise BudgetError(frozen)
+            refusal = over_of(connection, row["dataset_id"])
+            refusal = refusal or frozen_of(connection, row["dataset_id"], row["analyst"])
+            if refusal is not None:
+                raise BudgetError(refusal)
             append_like(connection, "touch", row)
 
         # Only the worker that claimed a run touches it, so a touch that is found was this one.

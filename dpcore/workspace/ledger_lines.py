@@ -267,7 +267,7 @@ def means_of(connection: Connection, dataset_id: str, analyst: str) -> Means:
     limit = caps["cap"] if standing.limit is None else standing.limit
     whole = _pot(connection, dataset_id, None, filter_of(caps))
     own = _pot(connection, dataset_id, analyst, PrivacyFilter(limit, filter_of(caps).delta))
-    return Means(whole, own, standing, caps["run_cap"], _over(connection, dataset_id))
+    return Means(whole, own, standing, caps["run_cap"], over_of(connection, dataset_id))
 
 
 def balance_of(connection: Connection, dataset_id: str) -> Balance:
@@ -326,7 +326,7 @@ def check_learning(pot: Pot, loss: Loss) -> None:
         )
 
 
-def _over(connection: Connection, dataset_id: str) -> str | None:
+def over_of(connection: Connection, dataset_id: str) -> str | None:
     """A sentence, if nothing more can be run on a data set."""
     chosen = sa.select(_E.kind).where(_E.dataset_id == dataset_id, _E.kind.in_(_OVER))
     kinds = set(connection.execute(chosen).scalars())
