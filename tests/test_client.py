@@ -73,7 +73,7 @@ def ann() -> Service:
 
 def test_budget_run_release(client: Client) -> None:
     before = client.budget("ward")
-    assert before.left == Decimal(2)
+    assert before.left == before.largest == Decimal(2)
     seen: list[tuple[int, int]] = []
     release = client.run(
         "ward", "tree", target="died", epsilon=0.5, pure=True, blocks=[1], progress=lambda *n: seen.append(n)
@@ -82,6 +82,11 @@ def test_budget_run_release(client: Client) -> None:
     assert release.parameters["blocks"] == [1]
     assert client.release(release.id) == release
     assert client.budget("ward").spent == release.certificate.epsilon == Decimal("0.5")
+    access.installation().raise_caps("ward", budget=Decimal(4))
+    access.installation().charge("ward", Decimal(2), Decimal("2e-6"), Decimal("0.2"), note="many small runs")
+    after, own = client.budget("ward"), ann().balance("ward")
+    assert (after.left, after.largest) == (own.left, own.largest)
+    assert after.largest != after.left
     assert figures(release)
     assert "Certificate" in release._repr_html_()
 

@@ -129,7 +129,9 @@ class LearnerEstimator(BaseEstimator):  # type: ignore[misc]
         parameters = dict(cls._learner.parameters.model_validate(release.parameters))
         known = {name: parameters[name] for name in cls._get_param_names() if name in parameters}
         warn_of(release.domain.problem)
-        estimator = cls(epsilon=release.certificate.epsilon, schema=release.domain, **settings, **known)
+        card = release.certificate
+        epsilon = card.epsilon if card.asked is None else card.asked
+        estimator = cls(epsilon=epsilon, schema=release.domain, **settings, **known)
         return estimator, cls._model.model_validate(release.model)
 
     def _fitted(self, release: Release, model: Any, outputs: Mapping[str, Any], features: int) -> Self:

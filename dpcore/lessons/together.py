@@ -11,8 +11,10 @@ from statistics import NormalDist
 from dpcore.lessons.noise import PublicCount, margin
 from dpcore.lessons.toy import toy_cap
 from dpcore.privacy.losses import pure_loss, total_loss
+from dpcore.released.noisy_counts import sum_tail
 
-_TWO_SIDED = NormalDist().inv_cdf(0.975)
+_CONFIDENCE = 0.95
+_TWO_SIDED = NormalDist().inv_cdf((1 + _CONFIDENCE) / 2)
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,9 @@ class Together:
     mean : float
         Their mean; an answer with less noise counts for more.
     margin : float
-        The mean is within plus or minus this of the truth, with about 95 %.
+        The mean is within plus or minus this of the truth, with 95 %.
+    exact : bool
+        Whether with at least that, as all answers cost the same; else with about that.
     within : int
         Answers whose truth is within their own 95 % margin.
     """
@@ -60,6 +64,7 @@ class Together:
     students: int
     mean: float
     margin: float
+    exact: bool
     within: int
 
 
@@ -68,9 +73,12 @@ def together(answers: Sequence[ClassAnswer]) -> Together:
     weights = [1 / _variance(answer.epsilon) for answer in answers]
     whole = math.fsum(weights)
     mean = math.fsum(weight * answer.noisy for weight, answer in zip(weights, answers, strict=True)) / whole
-    reach = float(margin(answers[0].epsilon)) if len(answers) == 1 else _TWO_SIDED / math.sqrt(whole)
+    reach, exact = _TWO_SIDED / math.sqrt(whole), False
+    if len({answer.epsilon for answer in answers}) == 1:
+        reach = sum_tail(1 / float(answers[0].epsilon), len(answers), _CONFIDENCE) / len(answers)
+        exact = True
     within = sum(abs(answer.noisy - answer.asked.people) <= margin(answer.epsilon) for answer in answers)
-    return Together(len(answers), len({answer.student for answer in answers}), mean, reach, within)
+    return Together(len(answers), len({answer.student for answer in answers}), mean, reach, exact, within)
 
 
 def _variance(epsilon: Decimal) -> float:

@@ -44,6 +44,8 @@ class Certificate(FrozenModel):
         What holds. It is "none" whenever the release is not private.
     origins : tuple of str
         Where the facts of its schema come from, each origin once.
+    asked : Decimal or None
+        Epsilon that was asked for; ``None`` if it is ``epsilon``, or in releases of versions that did not say.
     cuts_from : str
         Id of the release whose counts told where columns of numbers may be cut; empty: all of the schema's cut
         points, or some that were chosen by hand.
@@ -65,6 +67,7 @@ class Certificate(FrozenModel):
     randomness: Literal["operating system", "not private: seeded"]
     schema_hash: str
     origins: tuple[Origin, ...] = Field(default=(DECLARED,), min_length=1)
+    asked: Decimal | None = None
     cuts_from: str = Field(default="", max_length=64)
     engine_version: str
     created: datetime
@@ -200,6 +203,7 @@ def make_release(
         randomness=SECURE if secure else NOT_PRIVATE,
         schema_hash=plan.schema.hash,
         origins=plan.schema.origins,
+        asked=plan.asked,
         cuts_from=getattr(plan.parameters, "cuts_from", ""),
         engine_version=__version__,
         created=datetime.now(UTC).replace(microsecond=0),

@@ -91,7 +91,8 @@ def _fault(release: Release) -> str:
     card, domain = release.certificate, release.domain
     fits = (
         card.epsilon > 0
-        and all(0 <= amount <= EPSILON_LIMIT for amount in (card.epsilon, *card.budget_split.values()))
+        and (card.asked is None or card.asked > 0)
+        and all(0 <= amount <= EPSILON_LIMIT for amount in (card.epsilon, card.asked or 0, *card.budget_split.values()))
         and 0 <= card.delta < 1
         and card.max_rows == domain.max_rows
         and card.max_rows_per_person == domain.privacy_unit.max_rows_per_person

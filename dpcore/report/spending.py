@@ -39,9 +39,9 @@ def adds_sentence(quote: Quote) -> str:
 
 
 def adds_reason(quote: Quote) -> str:
-    """Why a run adds more or less than what was asked for; empty if it does neither."""
+    """Why a run adds more or less than what was asked for; empty if it does neither, or nothing bounds it."""
     own = format_epsilon(quote.cost)
-    if abs(quote.adds - quote.cost) <= _ROUNDED:
+    if not quote.adds.is_finite() or abs(quote.adds - quote.cost) <= _ROUNDED:
         return ""
     return (
         f"This run adds {'more' if quote.adds > quote.cost else 'less'} than the ε = {own} asked for, as runs are not "

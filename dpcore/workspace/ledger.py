@@ -48,6 +48,7 @@ from dpcore.workspace.ledger_lines import (
     find_caps,
     frozen_of,
     means_of,
+    over_of,
     pot_of,
     refusal_of,
     reservation_of,
@@ -77,6 +78,10 @@ _ASIDE = "this delta is set aside, as categories are learned"
 _TOO_LARGE_TO_JOIN = (
     "The delta of the budget that these people have is too large for so many rows: somebody's record might be given "
     "away. Lower it to at most {most} first, or lower 'max_rows'."
+)
+_BELOW_ASIDE = (
+    "Categories of this data set were learned, for which {aside} of its delta is set aside: nothing bounds what was "
+    "spent at a delta that is not above it. Choose a larger one."
 )
 _NOT_PURE = "Runs with a delta were made on this data set, so nothing bounds them at a delta of 0: choose one above it."
 
@@ -182,7 +187,7 @@ class Ledger:
         Raises
         ------
         BudgetError
-            If an amount is unusable, or delta is 0 and a run had one.
+            If an amount is unusable, delta is 0 and a run had one, or it is no more than what is set aside.
         """
         parsed = _parse_caps(cap, delta, analyst_cap, run_cap)
         changes = {name: amount for name, amount in parsed.items() if amount is not None}
@@ -194,6 +199,8 @@ class Ledger:
                 _check_delta(connection, dataset_id, delta)
             if delta == 0 and balance_of(connection, dataset_id).total.delta:
                 raise BudgetError(_NOT_PURE)
+            if delta and delta <= present["delta"]:
+                raise BudgetError(_BELOW_ASIDE.format(aside=exact_amount(present["delta"])))
             append(connection, "caps", dataset_id, note=note, actor=actor, **after)
 
         write(self._engine, work)
@@ -297,14 +304,15 @@ class Ledger:
         ConflictError
             If the reservation was refunded, or touched before.
         BudgetError
-            If the custodian has stopped this analyst since.
+            If the custodian has stopped this analyst since, or nothing more is run on the data set.
         """
 
         def work(connection: Connection) -> None:
             row = self._require(connection, reservation_id, "reserved")
-            frozen = frozen_of(connection, row["dataset_id"], row["analyst"])
-            if frozen is not None:
-                raise BudgetError(frozen)
+            refusal = over_of(connection, row["dataset_id"])
+            refusal = refusal or frozen_of(connection, row["dataset_id"], row["analyst"])
+            if refusal is not None:
+                raise BudgetError(refusal)
             append_like(connection, "touch", row)
 
         # Only the worker that claimed a run touches it, so a touch that is found was this one.

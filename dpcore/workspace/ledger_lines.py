@@ -148,9 +148,12 @@ class Pot:
     total: Loss
 
     def adds(self, loss: Loss) -> Decimal:
-        """What one more run adds to what is spent and reserved; exact, and never below 0."""
-        before = self.cap.spent(self.total)
-        return max(_ZERO, self.cap.spent(self.total + loss) - before) if before.is_finite() else _ZERO
+        """What one more run adds to what is spent and reserved; exact, and never below 0.
+
+        Infinite if nothing bounds it, or what was spent before.
+        """
+        before, after = self.cap.spent(self.total), self.cap.spent(self.total + loss)
+        return max(_ZERO, after - before) if before.is_finite() else after
 
     def left(self, loss: Loss = NOTHING) -> Decimal:
         """What is left, after one more run of this loss; never below 0."""
@@ -264,7 +267,7 @@ def means_of(connection: Connection, dataset_id: str, analyst: str) -> Means:
     limit = caps["cap"] if standing.limit is None else standing.limit
     whole = _pot(connection, dataset_id, None, filter_of(caps))
     own = _pot(connection, dataset_id, analyst, PrivacyFilter(limit, filter_of(caps).delta))
-    return Means(whole, own, standing, caps["run_cap"], _over(connection, dataset_id))
+    return Means(whole, own, standing, caps["run_cap"], over_of(connection, dataset_id))
 
 
 def balance_of(connection: Connection, dataset_id: str) -> Balance:
@@ -323,7 +326,7 @@ def check_learning(pot: Pot, loss: Loss) -> None:
         )
 
 
-def _over(connection: Connection, dataset_id: str) -> str | None:
+def over_of(connection: Connection, dataset_id: str) -> str | None:
     """A sentence, if nothing more can be run on a data set."""
     chosen = sa.select(_E.kind).where(_E.dataset_id == dataset_id, _E.kind.in_(_OVER))
     kinds = set(connection.execute(chosen).scalars())
@@ -342,6 +345,9 @@ def _frozen(reason: str) -> str:
 
 def _refuse(pot: Pot, loss: Loss, whole: bool, largest: Decimal) -> str:
     adds, left = pot.adds(loss), pot.left()
+    if not pot.cap.spent(pot.total).is_finite():
+        at = at_delta(pot.cap.delta) or " without a delta"
+        return f"Not enough budget: what was spent here has no bound{at}. Ask the custodian to raise the delta first."
     if not pot.cap.spent(pot.total + loss).is_finite():
         return f"Not enough budget: what this run could tell has no bound without a delta. {_WHOM}"
     account = "in this data set's budget" if whole else "in your own budget"

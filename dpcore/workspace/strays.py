@@ -11,17 +11,23 @@ from decimal import Decimal
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 
-from dpcore.errors import ConflictError, FrostglassError, NotFoundError, RequestError
+from dpcore.domain.learned import LearningCertificate
+from dpcore.errors import BudgetError, ConflictError, FrostglassError, NotFoundError, RequestError
 from dpcore.privacy.budgets import default_delta, parse_epsilon, parse_limit
 from dpcore.privacy.losses import engine_loss
 from dpcore.workspace.database import jobs, ledger_entries, read, write
 from dpcore.workspace.ledger import Ledger, exact_amounts, exact_delta
-from dpcore.workspace.ledger_lines import AMOUNTS, append
-from dpcore.workspace.populations import Kin
+from dpcore.workspace.ledger_lines import AMOUNTS, append, caps_of
+from dpcore.workspace.populations import Kin, account_of, members
 from dpcore.workspace.requests import ACTIVE_STATES, DatasetInfo, Stray
-from dpcore.workspace.store import Store, like
+from dpcore.workspace.store import Store, like, parse_schema
 
 _UNDER_WAY = "Runs on this data set are waiting or under way: stop them first."
+_NOT_SET_ASIDE = (
+    "Categories of this data set were learned: a part of a delta has to be set aside for that when a budget is opened, "
+    "and the one to be shared was opened without. Remove the folder, and store the data set again with its categories "
+    "listed, for example those of the data set whose budget is shared."
+)
 
 
 class Strays:
@@ -76,7 +82,8 @@ class Strays:
         Raises
         ------
         BudgetError
-            If an amount is unusable.
+            If an amount is unusable, or categories were learned and the budget to be shared was opened without
+            setting their part of its delta aside.
         NotFoundError
             If there is no such folder, or the database knows it.
         ConflictError
@@ -93,9 +100,12 @@ class Strays:
                 append(connection, "open", entered, note=told, actor=actor, **usual)
             else:
                 self._ledger.join_account(entered, kin, note=told, actor=actor, within=connection)
+                if learned is not None:
+                    _check_aside(connection, entered, learned)
             if past is not None:
                 append(connection, "charge", entered, note=told, actor=actor, **past)
-            if learned is not None:  # It may be the first time that anybody sees the schema.
+            if learned is not None and not _charged(connection, entered, learned):
+                # It may be the first time that anybody sees the schema.
                 amounts = {name: getattr(learned, name) for name in AMOUNTS}
                 append(connection, "learn", entered, note=told, actor=actor, **amounts)
 
@@ -167,6 +177,23 @@ def _note_removal(connection: Connection, dataset_id: str, note: str, actor: str
     if connection.execute(sa.select(jobs.c.run_id).where(active)).first():
         raise ConflictError(_UNDER_WAY)
     append(connection, "remove", dataset_id, note=note, actor=actor)
+
+
+def _charged(connection: Connection, entered: str, learned: LearningCertificate) -> set[str]:
+    """Data sets of an account that it was charged for, when the same facts were learned of them."""
+    charged = (ledger_entries.c.kind == "learn") & (ledger_entries.c.account == account_of(entered))
+    paid = set(connection.execute(sa.select(ledger_entries.c.dataset_id).where(charged)).scalars())
+    same = {row["id"] for row in members(connection, entered) if parse_schema(row["schema"]).learned == learned}
+    return paid & same
+
+
+def _check_aside(connection: Connection, entered: str, learned: LearningCertificate) -> None:
+    """See that an account which is shared was opened with what learned categories need: ``docs/privacy/learned.md``."""
+    first = members(connection, entered)[0]["id"]
+    opened_with_it = first in _charged(connection, entered, learned)
+    kept = caps_of(connection, entered)["delta"] if opened_with_it else 0
+    if kept < learned.threshold_delta:
+        raise BudgetError(_NOT_SET_ASIDE)
 
 
 def _past(spent: Decimal, delta: Decimal) -> dict[str, Decimal] | None:

@@ -208,10 +208,12 @@ def test_a_small_fit_within_a_budget_is_made_to_compose(name: str) -> None:
     assert (alone.definition, alone.epsilon) == ("pure", Decimal("0.1"))
     pure, composing = BudgetAccountant(3, delta_cap=0), BudgetAccountant(3)
     assert case.fit(epsilon="0.1", accountant=pure).release_.certificate.definition == "pure"
-    card = case.fit(epsilon="0.1", accountant=composing).release_.certificate
+    made = case.fit(epsilon="0.1", accountant=composing).release_
+    card = made.certificate
     assert (card.definition, card.delta) == ("approximate", composing.filter.run_delta)
     assert card.epsilon > alone.epsilon
     assert "shares of rho" in card.composition
+    assert case.kind.from_release(Release.from_json(made.to_json())).epsilon == alone.epsilon, "what was asked for"
     assert composing.total.rho == card.rho <= alone.rho
     assert case.fit(epsilon=3, accountant=BudgetAccountant(3)).release_.certificate.definition == "pure"
 

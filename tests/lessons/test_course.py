@@ -37,6 +37,8 @@ from dpcore.plots.lessons_class import class_alt, class_figure
 from dpcore.plots.lessons_course import clamps_alt, clamps_figure, study_alt, study_figure
 from dpcore.plots.lessons_definition import delta_alt, delta_figure, set_alt, set_figure, small_chance
 from dpcore.plots.palette import in_the_dark
+from pages.components.lessons.class_board import reach_words
+from pages.components.lessons.class_student import STOPS
 
 EPSILONS = [Decimal(text) for text in ("0.1", "0.5", "2")]
 
@@ -215,10 +217,28 @@ def answer(student: int, epsilon: str, noisy: int, name: str = "") -> ClassAnswe
 def test_the_mean_of_a_class_counts_answers_with_less_noise_for_more():
     equal = together([answer(1, "0.2", 100), answer(2, "0.2", 140)])
     assert (equal.answers, equal.students, equal.mean) == (2, 2, 120)
-    variance = sum(n * n * noise_chance(n, Decimal("0.2")) for n in range(-400, 401))
-    assert equal.margin == pytest.approx(1.96 * math.sqrt(variance / 2), rel=1e-3)
-    assert together([answer(1, "0.2", 100), answer(2, "2", 140)]).mean > 138
+    other = together([answer(1, "0.2", 100), answer(2, "2", 140)])
+    variances = [sum(n * n * noise_chance(n, Decimal(e)) for n in range(-400, 401)) for e in ("0.2", "2")]
+    assert other.margin == pytest.approx(1.96 / math.sqrt(sum(1 / variance for variance in variances)), rel=1e-3)
+    assert other.mean > 138
+    assert (equal.exact, other.exact) == (True, False)
     assert together([answer(1, "0.2", 100)]).margin == margin(Decimal("0.2"))
+
+
+@pytest.mark.parametrize("epsilon", STOPS)
+def test_the_mean_of_equal_answers_is_within_its_margin_as_often_as_is_said(epsilon):
+    """By the exact distribution of the sum of their noise."""
+    reach = math.ceil(12 / float(epsilon))
+    one = np.array([noise_chance(n, Decimal(epsilon)) for n in range(-reach, reach + 1)])
+    sum_of_noise = one
+    for answers in range(1, 9):
+        found = together([answer(student, epsilon, 100) for student in range(answers)])
+        most, middle = math.floor(found.margin * answers + 1e-9), len(sum_of_noise) // 2
+        assert found.exact
+        assert sum_of_noise[middle - most : middle + most + 1].sum() >= 0.95
+        shown = float(reach_words(found).split()[1].replace(",", ""))
+        assert found.margin - 1e-9 <= shown < found.margin + 0.1
+        sum_of_noise = np.convolve(sum_of_noise, one)
 
 
 def test_a_class_counts_who_is_within_their_margin():

@@ -16,7 +16,10 @@ from streamlit.testing.v1.element_tree import TextInput
 
 from dpcore.domain.origins import INFERRED
 from dpcore.errors import AwayError
+from dpcore.privacy.losses import run_loss
 from dpcore.service import Service
+from dpcore.workspace.database import write
+from dpcore.workspace.ledger_lines import append, caps_of
 from dpcore.workspace.requests import RunRequest
 from dpcore.workspace.users import LOCAL_USER, Role, User
 from pages.components.custodian import audit_log, budget_requests
@@ -397,6 +400,20 @@ def test_a_card_says_what_a_grant_would_not_change() -> None:
     assert f"The reason given: {escape(HOSTILE)}" in told
 
 
+def test_a_card_can_be_answered_where_nothing_bounds_what_was_spent() -> None:
+    """As an earlier version left it, which let the δ of a total be lowered to what is set aside."""
+    dataset, ledger = new_ward(each="1"), as_(LOCAL_USER)._ledger
+    number = asked(dataset)
+    ledger.reserve(dataset, ANN.name, run_loss(Decimal("0.25"), Decimal("5e-8"), Decimal("0.0012")), "n", "hash")
+    write(ledger._engine, lambda c: append(c, "caps", dataset, **caps_of(c, dataset) | {"delta_cap": Decimal(0)}))
+    app = view("Requests")
+    assert "until you raise that δ" in notices(app)
+    assert "raise the total by" not in notices(app)
+    assert app.text_input(key=f"answer-limit-{number}").value == "1.50"
+    app.button(key=f"Grant-{number}").click().run()
+    assert "The request is granted." in words(checked(app))
+
+
 def test_a_grant_can_raise_the_total_that_would_stop_it() -> None:
     dataset = new_ward(budget="0.25", each="0")
     number = asked(dataset)
@@ -745,6 +762,19 @@ def test_the_meter_says_when_the_total_of_the_data_set_is_nearer() -> None:
     told = meter.render("x", balance("1", "0.5", "0.19999"), whole)
     assert "The data set has ε 0.1999 left in all." in told
     assert "Left ε 0.1999" in told
+
+
+def test_a_meter_shows_spending_that_nothing_bounds() -> None:
+    """As after a copy of before the δ of an account was raised, and what was spent since has been entered."""
+    dataset = add_ward()
+    office = as_(LOCAL_USER)
+    office.raise_caps(dataset, delta=Decimal(0))
+    office.charge(dataset, Decimal("0.25"), Decimal("5e-8"), Decimal("0.0012"), note="since the copy")
+    told = meter.render("x", *[office.balance(dataset)] * 2, quote(dataset))
+    assert "Spent so far ε ∞; Reserved ε 0.00; This run adds ε ∞;" in told
+    assert "counted together" not in told
+    assert 'class="fg-spent" style="width:100.000%"' in told
+    assert "fg-left" not in told.partition('class="fg-bar"')[2].partition("</div>")[0]
 
 
 def test_who_was_never_given_a_budget_is_not_over_it(login: Login) -> None:

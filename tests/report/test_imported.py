@@ -72,6 +72,8 @@ def test_what_was_downloaded_is_taken() -> None:
         (changed(put("target", "")), "itself"),
         (changed(put("certificate.epsilon", "0.01")), "itself"),
         (changed(put("certificate.epsilon", "-1")), "itself"),
+        (changed(put("certificate.asked", "0")), "itself"),
+        (changed(put("certificate.asked", "1001")), "itself"),
         (changed(dear("1E+30")), "itself"),
         (changed(dear("1000.000000001")), "itself"),
         (changed(put("parameters", {"method": []})), "itself"),

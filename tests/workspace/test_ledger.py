@@ -158,6 +158,32 @@ def test_a_cap_without_delta_takes_pure_runs_only(ledger: Ledger) -> None:
         ledger.raise_caps("data", delta=NONE)
 
 
+@pytest.mark.parametrize("delta", ["1e-6", "5e-6"])
+def test_no_delta_is_set_that_is_all_set_aside(delta: str, engine: Engine) -> None:
+    """Nothing would bound what was spent."""
+    add_row(engine, "data", public=False)
+    ledger, aside = Ledger(engine), Decimal("5e-6")
+    ledger.open_account("data", Decimal(2), delta=Decimal("1e-5"), aside=aside)
+    ledger.charge("data", run_loss(HALF, aside, Decimal("0.001")), note="what was learned")
+    before = ledger.entries("data")
+    with pytest.raises(BudgetError, match=r"0\.000005 of its delta is set aside"):
+        ledger.raise_caps("data", delta=Decimal(delta))
+    assert ledger.entries("data") == before
+    ledger.raise_caps("data", delta=Decimal("6e-6"))
+    assert ledger.balance("data").spent.is_finite()
+
+
+def test_a_run_is_refused_for_what_was_spent_before_if_nothing_bounds_that(ledger: Ledger) -> None:
+    ledger.charge("data", run_loss(HALF, Decimal("1e-8"), Decimal("0.001")), note="since the copy")
+    with pytest.raises(BudgetError, match="what was spent here has no bound without a delta"):
+        reserve(ledger)
+    means = ledger.means("data", "ann")
+    assert means.whole.adds(pure_loss(HALF)) == means.short_by(pure_loss(HALF)) == UNBOUNDED
+    ledger.raise_caps("data", delta=Decimal("1e-6"))
+    assert 0 < ledger.means("data", "ann").whole.adds(pure_loss(HALF)) < UNBOUNDED
+    reserve(ledger)
+
+
 @pytest.mark.parametrize("rho", ["10000.1", "1e12", "1e30"])
 def test_a_rho_that_no_run_has_is_refused_before_it_is_entered(rho: str, ledger: Ledger) -> None:
     """A slip of the pen stays in the ledger for good: its sums must remain numbers of the database."""

@@ -268,6 +268,23 @@ def test_a_retired_data_set_takes_no_run_and_keeps_its_results(service: Service)
         service.submit(fake_request(service.dataset("ward").id), "c")
 
 
+@pytest.mark.parametrize("replaced", [False, True])
+def test_a_run_that_waits_reads_no_data_set_that_has_been_retired(replaced: bool, service: Service) -> None:
+    first = service.dataset("ward").id
+    waiting = service._queue.reserve(fake_request(first), service._user.name, pure_loss(HALF), "n", "hash").id
+    if replaced:
+        service.add_dataset(small_frame(), small_schema(), replaces="ward")
+    else:
+        service.retire_dataset("ward", note="the study has ended")
+    service._jobs.start(waiting)
+    status = service.run(waiting)
+    assert (status.state, status.charged, status.release_id) == ("failed", False, None)
+    assert "Nothing was spent. This data set is retired" in status.message
+    assert service.releases() == []
+    balance = service.total_balance(first)
+    assert balance.spent == balance.reserved == 0
+
+
 def accounts(engine: Engine) -> list[Any]:
     def work(connection: Connection) -> list[Any]:
         return list(connection.execute(sa.text("SELECT account FROM ledger_entries")).scalars())

@@ -5,11 +5,13 @@ from __future__ import annotations
 import shutil
 import threading
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
 
 import pytest
 
+from dpcore.domain.learned import LearningCertificate
 from dpcore.errors import (
     AccessError,
     BudgetError,
@@ -103,6 +105,68 @@ def test_an_orphan_is_adopted_with_what_is_known_of_its_past(service: Service, o
     assert service.strays() == []
     done = service.submit(fake_request(orphan), "n")
     assert service.run(done).state == "done"
+
+
+def learned_folders(home: Path, tmp_path: Path, threshold_delta: Decimal, number: int = 1) -> list[str]:
+    """Records whose schema was learned, as folders that the database of a home does not know."""
+    certificate = LearningCertificate(
+        columns=("age",),
+        mechanisms=("a mechanism",),
+        definition="approximate",
+        asked=Decimal("0.1"),
+        epsilon=HALF,
+        delta=Decimal("1e-7"),
+        rho=Decimal("0.005"),
+        threshold_delta=threshold_delta,
+        rows_per_person=1,
+        max_rows=100,
+        time=datetime(2026, 1, 1, tzinfo=UTC),
+        engine_version="0",
+    )
+    with Service(tmp_path / "elsewhere", workers=0) as service:
+        schema = small_schema("learned").model_copy(update={"learned": certificate})
+        stored = service.add_dataset(small_frame(), schema, budget=Decimal(2)).id
+    folders = [str(copy) * 32 for copy in range(number)]
+    for folder in folders:
+        shutil.copytree(tmp_path / "elsewhere" / "datasets" / stored, home / "datasets" / folder)
+    return folders
+
+
+def test_learned_categories_share_no_budget_that_was_opened_without_them(
+    service: Service, home: Path, tmp_path: Path
+) -> None:
+    """Their delta has to be set aside from the start, or the proof of the account does not hold."""
+    [folder] = learned_folders(home, tmp_path, Decimal("5e-8"))
+    before = service.ledger_entries("small")
+    for kin in ({"same_people_as": "small"}, {"replaces": "small"}):
+        with pytest.raises(BudgetError, match="set aside for that when a budget is opened"):
+            service.adopt(folder, note="found", **kin)
+    assert service.ledger_entries("small") == before
+    assert [(stray.id, stray.state) for stray in service.strays()] == [(folder, "unknown")]
+    service.adopt(folder, budget=Decimal(2), note="found")
+    assert [line.delta for line in service.ledger_entries("learned")] == [Decimal("5e-8"), Decimal("1e-7")]
+
+
+def test_a_next_version_pays_nothing_for_what_was_learned_before(service: Service, home: Path, tmp_path: Path) -> None:
+    first, second, third = learned_folders(home, tmp_path, Decimal("5e-8"), 3)
+    service.adopt(first, budget=Decimal(2), note="found")
+    spent = service.total_balance("learned").spent
+    service.adopt(second, replaces="learned", note="found")
+    service.adopt(third, name="beside", same_people_as="learned", note="found")
+    assert service.total_balance("beside").spent == spent > 0
+    kinds = [line.kind for line in service.ledger_entries("learned")]
+    assert kinds == ["open", "learn", "join", "retire", "join"]
+
+
+def test_a_schema_that_nobody_paid_for_is_charged_once(service: Service, home: Path, tmp_path: Path) -> None:
+    """Also where a data set of the account has the same schema, but got it as declared."""
+    folders = learned_folders(home, tmp_path, NONE, 2)
+    declared = service._store.check_files(folders[0]).model_copy(update={"name": "declared"})
+    service.add_dataset(small_frame(), declared, same_people_as="small")
+    for folder in folders:
+        service.adopt(folder, name=folder, same_people_as="small", note="found")
+    kinds = [line.kind for line in service.ledger_entries("small")]
+    assert kinds[-4:] == ["join", "join", "learn", "join"]
 
 
 def test_a_past_with_a_delta_alone_is_not_left_out(service: Service, orphan: str) -> None:

@@ -83,6 +83,12 @@ def _advise(request: BudgetRequest, account: Account, whole: Balance) -> None:
             "This analyst is frozen.",
             f"A grant alone does not unfreeze them. The reason given: {account.standing.frozen}",
         )
+    if not (whole.spent + whole.reserved).is_finite():
+        markup.notice(
+            "amber",
+            "Nothing bounds what was spent on the data set at the δ of its total.",
+            "Nothing can be run on it, whatever is granted, until you raise that δ: see the view Budget.",
+        )
     if _missing(_proposed(request, account), account, whole):
         markup.notice(
             "amber",
@@ -93,8 +99,10 @@ def _advise(request: BudgetRequest, account: Account, whole: Balance) -> None:
 
 
 def _missing(limit: Decimal, account: Account, whole: Balance) -> Decimal:
-    """By how much the total of a data set keeps its analyst from spending a limit."""
+    """By how much the total of a data set keeps its analyst from spending a limit; 0 if no higher one would help."""
     used = account.balance.spent + account.balance.reserved
+    if not (whole.spent + whole.reserved).is_finite():
+        return Decimal(0)
     return max(Decimal(0), limit - used - whole.left)
 
 
@@ -119,9 +127,9 @@ def _form(request: BudgetRequest, account: Account, whole: Balance) -> None:
 
 
 def _proposed(request: BudgetRequest, account: Account) -> Decimal:
-    """What is asked for, on top of the limit, or of what is used if that is more."""
-    used = account.balance.spent + account.balance.reserved
-    return max(used, account.standing.limit or Decimal(0)) + request.epsilon
+    """What is asked for, on top of the limit, or of what is used if that is more and anything bounds it."""
+    used, limit = account.balance.spent + account.balance.reserved, account.standing.limit or Decimal(0)
+    return (max(used, limit) if used.is_finite() else limit) + request.epsilon
 
 
 def _answer(request: BudgetRequest, grants: bool, limit: str, reason: str, raises: str) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from decimal import Decimal
 from html import escape
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
@@ -14,7 +16,12 @@ from dpcore.workspace.class_rooms import Board, Room
 from pages.components.kit import figure, markup, refresh
 from pages.components.visitor import access, login
 
+if TYPE_CHECKING:
+    from dpcore.lessons.together import Together
+
 SECONDS = 3
+#: Far more than what floating point adds to a margin, far less than what is shown of it.
+_ROUNDING = 1e-9
 #: Rows of the list; older answers are in the picture only.
 _ROWS = 30
 _QUESTION = "class-board-question"
@@ -61,7 +68,7 @@ def _draw(board: Board, question: int) -> None:
     truth = f" · true count: <b>{whole(COUNTS[question].people)}</b>" if revealed else ""
     st.html(
         f'<p class="fg-noise">Answers: <b>{found.answers}</b>, students: <b>{found.students}</b> · mean: '
-        f"<b>{_decimal(found.mean)}</b> ± {found.margin:,.1f} (95%){truth}</p>"
+        f"<b>{_decimal(found.mean)}</b> {reach_words(found)}{truth}</p>"
     )
     figure.show(
         class_figure(answers, found, revealed=revealed),
@@ -125,6 +132,11 @@ def _table(board: Board, question: int) -> None:
 def called(student: int, name: str) -> str:
     """A student in words."""
     return name or f"student {student}"
+
+
+def reach_words(found: Together) -> str:
+    """How far the mean may be from the truth: rounded up, so that it covers what it says."""
+    return f"± {math.ceil(10 * found.margin - _ROUNDING) / 10:,.1f} ({'' if found.exact else 'about '}95%)"
 
 
 def _decimal(number: float) -> str:

@@ -113,5 +113,8 @@ def _notes(balance: Balance, whole: Balance, quote: Quote | None, *, own: bool) 
 
 
 def _segment(style: str, value: Decimal, total: Decimal) -> str:
+    """A part of the bar; what nothing bounds takes all of it."""
+    if not value.is_finite():
+        value = total = _ALL
     share = float(100 * value / total) if total > 0 else 0.0
     return f'<span class="{style}" style="width:{min(share, 100):.3f}%"></span>' if share else ""

@@ -108,7 +108,7 @@ def _service(request: Request) -> Service:
 def _budget(service: Service, name: str) -> dict[str, str]:
     dataset = service.dataset(name)
     balance = service.balance(dataset.id)
-    amounts = ("cap", "spent", "reserved", "left", "delta")
+    amounts = ("cap", "spent", "reserved", "left", "largest", "delta")
     return {"dataset": dataset.name, **{amount: f"{getattr(balance, amount):f}" for amount in amounts}}
 
 
