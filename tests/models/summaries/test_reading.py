@@ -11,11 +11,12 @@ import pytest
 from dpcore.data.ingest import frame_chunks, ingest
 from dpcore.learning.learner import Run
 from dpcore.models.summaries.released.association import associations
-from dpcore.models.summaries.released.axes import axes_of
+from dpcore.models.summaries.released.axes import Axis, axes_of
 from dpcore.models.summaries.released.column_words import column_sentences
 from dpcore.models.summaries.released.frames import association_frame, cell_frame, number_frame, table_one_frame
+from dpcore.models.summaries.released.intervals import intervals
 from dpcore.models.summaries.released.model import NoisyTable, SummaryModel
-from dpcore.models.summaries.released.reading import Amount, readings, total_of
+from dpcore.models.summaries.released.reading import Amount, cells_of, readings, shares_of, total_of
 from dpcore.models.summaries.released.standing_out import by_what_stands_out
 from dpcore.models.summaries.released.table_one import View, _lines, deviations_below, differences, table_one
 from dpcore.privacy.randomness import SeededRandom
@@ -193,3 +194,17 @@ def test_a_group_without_a_number_may_have_any():
     assert mean.groups[0].value == pytest.approx(65.5, abs=0.5)
     assert mean.groups[1] == Amount(60, 20, 100)
     assert median.groups[1] == Amount(60, 20, 100)
+
+
+def test_what_is_shown_lies_in_its_own_interval():
+    """Among a thousand cells of which most are empty, that no count is negative takes many from the full one."""
+    draw = np.random.default_rng(1)
+    tables = (
+        NoisyTable(axes=(0,), counts=tuple((draw.normal(0, 10, 1000) + 500 * np.eye(1000)[0]).tolist()), deviation=10),
+    )
+    model = SummaryModel(axes=(Axis(column="code"),), sizes=(1000,), tables=tables, gaussian=True, count_margin=20)
+    low, _ = intervals(model.estimates.table((0,)), 10.0, gaussian=True)
+    assert model.estimates.consistent((0,))[0] < low[0]
+    for cells in (cells_of(model.estimates, (0,)), shares_of(model.estimates, (0,))):
+        assert (cells.low <= cells.values).all()
+        assert (cells.values <= cells.high).all()

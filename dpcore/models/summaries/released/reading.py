@@ -106,10 +106,15 @@ def total_of(model: SummaryModel) -> Amount:
     return Amount(max(own.total, 0.0), float(low[0]), float(high[0]))
 
 
+def around(values: Floats, low: Floats, high: Floats) -> Cells:
+    """Cells whose intervals hold their values too: that there are no negative counts may have moved these."""
+    return Cells(values, np.minimum(low, values), np.maximum(high, values))
+
+
 def cells_of(estimates: Estimates, axes: Axes) -> Cells:
     """Counts of all cells of a table."""
     low, high = intervals(estimates.table(axes), estimates.deviation(axes), gaussian=estimates.gaussian)
-    return Cells(estimates.consistent(axes), low, high)
+    return around(estimates.consistent(axes), low, high)
 
 
 def shares_of(estimates: Estimates, axes: Axes) -> Cells:
@@ -117,7 +122,7 @@ def shares_of(estimates: Estimates, axes: Axes) -> Cells:
     table, consistent = estimates.table(axes), estimates.consistent(axes)
     whole = Whole(np.array(max(estimates.total, 1.0)), estimates.total_deviation**2, table.size)
     low, high = share_intervals(table, estimates.deviation(axes) ** 2, whole, gaussian=estimates.gaussian)
-    return Cells(consistent / max(consistent.sum(), 1e-12), low, high)
+    return around(consistent / max(consistent.sum(), 1e-12), low, high)
 
 
 def column_reading(model: SummaryModel, schema: Schema, place: int) -> ColumnReading:
