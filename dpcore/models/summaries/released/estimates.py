@@ -114,7 +114,8 @@ class Estimates:
         Its deviations stay what they are: they are no smaller than those of the better ones.
         """
         self._parts[(axis,)] = counts - counts.mean()
-        self._consistent.clear()
+        for axes in [axes for axes in self._consistent if axis in axes]:
+            del self._consistent[axes]
         self._consistent[(axis,)] = values
 
     def variance(self, part: Axes) -> float:
