@@ -16,7 +16,7 @@ from dpcore.models.summaries.released.axes import middles
 from dpcore.models.summaries.released.estimates import Estimates
 from dpcore.models.summaries.released.intervals import intervals
 from dpcore.models.summaries.released.model import SummaryModel
-from dpcore.models.summaries.released.reading import Amount, anything, margin_of, quantiles_in_band
+from dpcore.models.summaries.released.reading import Amount, anything, margin_of, mean_of, quantiles_in_band
 from dpcore.models.summaries.released.share_intervals import Whole, share_intervals
 from dpcore.models.summaries.released.turned import turned
 from dpcore.released.noisy_counts import nearest_rows
@@ -145,11 +145,6 @@ class View:
         """Shares within each group among some cells of an axis: not negative, each group summing to 1."""
         return _shares_of(self.counts(place)[..., cells])
 
-    def means(self, place: int, middle: Floats) -> Floats:
-        """Mean of a number in each group, without the bias of cutting off at 0."""
-        counts = self.counts(place)[..., : len(middle)]
-        return np.asarray(counts @ middle / np.maximum(counts.sum(axis=-1), 1.0))
-
 
 def _shares_of(counts: Floats) -> Floats:
     """Shares of the cells in each group: not negative, each group summing to 1."""
@@ -184,7 +179,7 @@ def _lines(view: View, again: View, place: int) -> list[Line]:
     middle = middles(ends, whole=view.whole(place))
     inside = view.shares(place, list(range(len(middle))))
     lines = [
-        Line(axis.name, label, "mean", _means(view, again, place, inside, middle, ends), gap),
+        Line(axis.name, label, "mean", _means(view, place, ends), gap),
         Line(axis.name, "median", "median", _medians(view, place, inside, ends)),
     ]
     rest = range(len(middle), len(cells))
@@ -231,19 +226,20 @@ def _shares(view: View, place: int) -> list[tuple[Amount, ...]]:
     ]
 
 
-def _means(
-    view: View, again: View, place: int, inside: Floats, middle: Floats, ends: tuple[float, ...]
-) -> tuple[Amount, ...]:
-    """Means: estimated from shares that are not negative, with the interval of those without bias."""
-    raw = view.means(place, middle)
-    reach = np.quantile(np.abs(again.means(place, middle) - raw), 0.95, axis=0)
-    values = inside @ middle
-    found = (
-        Amount(float(v), max(min(float(r - w), float(v)), ends[0]), min(max(float(r + w), float(v)), ends[-1]))
-        for v, r, w in zip(values, raw, reach, strict=True)
+def _means(view: View, place: int, ends: tuple[float, ...]) -> tuple[Amount, ...]:
+    """Mean of each group, made as a column's own mean is."""
+    filled, whole, margin = len(ends) - 1, view.whole(place), margin_of(view.own)
+    alike, apart = _row_variances(view, place)
+
+    def variance(weights: Floats) -> float:
+        total = float(weights.sum())
+        return alike * total**2 + apart * max(float(weights @ weights) - total**2 / view.own.sizes[place], 0.0)
+
+    nothing = anything(ends, (), whole=whole)[1]
+    return tuple(
+        mean_of(counts, ends, variance, margin, whole=whole) if known else nothing
+        for counts, known in zip(view.counts(place)[:, :filled], view.known(place, filled), strict=True)
     )
-    nothing = anything(ends, (), whole=view.whole(place))[1]
-    return tuple(own if known else nothing for own, known in zip(found, view.known(place, len(middle)), strict=True))
 
 
 def _variances(shares: Floats, middle: Floats) -> Floats:
@@ -265,19 +261,25 @@ def _medians(view: View, place: int, inside: Floats, ends: tuple[float, ...]) ->
 
 
 def deviations_below(view: View, place: int, filled: int, below: Floats) -> Floats:
-    """Deviation of the number of people of one group up to each cell, less a share of all with a number.
+    """Deviation of the number of people of one group up to each cell, less a share of all with a number."""
+    cells = view.own.sizes[place]
+    alike, apart = _row_variances(view, place)
+    first = np.arange(filled + 1)
+    sums = first - below * filled
+    squares = first * (1 - below) ** 2 + (filled - first) * below**2
+    return np.asarray(np.sqrt(np.maximum(alike * sums**2 + apart * (squares - sums**2 / cells), 0.0)))
+
+
+def _row_variances(view: View, place: int) -> tuple[float, float]:
+    """Variances of a weighted sum of the cells of a group, by the square of the sum of its weights and by what is left.
 
     The count of a cell of the group is a sum of four orthogonal parts; weights w on the cells of its row move
     those that no cell tells apart by the sum of w, and the others by what of w is left without its mean.
     """
     own, groups, cells = view.own, view.own.sizes[view.by], view.own.sizes[place]
-    pair = view.pair(place)
-    first = np.arange(filled + 1)
-    sums = first - below * filled
-    squares = first * (1 - below) ** 2 + (filled - first) * below**2
     alike = own.variance(()) / (groups * cells) ** 2 + own.variance((view.by,)) * (1 - 1 / groups) / cells**2
-    apart = own.variance((place,)) / groups**2 + own.variance(pair) * (1 - 1 / groups)
-    return np.asarray(np.sqrt(np.maximum(alike * sums**2 + apart * (squares - sums**2 / cells), 0.0)))
+    apart = own.variance((place,)) / groups**2 + own.variance(view.pair(place)) * (1 - 1 / groups)
+    return alike, apart
 
 
 def _gap_of_means(shares: Floats, middle: Floats) -> Floats:
