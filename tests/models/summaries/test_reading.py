@@ -140,7 +140,7 @@ def test_everything_is_a_table_for_programs():
     cells = cell_frame(model, own)
     assert len(cells) == sum(model.sizes)
     assert set(number_frame(model, own)["column"]) == {"age"}
-    assert {"no", "yes", "no low", "standardised difference"} <= set(table_one_frame(model, own))
+    assert {"value of no", "value of yes", "low of no", "standardised difference"} <= set(table_one_frame(model, own))
     assert len(association_frame(model, own)) == len(model.pairs)
 
 
@@ -262,3 +262,20 @@ def test_means_of_groups_are_held_where_most_cells_are_empty():
         told = _means(view, 0, model.axes[0].ends(own))
         held.append([_holds(one, truth) for one, truth in zip(told, wanted, strict=True)])
     assert np.mean(held, axis=0).min() >= 0.92
+
+
+def test_groups_of_any_name_have_columns_of_their_own():
+    names = ["medium", "medium low", "line", "standardised difference", "low of medium"]
+    columns = [
+        {"name": "g", "type": "categorical", "categories": names},
+        {"name": "sex", "type": "categorical", "categories": ["f", "m"]},
+    ]
+    own = Schema.from_mapping({"name": "ward", "max_rows": 4000, "columns": columns})
+    counts = np.zeros((7, 4))
+    counts[:5, 0] = 100, 200, 300, 400, 500
+    tables = (NoisyTable(axes=(0, 1), counts=tuple(counts.ravel().tolist()), deviation=0.5),)
+    model = SummaryModel(axes=axes_of(own, None), sizes=(7, 4), tables=tables, by=0, gaussian=True, count_margin=1)
+    people = table_one_frame(model, own).iloc[0]
+    assert people["line"] == "people"
+    assert [round(people[f"value of {name}"]) for name in names] == [100, 200, 300, 400, 500]
+    assert all(people[f"low of {name}"] <= people[f"value of {name}"] <= people[f"high of {name}"] for name in names)
