@@ -189,9 +189,7 @@ def test_a_group_without_a_number_may_have_any():
     model = SummaryModel(axes=axes, sizes=(9, 4), tables=tables, by=1, gaussian=True, count_margin=1)
     told = View(model, schema(), model.estimates)
     told.shown = (0, 1)
-    again = View(model, schema(), model.estimates.redrawn(50, 1))
-    again.shown = (0, 1)
-    mean, median = _lines(told, again, 0)[:2]
+    mean, median = _lines(told, None, 0)[:2]
     assert mean.groups[0].value == pytest.approx(65.5, abs=0.5)
     assert mean.groups[1] == Amount(60, 20, 100)
     assert median.groups[1] == Amount(60, 20, 100)

@@ -21,15 +21,14 @@ from dpcore.models.summaries.released.share_intervals import Whole, share_interv
 from dpcore.models.summaries.released.turned import turned
 from dpcore.released.noisy_counts import nearest_rows
 
-_DRAWS: Final = 200
-#: Differences of shares of more categories than this are drawn less often, as each draw takes longer, but at least
-#: so often.
-_NARROW: Final = 20
-_FEWEST: Final = 60
 #: A group is told if its estimated count is above so many deviations of the noise on it.
 _SEEN: Final = 3.0
 #: It is compared with others if it is above so many deviations of the noise on all of its cells together.
 _COMPARED: Final = 8.0
+#: Groups are compared if their number squared, times that of the categories, is no more than this: it takes long.
+_MOST_COMPARED: Final = 200_000
+#: Shares are at most so far apart, of 4 that are as far apart as can be: their standardised difference is infinite.
+_APART: Final = 4 * (1 - 1e-4)
 #: Largest share of a cell for no value that has no line.
 _RARE: Final = 0.005
 
@@ -49,7 +48,7 @@ class Line:
     difference : Amount or None
         Standardised difference between two groups, or the largest between any two; of the column
         as a whole, so on its first line. Groups so small that noise decides their shares are left
-        out of it, and there is none if fewer than two remain.
+        out of it, and there is none if fewer than two remain, or too many to compare.
     """
 
     column: str
@@ -70,11 +69,14 @@ class TableOne:
     groups : tuple of str
     lines : tuple of Line
         The first one counts people.
+    uncompared : tuple of str
+        What people call the columns of which groups and categories are too many to compare.
     """
 
     by: str
     groups: tuple[str, ...]
     lines: tuple[Line, ...]
+    uncompared: tuple[str, ...] = ()
 
 
 def table_one(model: SummaryModel, schema: Schema, seed: int = 1) -> TableOne:
@@ -87,14 +89,15 @@ def table_one(model: SummaryModel, schema: Schema, seed: int = 1) -> TableOne:
     """
     if model.by is None:
         raise ValueError("this first look compares no groups")
-    view, again = _views(model, schema, seed)
+    view = View(model, schema, model.estimates)
+    gaps, others = _differences(view, seed), [place for place in range(len(model.axes)) if place != model.by]
     axis = model.axes[model.by]
     cells = axis.cells(schema)
     lines = [Line("", "people", "count", _sizes(view))]
-    for place in range(len(model.axes)):
-        if place != model.by:
-            lines += _lines(view, again, place)
-    return TableOne(axis.label(schema), tuple(cells[group] for group in view.shown), tuple(lines))
+    for place in others:
+        lines += _lines(view, gaps.get(place), place)
+    uncompared = tuple(model.axes[place].label(schema) for place in others if _Compared(view, place).too_many)
+    return TableOne(axis.label(schema), tuple(cells[group] for group in view.shown), tuple(lines), uncompared)
 
 
 class View:
@@ -153,7 +156,7 @@ def _shares_of(counts: Floats) -> Floats:
 
 
 def _alike(counts: Floats, again: Floats) -> Floats:
-    """Shares as noise alone would make them in groups that are alike: of all groups together, with its noise on top.
+    """Counts as noise alone would make them of groups that are alike: shares of all groups together, with its noise.
 
     Parameters
     ----------
@@ -163,13 +166,13 @@ def _alike(counts: Floats, again: Floats) -> Floats:
     """
     sizes = np.maximum(counts.sum(axis=-1, keepdims=True), 1.0)
     together = sizes * (_shares_of(counts) * sizes).sum(axis=0) / sizes.sum()
-    return _shares_of(together + again - counts)
+    return np.asarray(together + again - counts)
 
 
-def _lines(view: View, again: View, place: int) -> list[Line]:
+def _lines(view: View, gap: Amount | None, place: int) -> list[Line]:
     axis, schema = view.model.axes[place], view.schema
     label, ends, cells = axis.label(schema), axis.ends(schema), axis.cells(schema)
-    shares, gap = _shares(view, place), _difference(view, again, place)
+    shares = _shares(view, place)
     if ends is None:
         told = [number for number in range(len(cells)) if _worth_a_line(cells[number], shares[number])]
         return [
@@ -188,24 +191,58 @@ def _lines(view: View, again: View, place: int) -> list[Line]:
     ]
 
 
-def _difference(view: View, again: View, place: int) -> Amount | None:
-    """Standardised difference of one column."""
-    axis, schema = view.model.axes[place], view.schema
-    ends = axis.ends(schema)
-    middle = None if ends is None else middles(ends, whole=view.whole(place))
-    known = [number for number, cell in enumerate(axis.cells(schema)) if cell not in RESERVED]
-    groups = view.compared(place, len(known))
-    if len(groups) < 2:
-        return None
-    counts, redrawn = (own.counts(place)[..., groups, :][..., known] for own in (view, again))
-    if middle is None:
-        redrawn = redrawn[: max(_FEWEST, _DRAWS * _NARROW // len(known))]
+class _Compared:
+    """A column of which the groups are compared: those with enough people, in the cells that stand for a value."""
 
-    def gap(shares: Floats) -> Floats:
-        return _gap_of_shares(shares) if middle is None else _gap_of_means(shares, middle)
+    def __init__(self, view: View, place: int) -> None:
+        axis, schema = view.model.axes[place], view.schema
+        ends = axis.ends(schema)
+        self.place, self.variance = place, view.own.deviation(view.pair(place)) ** 2
+        self.middle = None if ends is None else middles(ends, whole=view.whole(place))
+        self.known = [number for number, cell in enumerate(axis.cells(schema)) if cell not in RESERVED]
+        self.groups = view.compared(place, len(self.known))
+        self.counts = self._of(view)
 
-    value, moved = (gap(_shares_of(own)) for own in (counts, redrawn))
-    return turned(float(value), moved, alone=lambda: gap(_alike(counts, redrawn)))
+    @property
+    def too_many(self) -> bool:
+        """Whether comparing all groups with each other would take too long."""
+        return len(self.groups) ** 2 * len(self.known) > _MOST_COMPARED
+
+    @property
+    def told(self) -> bool:
+        """Whether there is something to compare."""
+        return len(self.groups) > 1 and not self.too_many
+
+    def moved(self, view: View) -> tuple[Floats, Floats]:
+        """What other noise makes of the difference, and of one of 0: shape (n_draws,) each."""
+        again = self._of(view)
+        # What is drawn carries the noise of the release, and its own on top.
+        return self._gap(again, 2 * self.variance), self._gap(_alike(self.counts, again), self.variance)
+
+    def difference(self, drawn: list[tuple[Floats, Floats]]) -> Amount:
+        """The largest standardised difference between two groups."""
+        again, alone = (np.concatenate(one) for one in zip(*drawn, strict=True))
+        return turned(float(self._gap(self.counts, self.variance)), again, alone=alone)
+
+    def _of(self, view: View) -> Floats:
+        return np.asarray(view.counts(self.place)[..., self.groups, :][..., self.known])
+
+    def _gap(self, counts: Floats, variance: float) -> Floats:
+        if self.middle is None:
+            return _gap_of_shares(counts, variance)
+        return _gap_of_means(_shares_of(counts), self.middle)
+
+
+def _differences(view: View, seed: int) -> dict[int, Amount]:
+    """Standardised difference of each column that has one, by its place."""
+    columns = [_Compared(view, place) for place in range(len(view.model.axes)) if place != view.by]
+    drawn: dict[int, list[tuple[Floats, Floats]]] = {one.place: [] for one in columns if one.told}
+    for again in view.own.redraws(seed) if drawn else ():
+        other = View(view.model, view.schema, again)
+        for one in columns:
+            if one.told:
+                drawn[one.place].append(one.moved(other))
+    return {one.place: one.difference(drawn[one.place]) for one in columns if one.told}
 
 
 def _worth_a_line(cell: str, shares: tuple[Amount, ...]) -> bool:
@@ -285,24 +322,40 @@ def _row_variances(view: View, place: int) -> tuple[float, float]:
 def _gap_of_means(shares: Floats, middle: Floats) -> Floats:
     """Largest standardised difference of two means: shape (...)."""
     means, variances = shares @ middle, _variances(shares, middle)
-    away = np.abs(means[..., :, None] - means[..., None, :])
-    common = np.maximum((variances[..., :, None] + variances[..., None, :]) / 2, 1e-12)
-    return np.asarray((away / np.sqrt(common)).max(axis=(-1, -2)))
+    widest = np.zeros(means.shape[:-1])
+    for first in range(1, means.shape[-1]):
+        away = np.abs(means[..., first, None] - means[..., :first])
+        common = np.maximum((variances[..., first, None] + variances[..., :first]) / 2, 1e-12)
+        widest = np.maximum(widest, (away / np.sqrt(common)).max(axis=-1))
+    return widest
 
 
-def _gap_of_shares(shares: Floats) -> Floats:
-    """Largest standardised difference of two distributions over categories: shape (...) (Yang, Dalton 2012)."""
-    widest = np.zeros(shares.shape[:-2])
-    for first in range(shares.shape[-2]):
-        for second in range(first):
-            one, other = shares[..., first, 1:], shares[..., second, 1:]
-            mean = (one + other) / 2
-            square = (one[..., :, None] * one[..., None, :] + other[..., :, None] * other[..., None, :]) / 2
-            common = mean[..., :, None] * np.eye(one.shape[-1]) - square
-            away = one - other
-            scaled = np.linalg.pinv(common, rcond=1e-6, hermitian=True) @ away[..., None]
-            widest = np.maximum(widest, (away[..., None, :] @ scaled)[..., 0, 0])
-    return np.asarray(np.sqrt(np.maximum(widest, 0.0)))
+def _gap_of_shares(counts: Floats, variance: float) -> Floats:
+    """Largest standardised difference of two distributions over categories: shape (...) (Yang, Dalton 2012).
+
+    With a for the differences of the shares and m for their means, the covariance of all categories but one is
+    diag(m) - m m' - a a' / 4, so that the squared distance is q / (1 - q / 4) for q, the sum of a^2 / m (proof:
+    ``docs/privacy/summaries.md``). What noise adds to q on average is taken off.
+
+    Parameters
+    ----------
+    counts : array of shape (..., n_groups, n_cells)
+        Without bias.
+    variance : float
+        Of the noise on each.
+    """
+    size, cells = np.maximum(counts.sum(axis=-1, keepdims=True), 1.0), counts.shape[-1]
+    shares, near = counts / size, _shares_of(counts)
+    noise = variance * (1 - 2 * near + cells * near**2) / size**2
+    widest = np.zeros(counts.shape[:-2])
+    for first in range(1, counts.shape[-2]):
+        away = shares[..., first, None, :] - shares[..., :first, :]
+        by_noise = noise[..., first, None, :] + noise[..., :first, :]
+        # A mean is no smaller than the noise on it: smaller ones would make much of little.
+        mean = np.maximum((near[..., first, None, :] + near[..., :first, :]) / 2, np.sqrt(by_noise) / 2 + 1e-12)
+        widest = np.maximum(widest, ((away**2 - by_noise) / mean).sum(axis=-1).max(axis=-1))
+    square = np.minimum(widest, _APART)
+    return np.asarray(np.sqrt(square / (1 - square / 4)))
 
 
 def _sizes(view: View) -> tuple[Amount, ...]:
@@ -313,11 +366,4 @@ def _sizes(view: View) -> tuple[Amount, ...]:
 
 def differences(model: SummaryModel, schema: Schema, seed: int = 1) -> dict[int, Amount]:
     """Standardised difference of each column that has one, by its place: those of :func:`table_one`."""
-    view, again = _views(model, schema, seed)
-    found = {place: _difference(view, again, place) for place in range(len(model.axes)) if place != model.by}
-    return {place: gap for place, gap in found.items() if gap is not None}
-
-
-def _views(model: SummaryModel, schema: Schema, seed: int) -> tuple[View, View]:
-    """The groups as they were estimated, and as other noise would have made them."""
-    return View(model, schema, model.estimates), View(model, schema, model.estimates.redrawn(_DRAWS, seed))
+    return _differences(View(model, schema, model.estimates), seed)
