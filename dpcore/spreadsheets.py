@@ -10,19 +10,20 @@ if TYPE_CHECKING:
 
 #: A spreadsheet takes a cell that begins like this for a formula.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+#: A number, or signs alone: nothing that a formula could be made of.
+_HARMLESS = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[-+=/ ]+")
 
 
 def safe_cell(typed: str | None) -> str:
     """Text for a cell: with an apostrophe in front if a spreadsheet would run it as a formula.
 
-    A number stays as it is, also with a sign.
+    A number stays as it is, also with a sign, and so do signs without anything that they could be applied to: ``++``.
 
     Source: OWASP, "CSV Injection".
     """
     text = (typed or "").replace("\0", "")
     begins = text.startswith(_FORMULA) or text.lstrip().startswith(_FORMULA)
-    return f"'{text}" if begins and not _NUMBER.fullmatch(text) else text
+    return f"'{text}" if begins and not _HARMLESS.fullmatch(text) else text
 
 
 def frame_csv(frame: pd.DataFrame) -> str:

@@ -21,7 +21,14 @@ def test_what_a_spreadsheet_would_run_gets_an_apostrophe(start: str) -> None:
     assert safe_cell(f"{start}cmd()") == f"'{start}cmd()"
 
 
-@pytest.mark.parametrize("text", ["-5", "+0.25", "-1e-05", "-.5", "20 to 100", "a-b", "", "1+1"])
+@pytest.mark.parametrize("text", ["+A1", "--1", "- 1", "+(1)", "=-1", "-@a", "@", "++\t", "-\n"])
+def test_signs_before_anything_get_an_apostrophe(text: str) -> None:
+    assert safe_cell(text) == f"'{text}"
+
+
+@pytest.mark.parametrize(
+    "text", ["-5", "+0.25", "-1e-05", "-.5", "20 to 100", "a-b", "", "1+1", "+", "-", "++", "+/-", "="]
+)
 def test_numbers_and_harmless_texts_stay_as_they_are(text: str) -> None:
     assert safe_cell(text) == text
 
@@ -30,7 +37,7 @@ def test_a_table_keeps_its_numbers_and_loses_its_formulas() -> None:
     mixed = pd.Series([-3, '=HYPERLINK("http://x","y")', None], dtype=object)
     frame = pd.DataFrame({"value": [-0.5, 2.0, -1e-5], "@name": mixed, "+": [-1, 2, 3]})
     header, *rows = csv.reader(io.StringIO(frame_csv(frame)))
-    assert header == ["value", "'@name", "'+"]
+    assert header == ["value", "'@name", "+"]
     assert rows == [["-0.5", "-3", "-1"], ["2.0", '\'=HYPERLINK("http://x","y")', "2"], ["-1e-05", "", "3"]]
 
 

@@ -56,7 +56,9 @@ class Condition(FrozenModel):
             return f"{self.column}{column.sign} {column.cells[self.first]}"
         if self.first == 0:
             return f"{self.column} <= {column.cells[self.last]}"
-        return f"{self.column} > {column.cells[self.first - 1]}"
+        if self.last == len(column.classes) - 1:
+            return f"{self.column} > {column.cells[self.first - 1]}"
+        return f"{column.cells[self.first - 1]} < {self.column} <= {column.cells[self.last]}"
 
 
 def cell_conditions(column: Any, *, reserved: bool, cuts: Cuts = ALL_CUTS) -> list[Condition]:
@@ -105,13 +107,15 @@ def schema_conditions(
     return conditions
 
 
-_BETWEEN = re.compile(r"^(?P<low>\S+) < (?P<name>.+) (?:<=|≤) (?P<high>\S+)$")
+_BETWEEN = r"(?P<low>{value}) < (?P<name>{name}) (?:<=|≤) (?P<high>{value})"
 _COMPARISON = re.compile(r"\s*(?P<sign><=|≤|>=|≥|=|>|<)\s*(?P<value>.+)")
 _TYPED = {"≤": "<=", "≥": ">="}
 
 
 def parse_condition(text: str, schema: Schema) -> Condition:
-    """Read one condition: ``column = value``, ``column <= edge`` or ``column > edge``; ``≤`` is ``<=``.
+    """Read one condition: ``column = value``, ``column <= edge``, ``column > edge``, or between two edges.
+
+    ``≤`` is ``<=``, and ``edge < column <= edge`` is both.
 
     Raises
     ------
@@ -122,7 +126,7 @@ def parse_condition(text: str, schema: Schema) -> Condition:
     """
     text = text.strip()
     known = _known_column(text, schema)
-    between = _BETWEEN.match(text)
+    between = _between(text, schema)
     if between and (known is None or known[1] == "<"):
         high = parse_condition(f"{between['name']} <= {between['high']}", schema)
         low = parse_condition(f"{between['name']} > {between['low']}", schema)
@@ -144,6 +148,16 @@ def _known_column(text: str, schema: Schema) -> tuple[Any, str, str] | None:
         if text.startswith(column.name) and match:
             return column, _TYPED.get(match["sign"], match["sign"]), match["value"]
     return None
+
+
+def _between(text: str, schema: Schema) -> re.Match[str] | None:
+    """Edges and name of what lies between two edges; the longest name wins, and edges may hold spaces."""
+    names = [column.name for column in schema if f" < {column.name} " in text]
+    for name in sorted(names, key=len, reverse=True):
+        match = re.fullmatch(_BETWEEN.format(value=".+", name=re.escape(name)), text)
+        if match:
+            return match
+    return re.fullmatch(_BETWEEN.format(value=r"\S+", name=".+"), text)
 
 
 def _unknown_column(text: str, schema: Schema) -> NoReturn:

@@ -100,6 +100,21 @@ def test_texts_tell_literals_apart(schema):
     assert all(len(same) == 1 for same in found.values())
 
 
+@pytest.mark.parametrize("classes", [["I", "II", "III", "IV"], ["< 5", "5 to < 10", "10 < 15", "15 on"]])
+def test_every_range_of_an_order_has_a_text_of_its_own_that_names_both_ends(classes):
+    columns = [
+        {"name": "stage", "type": "ordinal", "categories": classes},
+        {"name": "age", "type": "integer", "lower": 0, "upper": 100, "edges": [18, 60]},
+    ]
+    own = Schema.from_mapping({"name": "ward", "max_rows": 100, "columns": columns})
+    for column in own:
+        known = range(len(column.classes))
+        ranges = [Condition(column=column.name, first=a, last=b) for a in known for b in known if a <= b]
+        assert len({one.text(own) for one in ranges}) == len(ranges)
+        assert [parse_condition(one.text(own), own) for one in ranges] == ranges
+    assert Condition(column="stage", first=1, last=2).text(own) == f"{classes[0]} < stage <= {classes[2]}"
+
+
 @given(schemas())
 def test_each_record_satisfies_one_interval_per_column(schema):
     for column in schema:

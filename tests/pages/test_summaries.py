@@ -206,7 +206,7 @@ def test_files_of_invented_records_say_what_they_are() -> None:
     made = Look(release, parse_model(release), None, "k")
     text = records.content(made, 20, release.domain.entity, "csv")
     assert text.startswith(f"# {WHAT_IT_IS[0]}".encode())
-    assert len(pd.read_csv(io.BytesIO(text), comment="#")) == 20
+    assert len(pd.read_csv(io.BytesIO(text), skiprows=5)) == 20
     assert text == records.content(made, 20, release.domain.entity, "csv")
     parquet = records.content(made, 20, release.domain.entity, "parquet")
     assert WHAT_IT_IS[0].encode() in pq.read_schema(io.BytesIO(parquet)).metadata[b"about"]
@@ -283,10 +283,14 @@ def test_a_question_that_is_not_held_is_offered_as_a_small_run() -> None:
     app = at_tab(look(add_ward()), "Ask", 6)
     app.selectbox(key=_ask(app, "0-0")).set_value("sex").run()
     app.selectbox(key=_ask(app, "1-1")).set_value("age").run()
+    # Of two columns there is no further pair to be found: what was set for an earlier run would be refused.
+    app.number_input(key="set-look-pairs").set_value(2)
+    app.checkbox(key="look-for-records").check().run()
     assert "not counted these columns together" in "".join(item.value for item in checked(app).warning)
     button(app, "Set up a small run").click().run()
     assert list(checked(app).multiselect(key=f"set-look-columns-{OWN}").value) == ["age", "sex"]
     assert list(app.multiselect(key=f"set-look-crosstabs-{OWN}").value) == ["age by sex"]
+    assert (app.number_input(key="set-look-pairs").value, app.checkbox(key="look-for-records").value) == (0, False)
 
 
 def test_three_columns_are_refused_in_a_sentence() -> None:

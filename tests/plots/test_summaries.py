@@ -171,6 +171,12 @@ def test_shares_have_more_digits_where_noise_is_small() -> None:
     assert share_words(Amount(0.5, 0.495, 0.505)) == "50.0% (49.5% to 50.5%)"
 
 
+def test_no_share_of_somebody_is_told_as_none_or_all() -> None:
+    assert share_words(Amount(0.0002, 0.0001, 0.0003)) == "below 0.1% (below 0.1% to below 0.1%)"
+    assert share_words(Amount(0.9998, 0.9997, 1.0)) == "above 99.9% (above 99.9% to 100.0%)"
+    assert share_words(Amount(0.0002, 0.0, 0.0012)) == "below 0.1% (0.0% to 0.1%)"
+
+
 def test_cells_are_called_as_people_say_them() -> None:
     _, model, _ = made()
     assert cell_words(model.axes[0], SCHEMA)[:2] == ("20 to 40", "41 to 60")

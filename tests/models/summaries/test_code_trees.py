@@ -15,9 +15,11 @@ from dpcore.learning.learner import Run
 from dpcore.models.summaries.learning.division import TREES
 from dpcore.models.summaries.learning.learner import SummaryLearner
 from dpcore.models.summaries.learning.queries import level_counts, table_sensitivity
-from dpcore.models.summaries.released.code_reading import branches
+from dpcore.models.summaries.released.axes import Axis
+from dpcore.models.summaries.released.code_reading import _cells, branches
 from dpcore.models.summaries.released.code_trees import CodeLevelTable, CodeTree, fitted
 from dpcore.models.summaries.released.frames import code_frame
+from dpcore.models.summaries.released.model import NoisyTable, SummaryModel
 from dpcore.privacy.randomness import SeededRandom
 
 #: Groups of six cells: two of the coarsest level, three of the level below.
@@ -142,6 +144,33 @@ def test_the_column_and_its_groups_agree():
     assert model.estimates.table((1,)) == pytest.approx(levels[-1].counts)
 
 
+def test_of_several_columns_of_codes_each_agrees_with_its_groups():
+    draw = np.random.default_rng(2)
+    tables = tuple(
+        NoisyTable(axes=axes, counts=tuple(draw.normal(100, 90, 6 ** len(axes)).tolist()), deviation=90.0)
+        for axes in ((0,), (1,), (0, 1))
+    )
+    trees = tuple(
+        tree([draw.normal(sums(groups, TRUE), 90) for groups in (COARSE, FINE)]).model_copy(update={"axis": axis})
+        for axis in range(2)
+    )
+    axes = (Axis(column="first"), Axis(column="second"))
+    model = SummaryModel(axes=axes, sizes=(6, 6), tables=tables, trees=trees, gaussian=True, count_margin=40)
+    for axis, levels in enumerate(model.levels):
+        assert model.estimates.consistent((axis,)) == pytest.approx(levels[-1].values)
+
+
+def test_a_tree_beside_many_columns_has_a_share_too():
+    """By its cells alone it would have less than one percent of what is left, and no count of it could be told."""
+    wide = [{"name": f"n{i}", "type": "integer", "lower": 0, "upper": 1000, "bins": 20} for i in range(80)]
+    groups = [{"name": "x", "members": ["a", "b"]}, {"name": "y", "members": ["c", "d"]}]
+    code = {"name": "d", "type": "categorical", "categories": ["a", "b", "c", "d"], "groups": groups}
+    own = Schema.from_mapping({"name": "wide", "max_rows": 4000, "columns": [*wide, code]})
+    plan = SummaryLearner().plan(own, "", Decimal(1), {"codes": ("d",)})
+    assert plan.split.parts[TREES] >= Decimal("0.02")
+    assert sum(plan.split.parts.values()) <= plan.epsilon
+
+
 def test_only_branches_that_stand_out_are_told():
     _, model = released()
     found = branches(model, SCHEMA, 0)
@@ -167,3 +196,12 @@ def test_a_person_moves_the_counts_of_a_level_by_their_rows_at_most():
     own = np.array([2, 1, 0])
     moved = level_counts(counts + own, groups) - level_counts(counts, groups)
     assert np.abs(moved).sum() == own.sum() == table_sensitivity(3).value
+
+
+def test_counts_of_groups_lie_in_their_own_intervals():
+    noisy = np.random.default_rng(1).normal(0, 10, 1000) + 500 * np.eye(1000)[0]
+    level = CodeLevelTable(name="", cells=("A", "B"), groups=(0,) * 999 + (1,), counts=(500.0, 0.0), deviation=1.0)
+    own = fitted(CodeTree(axis=0, levels=(level,)), noisy, 100.0, 500.0, 1.0)[-1]
+    cells = _cells(own, gaussian=True)
+    assert ((cells.low <= cells.values) & (cells.values <= cells.high)).all()
+    assert cells.low[0] == cells.values[0]

@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 from dpcore.arrays import Floats
+from dpcore.domain.schema import Schema
+from dpcore.models.summaries.released.axes import axes_of
 from dpcore.models.summaries.released.estimates import Estimates, Measured
 from dpcore.models.summaries.released.likely import likely_column, likely_pair
 from dpcore.models.summaries.released.raking import chosen, raked
@@ -17,6 +19,23 @@ def column(counts, deviation: float, seed: int = 0) -> Estimates:
     counts = np.asarray(counts, dtype=float)
     noisy = counts + np.random.default_rng(seed).normal(0, deviation, counts.shape)
     return Estimates(counts.shape, [Measured(tuple(range(counts.ndim)), noisy, deviation)], gaussian=True)
+
+
+def test_cells_without_a_value_are_in_no_order():
+    months = [f"2024-{month:02}" for month in range(1, 13)]
+    derived = {"part": "year-month", "of": "admitted", "earliest": "2024-01-01", "latest": "2024-12-31"}
+    own = Schema.from_mapping(
+        {
+            "name": "ward",
+            "max_rows": 100,
+            "columns": [
+                {"name": "month", "type": "ordinal", "categories": months, "derive": derived},
+                {"name": "age", "type": "integer", "lower": 0, "upper": 100, "bins": 5},
+                {"name": "sex", "type": "categorical", "categories": ["f", "m"]},
+            ],
+        }
+    )
+    assert [axis.in_order(axis.size(own)) for axis in axes_of(own, None)] == [12, 5, 0]
 
 
 def test_without_noise_a_column_is_its_counts():

@@ -7,7 +7,9 @@ import pytest
 
 from dpcore.domain.conditions import Condition, parse_conjunction
 from dpcore.errors import RequestError, SchemaError
-from dpcore.models.summaries.released.questions import how_many, how_many_by, is_held
+from dpcore.models.summaries.released.axes import Axis
+from dpcore.models.summaries.released.model import NoisyTable, SummaryModel
+from dpcore.models.summaries.released.questions import how_many, how_many_by, is_held, share_of_all
 from tests.models.summaries.test_learner import people, plan, released, schema
 from tests.models.summaries.test_reading import looks
 
@@ -52,6 +54,23 @@ def test_a_sum_of_cells_has_the_noise_of_its_cells_together():
 def test_what_cannot_be_told_is_refused_in_a_sentence(question, sentence):
     with pytest.raises((RequestError, SchemaError), match=sentence):
         how_many(looks()[0], parse_conjunction(question, schema()))
+
+
+@pytest.mark.parametrize(("first", "last"), [(0, 0), (0, 49), (3, 3), (1, 99), (0, 99)])
+def test_shares_of_all_are_held_by_their_intervals(first, last):
+    """Of the noise on a hundred cells, each has a hundredth; the number of all people has all of it."""
+    draw, held = np.random.default_rng(1), []
+    exact = np.array([10_000.0, *[10_000 / 99] * 99])
+    share, asked = exact[first : last + 1].sum() / 20_000, [Condition(column="code", first=first, last=last)]
+    for _ in range(400):
+        tables = (NoisyTable(axes=(0,), counts=tuple((exact + draw.normal(0, 20, 100)).tolist()), deviation=20.0),)
+        axes = (Axis(column="code"),)
+        model = SummaryModel(axes=axes, sizes=(100,), tables=tables, gaussian=True, count_margin=40)
+        one = share_of_all(model, asked)
+        held.append(one.low - 1e-9 <= share <= one.high + 1e-9)
+        assert 0 <= one.low <= one.value <= one.high <= 1
+    assert np.mean(held) > 0.92
+    assert np.mean(held) < 0.98 or share > 0.99
 
 
 def test_a_column_that_was_not_counted_is_named():

@@ -9,15 +9,17 @@ import numpy as np
 import pytest
 
 from dpcore.data.ingest import frame_chunks, ingest
+from dpcore.domain.schema import Schema
 from dpcore.learning.learner import Run
 from dpcore.models.summaries.released.association import associations
-from dpcore.models.summaries.released.axes import axes_of
+from dpcore.models.summaries.released.axes import Axis, axes_of
 from dpcore.models.summaries.released.column_words import column_sentences
 from dpcore.models.summaries.released.frames import association_frame, cell_frame, number_frame, table_one_frame
+from dpcore.models.summaries.released.intervals import intervals
 from dpcore.models.summaries.released.model import NoisyTable, SummaryModel
-from dpcore.models.summaries.released.reading import Amount, readings, total_of
+from dpcore.models.summaries.released.reading import Amount, cells_of, column_reading, readings, shares_of, total_of
 from dpcore.models.summaries.released.standing_out import by_what_stands_out
-from dpcore.models.summaries.released.table_one import View, _lines, deviations_below, differences, table_one
+from dpcore.models.summaries.released.table_one import View, _lines, _means, deviations_below, differences, table_one
 from dpcore.privacy.randomness import SeededRandom
 from tests.models.summaries.test_learner import LEARNER, ROWS, people, plan, schema
 from tests.support.configurations import table_of
@@ -138,7 +140,7 @@ def test_everything_is_a_table_for_programs():
     cells = cell_frame(model, own)
     assert len(cells) == sum(model.sizes)
     assert set(number_frame(model, own)["column"]) == {"age"}
-    assert {"no", "yes", "no low", "standardised difference"} <= set(table_one_frame(model, own))
+    assert {"value of no", "value of yes", "low of no", "standardised difference"} <= set(table_one_frame(model, own))
     assert len(association_frame(model, own)) == len(model.pairs)
 
 
@@ -187,9 +189,91 @@ def test_a_group_without_a_number_may_have_any():
     model = SummaryModel(axes=axes, sizes=(9, 4), tables=tables, by=1, gaussian=True, count_margin=1)
     told = View(model, schema(), model.estimates)
     told.shown = (0, 1)
-    again = View(model, schema(), model.estimates.redrawn(50, 1))
-    again.shown = (0, 1)
-    mean, median = _lines(told, again, 0)[:2]
+    mean, median = _lines(told, None, 0)[:2]
     assert mean.groups[0].value == pytest.approx(65.5, abs=0.5)
     assert mean.groups[1] == Amount(60, 20, 100)
     assert median.groups[1] == Amount(60, 20, 100)
+
+
+def test_what_is_shown_lies_in_its_own_interval():
+    """Among a thousand cells of which most are empty, that no count is negative takes many from the full one."""
+    draw = np.random.default_rng(1)
+    tables = (
+        NoisyTable(axes=(0,), counts=tuple((draw.normal(0, 10, 1000) + 500 * np.eye(1000)[0]).tolist()), deviation=10),
+    )
+    model = SummaryModel(axes=(Axis(column="code"),), sizes=(1000,), tables=tables, gaussian=True, count_margin=20)
+    low, _ = intervals(model.estimates.table((0,)), 10.0, gaussian=True)
+    assert model.estimates.consistent((0,))[0] < low[0]
+    for cells in (cells_of(model.estimates, (0,)), shares_of(model.estimates, (0,))):
+        assert (cells.low <= cells.values).all()
+        assert (cells.values <= cells.high).all()
+
+
+@pytest.mark.parametrize("gaussian", [True, False])
+@pytest.mark.parametrize("rows", [500, 3000])
+def test_means_and_quantiles_are_held_where_most_cells_are_empty(rows, gaussian):
+    """What noise leaves in empty cells takes a mean without negative counts to the middle of the bounds."""
+    number = {"name": "x", "type": "real", "lower": 0, "upper": 1000, "bins": 100}
+    own, draw = Schema.from_mapping({"name": "ward", "max_rows": 4000, "columns": [number]}), np.random.default_rng(1)
+    axes, middles = axes_of(own, None), np.arange(5.0, 1000, 10)
+    exact = np.append(np.round(rows * np.exp(-middles / 30) / np.exp(-middles / 30).sum()), 0)
+    mean = exact[:-1] @ middles / exact.sum()
+    means, shown, quantiles = [], [], []
+    for _ in range(200):
+        noise = draw.normal(0, 10, 101) if gaussian else draw.laplace(0, 10 / 2**0.5, 101)
+        tables = (NoisyTable(axes=(0,), counts=tuple((exact + noise).tolist()), deviation=10),)
+        model = SummaryModel(axes=axes, sizes=(101,), tables=tables, gaussian=gaussian, count_margin=20)
+        told = column_reading(model, own, 0)
+        assert 0 <= told.mean.low <= told.mean.value <= told.mean.high <= 1000
+        means.append(_holds(told.mean, mean))
+        shown.append(told.mean.value)
+        quantiles.append(
+            [
+                _holds(one, np.repeat(middles, exact[:-1].astype(int))[int(share * rows)])
+                for share, one in told.quantiles.items()
+            ]
+        )
+    assert np.mean(means) >= 0.93
+    assert abs(np.mean(shown) - mean) < 30
+    assert np.mean(quantiles, axis=0).min() >= 0.93
+
+
+def test_means_of_groups_are_held_where_most_cells_are_empty():
+    number = {"name": "x", "type": "real", "lower": 0, "upper": 1000, "bins": 100}
+    groups = {"name": "g", "type": "categorical", "categories": ["a", "b"]}
+    own = Schema.from_mapping({"name": "ward", "max_rows": 4000, "columns": [number, groups]})
+    middles, draw, held = np.arange(5.0, 1000, 10), np.random.default_rng(1), []
+    exact = np.zeros((101, 4))
+    exact[:-1, 0], exact[:-1, 1] = 400 * np.exp(-middles / 30), 200 * np.exp(-middles / 60)
+    wanted = middles @ exact[:-1, :2] / exact[:, :2].sum(axis=0)
+    for _ in range(150):
+        tables = (
+            NoisyTable(
+                axes=(0, 1), counts=tuple((exact + draw.normal(0, 10, exact.shape)).ravel().tolist()), deviation=10
+            ),
+        )
+        model = SummaryModel(
+            axes=axes_of(own, None), sizes=(101, 4), tables=tables, by=1, gaussian=True, count_margin=20
+        )
+        view = View(model, own, model.estimates)
+        view.shown = (0, 1)
+        told = _means(view, 0, model.axes[0].ends(own))
+        held.append([_holds(one, truth) for one, truth in zip(told, wanted, strict=True)])
+    assert np.mean(held, axis=0).min() >= 0.92
+
+
+def test_groups_of_any_name_have_columns_of_their_own():
+    names = ["medium", "medium low", "line", "standardised difference", "low of medium"]
+    columns = [
+        {"name": "g", "type": "categorical", "categories": names},
+        {"name": "sex", "type": "categorical", "categories": ["f", "m"]},
+    ]
+    own = Schema.from_mapping({"name": "ward", "max_rows": 4000, "columns": columns})
+    counts = np.zeros((7, 4))
+    counts[:5, 0] = 100, 200, 300, 400, 500
+    tables = (NoisyTable(axes=(0, 1), counts=tuple(counts.ravel().tolist()), deviation=0.5),)
+    model = SummaryModel(axes=axes_of(own, None), sizes=(7, 4), tables=tables, by=0, gaussian=True, count_margin=1)
+    people = table_one_frame(model, own).iloc[0]
+    assert people["line"] == "people"
+    assert [round(people[f"value of {name}"]) for name in names] == [100, 200, 300, 400, 500]
+    assert all(people[f"low of {name}"] <= people[f"value of {name}"] <= people[f"high of {name}"] for name in names)

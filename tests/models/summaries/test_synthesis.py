@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -20,7 +21,7 @@ from dpcore.models.summaries.released.synthesis import (
     expected_errors,
     invented,
 )
-from dpcore.models.summaries.released.synthetic_files import as_csv, as_parquet
+from dpcore.models.summaries.released.synthetic_files import as_csv, as_parquet, header_of
 from dpcore.privacy.randomness import SeededRandom
 from dpcore.released.release import make_release
 from tests.models.summaries.test_learner import LEARNER, ROWS, people, plan, released, schema
@@ -77,12 +78,36 @@ def test_a_file_opens_with_what_it_is(model):
     table = invented(model, schema(), 20, seed=1)[schema().entity]
     text = as_csv(release, table)
     assert text.startswith(f"# {WHAT_IT_IS[0]}".encode())
-    assert len(pd.read_csv(io.BytesIO(text), comment="#")) == 20
+    assert len(header_of(release)) == 5
+    assert "read_csv(path, skiprows=5)" in (Path(__file__).resolve().parents[3] / "docs" / "guide.md").read_text(
+        "utf-8"
+    )
+    assert len(pd.read_csv(io.BytesIO(text), skiprows=5)) == 20
     import pyarrow.parquet as pq
 
     about = pq.read_schema(io.BytesIO(as_parquet(release, table))).metadata[b"about"].decode()
     assert WHAT_IT_IS[0] in about
     assert release.id in about
+
+
+def test_files_hold_the_categories_of_the_schema():
+    marks = ["+", "-", "++", "+/-", "-5", "+0.5", "Ward #3", "# 4"]
+    own = Schema.from_mapping(
+        {"name": "marks", "max_rows": 500, "columns": [{"name": "mark", "type": "categorical", "categories": marks}]}
+    )
+    planned = plan(epsilon="50", of=own)
+    made = released(planned, frame=pd.DataFrame({"mark": marks * 20}))
+    release, drawn = make_release("summaries", planned, made, secure=True), invented(made, own, 300, seed=0)[own.entity]
+    assert set(drawn["mark"].dropna()) >= set(marks)
+    for back in (
+        pd.read_csv(io.BytesIO(as_csv(release, drawn)), skiprows=5, dtype=str),
+        pd.read_parquet(io.BytesIO(as_parquet(release, drawn))),
+    ):
+        assert back["mark"].fillna("").tolist() == drawn["mark"].fillna("").tolist()
+        assert (
+            encode(own.column("mark"), back["mark"])[0].tolist()
+            == encode(own.column("mark"), drawn["mark"])[0].tolist()
+        )
 
 
 def test_rows_of_further_tables_are_as_many_as_were_counted():

@@ -9,9 +9,14 @@ import pandas as pd
 import pytest
 
 from dpcore.data.ingest import frame_chunks, ingest
+from dpcore.domain.schema import Schema
 from dpcore.learning.learner import Run
+from dpcore.models.summaries.released import table_one as table_one_module
 from dpcore.models.summaries.released.association import associations, cramer_v
-from dpcore.models.summaries.released.table_one import differences
+from dpcore.models.summaries.released.axes import axes_of
+from dpcore.models.summaries.released.model import NoisyTable, SummaryModel
+from dpcore.models.summaries.released.table_one import _gap_of_shares, differences, table_one
+from dpcore.models.summaries.released.table_one_words import printed
 from dpcore.models.summaries.released.turned import turned
 from dpcore.privacy.randomness import SeededRandom
 from tests.models.summaries.test_learner import LEARNER, plan, schema
@@ -103,8 +108,8 @@ def test_what_noise_alone_makes_of_nothing_is_no_difference():
     more = np.sqrt(np.random.default_rng(2).noncentral_chisquare(50, 50, 2000))
     value = float(np.sqrt(50))
     assert turned(value, more).low > 1
-    assert turned(value, more, alone=lambda: noise).low == 0
-    assert turned(value, more, alone=lambda: noise / 2).low > 1
+    assert turned(value, more, alone=noise).low == 0
+    assert turned(value, more, alone=noise / 2).low > 1
 
 
 def test_where_noise_hides_all_categories_anything_fits():
@@ -113,3 +118,58 @@ def test_where_noise_hides_all_categories_anything_fits():
     hidden = [one.strength for one in associations(model) if one.strength.value == 0]
     assert hidden
     assert all((strength.low, strength.high) == (0, 1) for strength in hidden)
+
+
+def by_linear_algebra(one, other):
+    """Standardised difference of two distributions by the covariance of all categories but one (Yang, Dalton 2012)."""
+    away, mean = (one - other)[1:], (one + other)[1:] / 2
+    common = np.diag(mean) - (np.outer(one[1:], one[1:]) + np.outer(other[1:], other[1:])) / 2
+    return np.sqrt(away @ np.linalg.solve(common, away))
+
+
+def test_distances_of_shares_are_those_of_linear_algebra():
+    counts = np.random.default_rng(1).integers(20, 90, (5, 3, 12)).astype(float)
+    shares = counts / counts.sum(axis=-1, keepdims=True)
+    wanted = [max(by_linear_algebra(own[a], own[b]) for a in range(3) for b in range(a)) for own in shares]
+    assert _gap_of_shares(counts, 0.0) == pytest.approx(wanted)
+    apart = _gap_of_shares(np.array([[[5.0, 0.0], [0.0, 7.0]]]), 0.0)
+    assert 100 < apart[0] < 1000
+
+
+def grouped(exact, deviation, draw) -> tuple[SummaryModel, Schema]:
+    """A look at people by a code in groups, with other noise each time."""
+    cells, groups = exact.shape
+    columns = [
+        {"name": "code", "type": "categorical", "categories": [f"c{n}" for n in range(cells)]},
+        {"name": "group", "type": "categorical", "categories": [f"g{n}" for n in range(groups)]},
+    ]
+    counts = np.pad(exact, ((0, 2), (0, 2))) + draw.normal(0, deviation, (cells + 2, groups + 2))
+    own = Schema.from_mapping({"name": "ward", "max_rows": 4000, "columns": columns})
+    tables = (NoisyTable(axes=(0, 1), counts=tuple(counts.ravel().tolist()), deviation=deviation),)
+    axes, sizes = axes_of(own, None), (cells + 2, groups + 2)
+    return SummaryModel(axes=axes, sizes=sizes, tables=tables, by=1, gaussian=True, count_margin=20), own
+
+
+def test_differences_of_many_categories_are_held_by_their_intervals():
+    draw = np.random.default_rng(4)
+    base = np.array([draw.dirichlet(np.full(40, 4.0)) for _ in range(2)]).T
+    mixed = 1316 * (0.6 * base + 0.4 * base.mean(axis=1, keepdims=True))
+    exact = by_linear_algebra(*(mixed / 1316).T)
+    found = []
+    for seed in range(80):
+        [gap] = differences(*grouped(mixed, 13.0, draw), seed).values()
+        found.append(gap)
+    assert 0.4 < exact < 0.7
+    assert abs(np.mean([gap.value for gap in found]) - exact) < 0.12
+    assert np.mean([gap.low <= exact <= gap.high for gap in found]) >= 0.9
+
+
+def test_groups_and_categories_that_are_too_many_are_named_and_not_compared(monkeypatch):
+    model, own = grouped(np.full((40, 3), 300.0), 1.0, np.random.default_rng(1))
+    assert len(differences(model, own)) == 1
+    monkeypatch.setattr(table_one_module, "_MOST_COMPARED", 3**2 * 40 - 1)
+    assert differences(model, own) == {}
+    table = table_one(model, own)
+    assert table.uncompared == ("code",)
+    caption = printed(model, own, table).caption
+    assert caption == "Columns by group. Too many groups and categories for a standardised difference: code"

@@ -83,7 +83,7 @@ def test_as_many_rows_as_were_counted_are_told_everywhere() -> None:
     assert [own.value for own in of_groups(model, TRAINS, "median")] == [3, 3]
     assert number_frame(model, TRAINS)["value"].tolist() == pytest.approx([3] * 6)
     mean = table_one_frame(model, TRAINS).query("figure == 'mean'")
-    assert mean[["no", "yes"]].to_numpy().ravel() == pytest.approx([3, 3])
+    assert mean[["value of no", "value of yes"]].to_numpy().ravel() == pytest.approx([3, 3])
     sentences = column_sentences(told, TRAINS)
     assert sentences[0].endswith("median 3 (3 to 3).")
     assert "median 3 (3 to 3)" in column_lines(told)[0]

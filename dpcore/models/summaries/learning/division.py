@@ -27,6 +27,8 @@ CHOICE, FOUND, TREES, FINER = "choice of pairs", "pairs found", "groups of codes
 _IMPORTANCE: Final[Mapping[str, float]] = {COLUMNS: 1.0, GROUPS: 0.5, PAIRS: 0.25, FOUND: 0.25, TREES: 1.0, FINER: 0.25}
 #: Least and largest share of the pairs that are to be found, of what is left beside their choice.
 _FEWEST, _MOST = Fraction(1, 10), Fraction(6, 10)
+#: Least share of coarser and finer counts, if there are any, of the same.
+_LEAST_LEVELS: Final = Fraction(2, 100)
 #: Most cells of a pair that may be found, of all tables together, and places that a run may visit.
 _PAIR_CELLS, _CELLS, _PLACES = 10_000, 4_000_000, 2_000_000_000_000
 
@@ -84,7 +86,9 @@ class Division:
     def levels_share(self) -> Fraction:
         """Share of coarser and finer counts of columns, of what is left beside pairs that are to be found."""
         wanted = sum(self.levels.values())
-        return Fraction(round(100 * wanted / (wanted + self._first)), 100) if wanted else Fraction(0)
+        if not wanted:
+            return Fraction(0)
+        return max(Fraction(round(100 * wanted / (wanted + self._first)), 100), _LEAST_LEVELS)
 
     @cached_property
     def levels(self) -> dict[tuple[int, int], float]:

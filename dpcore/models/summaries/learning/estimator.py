@@ -88,6 +88,8 @@ class DPSummary(LearnerEstimator):
     def table_one(self) -> pd.DataFrame:
         """All columns by the groups of ``by``: one row for each line of a table 1. Free.
 
+        A group has the columns ``value of``, ``low of`` and ``high of`` its name, the latter two for its interval.
+
         Raises
         ------
         ValueError

@@ -15,7 +15,6 @@ from dpcore.models.summaries.released.turned import turned
 
 #: A category is left out if its count is below so many deviations of the noise on it.
 _SEEN: Final = 3.0
-_DRAWS: Final = 200
 
 
 @dataclass(frozen=True)
@@ -34,26 +33,39 @@ def associations(model: SummaryModel, seed: int = 1) -> list[Association]:
     own, pairs = model.estimates, model.pairs
     if not pairs:
         return []
-    drawn, found = own.redrawn(_DRAWS, seed), []
-    for pair in pairs:
-        kept = tuple(_seen(own, axis) for axis in pair)
-        told = min(map(len, kept)) > 1
-        strength = _strength(own, drawn, pair, kept) if told else Amount(0.0, 0.0, 1.0)
-        found.append(Association(pair, strength))
+    kept = {pair: tuple(_seen(own, axis) for axis in pair) for pair in pairs}
+    told = {pair: _Told(own, pair, cells) for pair, cells in kept.items() if min(map(len, cells)) > 1}
+    drawn: dict[Axes, list[tuple[Floats, Floats]]] = {pair: [] for pair in told}
+    for again in own.redraws(seed) if told else ():
+        for pair, one in told.items():
+            drawn[pair].append(one.moved(again))
+    found = [
+        Association(pair, told[pair].strength(drawn[pair]) if pair in told else Amount(0.0, 0.0, 1.0)) for pair in pairs
+    ]
     return sorted(found, key=lambda one: -one.strength.value)
 
 
-def _strength(own: Estimates, drawn: Estimates, pair: Axes, kept: tuple[list[int], ...]) -> Amount:
-    """Cramér's V among some cells of both axes, with its interval."""
-    table, again = (one.table(pair)[..., kept[0], :][..., kept[1]] for one in (own, drawn))
-    variance = own.deviation(pair) ** 2
-    value = float(cramer_v(table, variance))
+class _Told:
+    """A table of some cells of two axes, of which Cramér's V is told."""
 
-    def alone() -> Floats:
-        return cramer_v(_independent(table) + again - table, variance)
+    def __init__(self, own: Estimates, pair: Axes, kept: tuple[list[int], ...]) -> None:
+        self.pair, self.kept, self.variance = pair, kept, own.deviation(pair) ** 2
+        self.table = self._of(own)
 
-    # What is drawn carries the noise of the release, and its own on top.
-    return turned(value, cramer_v(again, 2 * variance), most=1.0, alone=alone)
+    def moved(self, drawn: Estimates) -> tuple[Floats, Floats]:
+        """What other noise makes of it, and of a table of independence: shape (n_draws,) each."""
+        again = self._of(drawn)
+        alone = _independent(self.table) + again - self.table
+        # What is drawn carries the noise of the release, and its own on top.
+        return cramer_v(again, 2 * self.variance), cramer_v(alone, self.variance)
+
+    def strength(self, drawn: list[tuple[Floats, Floats]]) -> Amount:
+        """Cramér's V with its interval."""
+        again, alone = (np.concatenate(one) for one in zip(*drawn, strict=True))
+        return turned(float(cramer_v(self.table, self.variance)), again, most=1.0, alone=alone)
+
+    def _of(self, estimates: Estimates) -> Floats:
+        return np.asarray(estimates.table(self.pair)[..., self.kept[0], :][..., self.kept[1]])
 
 
 def cramer_v(table: Floats, variance: float) -> Floats:

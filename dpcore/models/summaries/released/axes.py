@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from dpcore.arrays import Floats
-from dpcore.domain.columns import IntegerColumn, NumericColumn
+from dpcore.domain.columns import RESERVED, IntegerColumn, NumericColumn
 from dpcore.domain.derivations import PartOfDate
 from dpcore.domain.schema import ChildTable, Schema
 from dpcore.frozen import FrozenModel
@@ -54,10 +54,10 @@ class Axis(FrozenModel):
         return self.rows or isinstance(schema.column(self.column), IntegerColumn)
 
     def in_order(self, size: int) -> int:
-        """How many of its cells, from the first on, are in an order; all but that of missing ones, or none."""
+        """How many of its ``size`` cells, from the first on, are in an order: all with a value, or none."""
         if self.edges is not None:
             return len(self.edges) + 1
-        return size if self.rows else size - 1 if self.time else 0
+        return size if self.rows else size - len(RESERVED) if self.time else 0
 
     def cells(self, schema: Schema) -> tuple[str, ...]:
         """Labels of its cells, in order."""

@@ -13,7 +13,7 @@ from dpcore.domain.schema import Schema
 from dpcore.models.summaries.released.code_trees import Level
 from dpcore.models.summaries.released.intervals import intervals
 from dpcore.models.summaries.released.model import SummaryModel
-from dpcore.models.summaries.released.reading import Amount, Cells
+from dpcore.models.summaries.released.reading import Amount, Cells, around
 from dpcore.models.summaries.released.words import cell_words
 
 
@@ -63,7 +63,7 @@ def _words(cells: Sequence[str]) -> tuple[str, ...]:
 def _cells(level: Level, *, gaussian: bool) -> Cells:
     scale = np.maximum(level.deviations, 1e-12)
     low, high = intervals(level.counts / scale, 1.0, gaussian=gaussian)
-    return Cells(level.values, low * scale, high * scale)
+    return around(level.values, low * scale, high * scale)
 
 
 @dataclass(frozen=True)

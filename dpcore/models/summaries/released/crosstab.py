@@ -9,7 +9,7 @@ import numpy as np
 from dpcore.domain.schema import Schema
 from dpcore.models.summaries.released.estimates import Estimates
 from dpcore.models.summaries.released.model import SummaryModel
-from dpcore.models.summaries.released.reading import Amount, Cells, cells_of
+from dpcore.models.summaries.released.reading import Amount, Cells, around, cells_of
 from dpcore.models.summaries.released.share_intervals import Whole, share_intervals
 from dpcore.models.summaries.released.words import cell_words
 
@@ -63,7 +63,7 @@ def crosstab(model: SummaryModel, schema: Schema, row: int, column: int) -> Cros
     """
     own, first, second = model.estimates, model.axes[row], model.axes[column]
     pair = (min(row, column), max(row, column))
-    counts = _around(cells_of(own, pair))
+    counts = cells_of(own, pair)
     return Crosstab(
         first.label(schema),
         second.label(schema),
@@ -73,11 +73,6 @@ def crosstab(model: SummaryModel, schema: Schema, row: int, column: int) -> Cros
         counts if row < column else Cells(counts.values.T, counts.low.T, counts.high.T),
         _within(own, row, column),
     )
-
-
-def _around(cells: Cells) -> Cells:
-    """Intervals that hold the estimates, which other tables may have moved."""
-    return Cells(cells.values, np.minimum(cells.low, cells.values), np.maximum(cells.high, cells.values))
 
 
 def _within(own: Estimates, row: int, column: int) -> Cells:
@@ -91,4 +86,4 @@ def _within(own: Estimates, row: int, column: int) -> Cells:
     low, high = share_intervals(raw, own.deviation(pair) ** 2, whole, gaussian=own.gaussian)
     total = near.sum(axis=1, keepdims=True)
     values = np.divide(near, total, out=np.zeros_like(near), where=total > 0)
-    return _around(Cells(values, low, high))
+    return around(values, low, high)

@@ -12,7 +12,7 @@ costs nothing. Proof: ``docs/privacy/summaries.md``.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -114,7 +114,8 @@ class Estimates:
         Its deviations stay what they are: they are no smaller than those of the better ones.
         """
         self._parts[(axis,)] = counts - counts.mean()
-        self._consistent.clear()
+        for axes in [axes for axes in self._consistent if axis in axes]:
+            del self._consistent[axes]
         self._consistent[(axis,)] = values
 
     def variance(self, part: Axes) -> float:
@@ -167,7 +168,20 @@ class Estimates:
 
         Their tables have the shape (draws, the sizes of the axes); nothing but tables is told of them.
         """
-        generator = public_generator(seed)
+        return self._again(public_generator(seed), draws)
+
+    def redraws(self, seed: int) -> Iterator[Estimates]:
+        """The same many times over, a few at once, as those of large tables would not fit into memory together.
+
+        Of the largest tables there are fewer of them, as each takes longer.
+        """
+        generator, cells = public_generator(seed), sum(own.counts.size for own in self.measured)
+        left, at_once = min(max(_FEWEST, _NUMBERS // cells), _DRAWS), max(1, _AT_ONCE // cells)
+        while left:
+            yield self._again(generator, min(left, at_once))
+            left -= min(left, at_once)
+
+    def _again(self, generator: np.random.Generator, draws: int) -> Estimates:
         again = [
             Measured(own.axes, self.table(own.axes) + self._noise(generator, draws, own), own.deviation)
             for own in self.measured
@@ -181,6 +195,8 @@ class Estimates:
         return generator.laplace(0.0, table.deviation / math.sqrt(2), shape)
 
 
+#: Redraws, at most and at least; numbers that all of them take, if that is not more, and numbers drawn at once.
+_DRAWS, _FEWEST, _NUMBERS, _AT_ONCE = 200, 60, 100_000_000, 2_000_000
 #: Share of independence in a table on two axes, and how often it is scaled to its margins.
 _SLIGHT, _ROUNDS = 1e-3, 60
 

@@ -42,13 +42,16 @@ def number_frame(model: SummaryModel, schema: Schema) -> pd.DataFrame:
 
 
 def table_one_frame(model: SummaryModel, schema: Schema) -> pd.DataFrame:
-    """One row for each line of a table 1, with a column and its interval for each group."""
+    """One row for each line of a table 1, with three columns for each group: ``value of``, ``low of``, ``high of`` it.
+
+    These words stand first, so that no group, whatever it is called, has a column of another one or of the table.
+    """
     table = table_one(model, schema)
     rows = []
     for line in table.lines:
         row: dict[str, Any] = {"column": line.column, "line": line.label, "figure": line.kind}
         for name, amount in zip(table.groups, line.groups, strict=False):
-            row |= _named(name, amount)
+            row |= {f"value of {name}": amount.value, f"low of {name}": amount.low, f"high of {name}": amount.high}
         if line.difference is not None:
             row |= _named("standardised difference", line.difference)
         rows.append(row)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -14,6 +15,7 @@ from dpcore.models.summaries.released.estimates import Axes, Estimates, cells_be
 from dpcore.models.summaries.released.intervals import intervals
 from dpcore.models.summaries.released.model import SummaryModel
 from dpcore.models.summaries.released.reading import Amount
+from dpcore.models.summaries.released.share_intervals import Whole, share_intervals
 
 #: Columns that a table has at most.
 _MOST = 2
@@ -27,6 +29,45 @@ def how_many(model: SummaryModel, conditions: Sequence[Condition]) -> Amount:
     RequestError
         If there is no condition, two are of one column, or they ask of columns that were not counted together.
     """
+    own, found = model.estimates, _sum_of(model, conditions)
+    low, high = intervals(np.array([found.raw]), math.sqrt(found.variance), gaussian=own.gaussian)
+    near = min(max(found.near, float(low[0])), float(high[0]))
+    return Amount(near, float(low[0]), float(high[0]))
+
+
+def share_of_all(model: SummaryModel, conditions: Sequence[Condition]) -> Amount:
+    """Share of all records that satisfy all conditions. The noise on their number counts too.
+
+    Raises as :func:`how_many` does.
+    """
+    own, found = model.estimates, _sum_of(model, conditions)
+    whole = Whole(np.array(max(own.total, 1.0)), own.total_deviation**2, 1 / found.part)
+    low, high = share_intervals(np.array(found.raw), found.variance, whole, gaussian=own.gaussian)
+    value = min(found.near / max(own.total, 1.0), 1.0)
+    return Amount(value, min(float(low), value), max(float(high), value))
+
+
+@dataclass(frozen=True)
+class _Sum:
+    """Records in some cells of a table.
+
+    Attributes
+    ----------
+    raw, near : float
+        Without bias, and by counts that are not negative.
+    variance : float
+        Of the noise on the former.
+    part : float
+        Share of the cells of the table that these are.
+    """
+
+    raw: float
+    near: float
+    variance: float
+    part: float
+
+
+def _sum_of(model: SummaryModel, conditions: Sequence[Condition]) -> _Sum:
     if not conditions:
         raise RequestError("Ask of at least one column.")
     places = [_place(model, condition.column) for condition in conditions]
@@ -62,14 +103,13 @@ def _place(model: SummaryModel, column: str) -> int:
         raise RequestError(f"This first look has not counted '{column}'.") from None
 
 
-def _within(own: Estimates, axes: Axes, conditions: Sequence[Condition]) -> Amount:
+def _within(own: Estimates, axes: Axes, conditions: Sequence[Condition]) -> _Sum:
     chosen = tuple(slice(condition.first, condition.last + 1) for condition in conditions)
     spans = dict(zip(axes, (condition.last + 1 - condition.first for condition in conditions), strict=True))
-    value = float(own.table(axes)[chosen].sum())
-    deviation = math.sqrt(sum(own.variance(part) * _share(own, axes, part, spans) for part in parts_of(axes)))
-    low, high = intervals(np.array([value]), deviation, gaussian=own.gaussian)
-    near = min(max(float(own.consistent(axes)[chosen].sum()), float(low[0])), float(high[0]))
-    return Amount(near, float(low[0]), float(high[0]))
+    variance = sum(own.variance(part) * _share(own, axes, part, spans) for part in parts_of(axes))
+    part = math.prod(spans[axis] / own.sizes[axis] for axis in axes)
+    raw, near = own.table(axes)[chosen].sum(), own.consistent(axes)[chosen].sum()
+    return _Sum(float(raw), float(near), variance, part)
 
 
 def _share(own: Estimates, axes: Axes, part: Axes, spans: dict[int, int]) -> float:

@@ -106,10 +106,15 @@ def total_of(model: SummaryModel) -> Amount:
     return Amount(max(own.total, 0.0), float(low[0]), float(high[0]))
 
 
+def around(values: Floats, low: Floats, high: Floats) -> Cells:
+    """Cells whose intervals hold their values too: that there are no negative counts may have moved these."""
+    return Cells(values, np.minimum(low, values), np.maximum(high, values))
+
+
 def cells_of(estimates: Estimates, axes: Axes) -> Cells:
     """Counts of all cells of a table."""
     low, high = intervals(estimates.table(axes), estimates.deviation(axes), gaussian=estimates.gaussian)
-    return Cells(estimates.consistent(axes), low, high)
+    return around(estimates.consistent(axes), low, high)
 
 
 def shares_of(estimates: Estimates, axes: Axes) -> Cells:
@@ -117,7 +122,7 @@ def shares_of(estimates: Estimates, axes: Axes) -> Cells:
     table, consistent = estimates.table(axes), estimates.consistent(axes)
     whole = Whole(np.array(max(estimates.total, 1.0)), estimates.total_deviation**2, table.size)
     low, high = share_intervals(table, estimates.deviation(axes) ** 2, whole, gaussian=estimates.gaussian)
-    return Cells(consistent / max(consistent.sum(), 1e-12), low, high)
+    return around(consistent / max(consistent.sum(), 1e-12), low, high)
 
 
 def column_reading(model: SummaryModel, schema: Schema, place: int) -> ColumnReading:
@@ -172,7 +177,7 @@ def quantiles_in_band(
 ) -> dict[float, Amount]:
     """Quantiles of a number among those who have one, even within a cell, all by one kind of interval.
 
-    It goes from end of cell to end of cell, where a band around the cumulative shares holds the quantile.
+    It goes from end of cell to end of cell: all that lies between two of which noise may have made the quantile.
 
     Parameters
     ----------
@@ -186,20 +191,53 @@ def quantiles_in_band(
     """
     points = whole_ends(ends) if whole else np.asarray(ends, dtype=np.float64)
     below = np.concatenate([[0.0], np.cumsum(values)]) / max(values.sum(), 1e-12)
-    within = max(float(raw.sum()), 1.0)
-    rough = np.clip(np.concatenate([[0.0], np.cumsum(raw)]) / within, 0.0, 1.0)
-    reach = spread(rough) / within
-    low_curve = np.maximum.accumulate(rough - reach)
-    high_curve = np.minimum.accumulate((rough + reach)[::-1])[::-1]
-    last, found = len(points) - 1, {}
+    sums, last, found = np.concatenate([[0.0], np.cumsum(raw)]), len(points) - 1, {}
     for share in shares:
         value = _reached(below, points, share)
-        low = float(points[min(int(np.searchsorted(high_curve[1:], share, side="left")), last - 1)])
-        high = float(points[min(int(np.searchsorted(low_curve, share, side="left")), last)])
+        away, reach = sums - share * sums[-1], spread(np.full(last + 1, share))
+        # From the first cell at whose end so many may have come, to the last end at which they may not have.
+        first = np.flatnonzero(away[1:] + reach[1:] >= 0)
+        after = np.flatnonzero(away < reach)
+        low = float(points[first[0] if len(first) else last - 1])
+        high = float(points[min(after[-1] + 1, last) if len(after) else 0])
         if whole:
             value, low = float(math.ceil(value)), low + 1
         found[share] = Amount(value, min(low, value), max(high, value))
     return found
+
+
+def mean_of(
+    raw: Floats, ends: Sequence[float], variance: Callable[[Floats], float], margin: float, *, whole: bool
+) -> Amount:
+    """Mean of a number among those who have one, by the middles of its cells.
+
+    It is that of counts without bias: without the negative ones it would be drawn to the middle of the bounds. Like a
+    share (:mod:`share_intervals`) a mean is held if noise explains what the numbers add up to beyond it.
+
+    Parameters
+    ----------
+    raw : array of shape (n_cells,)
+        Counts without bias.
+    variance : callable
+        Of the sum of these counts with weights of shape (n_cells,).
+    margin : float
+        Deviations within which 95 % of noise is.
+    whole : bool
+        Whether numbers are whole.
+    """
+    middle, ones = middles(ends, whole=whole), np.ones(len(raw))
+    start = float(middle.mean())
+    away, people = middle - start, float(raw.sum())
+    total, of_total, of_people = float(raw @ away), variance(away), variance(ones)
+    both = (variance(away + ones) - of_total - of_people) / 2
+    value = min(max(start + total / max(people, 1.0), ends[0]), ends[-1])
+    square = people**2 - margin**2 * of_people
+    if people < 1 or square <= 0:
+        return Amount(value, ends[0], ends[-1])
+    centre = people * total - margin**2 * both
+    reach = math.sqrt(max(centre**2 - square * (total**2 - margin**2 * of_total), 0.0))
+    low, high = start + (centre - reach) / square, start + (centre + reach) / square
+    return Amount(value, min(max(low, ends[0]), value), max(min(high, ends[-1]), value))
 
 
 def margin_of(own: Estimates) -> float:
@@ -216,7 +254,11 @@ def _numbers(own: Estimates, place: int, ends: tuple[float, ...], *, whole: bool
         return margin * _share_deviation(own, place, filled, below)
 
     quantiles = quantiles_in_band(ends, counts, raw, spread, QUANTILES, whole=whole)
-    return quantiles, _mean(own, place, counts, ends, middles(ends, whole=whole))
+
+    def variance(weights: Floats) -> float:
+        return _variance_of(own, place, weights)
+
+    return quantiles, mean_of(raw, ends, variance, margin, whole=whole)
 
 
 def _finer_numbers(own: Estimates, place: int, table: FinerTable, *, whole: bool) -> tuple[dict[float, Amount], Amount]:
@@ -230,11 +272,7 @@ def _finer_numbers(own: Estimates, place: int, table: FinerTable, *, whole: bool
         return np.asarray(margin * np.sqrt(told.variances_below(below)))
 
     quantiles = quantiles_in_band(ends, told.values, told.counts, spread, QUANTILES, whole=whole)
-    middle = middles(ends, whole=whole)
-    known, within = max(told.values.sum(), 1e-12), max(float(told.counts.sum()), 1.0)
-    mean = float(middle @ told.values / known)
-    reach = margin * math.sqrt(told.variance(middle - mean)) / within
-    return quantiles, Amount(mean, max(mean - reach, ends[0]), min(mean + reach, ends[-1]))
+    return quantiles, mean_of(told.counts, ends, told.variance, margin, whole=whole)
 
 
 def _share_deviation(own: Estimates, place: int, filled: int, below: Floats) -> Floats:
@@ -260,14 +298,8 @@ def _reached(below: Floats, ends: Floats, share: float) -> float:
     return float(ends[place - 1] + part * (ends[place] - ends[place - 1]))
 
 
-def _mean(own: Estimates, place: int, counts: Floats, ends: tuple[float, ...], middle: Floats) -> Amount:
-    size = own.sizes[place]
-    known = max(counts.sum(), 1.0)
-    mean = float(middle @ counts / known)
-    # Noise on the cells of numbers alone, seen from the mean: independent up to the common total.
-    cell = own.deviation((place,)) ** 2
-    each = (cell - own.total_deviation**2 / size**2) / (1 - 1 / size) if size > 1 else 0.0
-    away = middle - mean
-    variance = each * float(away @ away - away.sum() ** 2 / size) + own.total_deviation**2 * (away.sum() / size) ** 2
-    reach = margin_of(own) * math.sqrt(max(variance, 0.0)) / known
-    return Amount(mean, max(mean - reach, ends[0]), min(mean + reach, ends[-1]))
+def _variance_of(own: Estimates, place: int, weights: Floats) -> float:
+    """Of the sum of the first cells of an axis with these weights: shape (n_cells,) or fewer."""
+    size, alike = own.sizes[place], float(weights.sum())
+    apart = float(weights @ weights) - alike**2 / size
+    return own.variance((place,)) * max(apart, 0.0) + own.variance(()) * (alike / size) ** 2

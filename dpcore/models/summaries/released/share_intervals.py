@@ -26,13 +26,14 @@ class Whole:
         At least 1; of a shape that fits that of the counts in it.
     variance : float
         Of the noise on each.
-    cells : int
-        Cells that each is the sum of: a count goes up with it by one part in so many.
+    cells : float
+        Cells that each is the sum of, divided by those that a count is the sum of: a count goes up with it by one
+        part in so many.
     """
 
     counts: Floats
     variance: float
-    cells: int
+    cells: float
 
 
 def share_intervals(counts: Floats, variance: float, whole: Whole, *, gaussian: bool) -> tuple[Floats, Floats]:

@@ -22,7 +22,7 @@ def header_of(release: Release) -> tuple[str, ...]:
 
 
 def as_csv(release: Release, table: pd.DataFrame) -> bytes:
-    """Comma-separated values after lines that begin with ``#``: ``pandas.read_csv(..., comment="#")``."""
+    """Comma-separated values after the lines of :func:`header_of`, each behind a ``#``; values may hold that, too."""
     lines = "".join(f"# {line}\n" for line in header_of(release))
     return (lines + frame_csv(table)).encode("utf-8")
 

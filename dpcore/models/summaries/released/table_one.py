@@ -16,20 +16,19 @@ from dpcore.models.summaries.released.axes import middles
 from dpcore.models.summaries.released.estimates import Estimates
 from dpcore.models.summaries.released.intervals import intervals
 from dpcore.models.summaries.released.model import SummaryModel
-from dpcore.models.summaries.released.reading import Amount, anything, margin_of, quantiles_in_band
+from dpcore.models.summaries.released.reading import Amount, anything, margin_of, mean_of, quantiles_in_band
 from dpcore.models.summaries.released.share_intervals import Whole, share_intervals
 from dpcore.models.summaries.released.turned import turned
 from dpcore.released.noisy_counts import nearest_rows
 
-_DRAWS: Final = 200
-#: Differences of shares of more categories than this are drawn less often, as each draw takes longer, but at least
-#: so often.
-_NARROW: Final = 20
-_FEWEST: Final = 60
 #: A group is told if its estimated count is above so many deviations of the noise on it.
 _SEEN: Final = 3.0
 #: It is compared with others if it is above so many deviations of the noise on all of its cells together.
 _COMPARED: Final = 8.0
+#: Groups are compared if their number squared, times that of the categories, is no more than this: it takes long.
+_MOST_COMPARED: Final = 200_000
+#: Shares are at most so far apart, of 4 that are as far apart as can be: their standardised difference is infinite.
+_APART: Final = 4 * (1 - 1e-4)
 #: Largest share of a cell for no value that has no line.
 _RARE: Final = 0.005
 
@@ -49,7 +48,7 @@ class Line:
     difference : Amount or None
         Standardised difference between two groups, or the largest between any two; of the column
         as a whole, so on its first line. Groups so small that noise decides their shares are left
-        out of it, and there is none if fewer than two remain.
+        out of it, and there is none if fewer than two remain, or too many to compare.
     """
 
     column: str
@@ -70,11 +69,14 @@ class TableOne:
     groups : tuple of str
     lines : tuple of Line
         The first one counts people.
+    uncompared : tuple of str
+        What people call the columns of which groups and categories are too many to compare.
     """
 
     by: str
     groups: tuple[str, ...]
     lines: tuple[Line, ...]
+    uncompared: tuple[str, ...] = ()
 
 
 def table_one(model: SummaryModel, schema: Schema, seed: int = 1) -> TableOne:
@@ -87,14 +89,15 @@ def table_one(model: SummaryModel, schema: Schema, seed: int = 1) -> TableOne:
     """
     if model.by is None:
         raise ValueError("this first look compares no groups")
-    view, again = _views(model, schema, seed)
+    view = View(model, schema, model.estimates)
+    gaps, others = _differences(view, seed), [place for place in range(len(model.axes)) if place != model.by]
     axis = model.axes[model.by]
     cells = axis.cells(schema)
     lines = [Line("", "people", "count", _sizes(view))]
-    for place in range(len(model.axes)):
-        if place != model.by:
-            lines += _lines(view, again, place)
-    return TableOne(axis.label(schema), tuple(cells[group] for group in view.shown), tuple(lines))
+    for place in others:
+        lines += _lines(view, gaps.get(place), place)
+    uncompared = tuple(model.axes[place].label(schema) for place in others if _Compared(view, place).too_many)
+    return TableOne(axis.label(schema), tuple(cells[group] for group in view.shown), tuple(lines), uncompared)
 
 
 class View:
@@ -145,11 +148,6 @@ class View:
         """Shares within each group among some cells of an axis: not negative, each group summing to 1."""
         return _shares_of(self.counts(place)[..., cells])
 
-    def means(self, place: int, middle: Floats) -> Floats:
-        """Mean of a number in each group, without the bias of cutting off at 0."""
-        counts = self.counts(place)[..., : len(middle)]
-        return np.asarray(counts @ middle / np.maximum(counts.sum(axis=-1), 1.0))
-
 
 def _shares_of(counts: Floats) -> Floats:
     """Shares of the cells in each group: not negative, each group summing to 1."""
@@ -158,7 +156,7 @@ def _shares_of(counts: Floats) -> Floats:
 
 
 def _alike(counts: Floats, again: Floats) -> Floats:
-    """Shares as noise alone would make them in groups that are alike: of all groups together, with its noise on top.
+    """Counts as noise alone would make them of groups that are alike: shares of all groups together, with its noise.
 
     Parameters
     ----------
@@ -168,13 +166,13 @@ def _alike(counts: Floats, again: Floats) -> Floats:
     """
     sizes = np.maximum(counts.sum(axis=-1, keepdims=True), 1.0)
     together = sizes * (_shares_of(counts) * sizes).sum(axis=0) / sizes.sum()
-    return _shares_of(together + again - counts)
+    return np.asarray(together + again - counts)
 
 
-def _lines(view: View, again: View, place: int) -> list[Line]:
+def _lines(view: View, gap: Amount | None, place: int) -> list[Line]:
     axis, schema = view.model.axes[place], view.schema
     label, ends, cells = axis.label(schema), axis.ends(schema), axis.cells(schema)
-    shares, gap = _shares(view, place), _difference(view, again, place)
+    shares = _shares(view, place)
     if ends is None:
         told = [number for number in range(len(cells)) if _worth_a_line(cells[number], shares[number])]
         return [
@@ -184,7 +182,7 @@ def _lines(view: View, again: View, place: int) -> list[Line]:
     middle = middles(ends, whole=view.whole(place))
     inside = view.shares(place, list(range(len(middle))))
     lines = [
-        Line(axis.name, label, "mean", _means(view, again, place, inside, middle, ends), gap),
+        Line(axis.name, label, "mean", _means(view, place, ends), gap),
         Line(axis.name, "median", "median", _medians(view, place, inside, ends)),
     ]
     rest = range(len(middle), len(cells))
@@ -193,24 +191,58 @@ def _lines(view: View, again: View, place: int) -> list[Line]:
     ]
 
 
-def _difference(view: View, again: View, place: int) -> Amount | None:
-    """Standardised difference of one column."""
-    axis, schema = view.model.axes[place], view.schema
-    ends = axis.ends(schema)
-    middle = None if ends is None else middles(ends, whole=view.whole(place))
-    known = [number for number, cell in enumerate(axis.cells(schema)) if cell not in RESERVED]
-    groups = view.compared(place, len(known))
-    if len(groups) < 2:
-        return None
-    counts, redrawn = (own.counts(place)[..., groups, :][..., known] for own in (view, again))
-    if middle is None:
-        redrawn = redrawn[: max(_FEWEST, _DRAWS * _NARROW // len(known))]
+class _Compared:
+    """A column of which the groups are compared: those with enough people, in the cells that stand for a value."""
 
-    def gap(shares: Floats) -> Floats:
-        return _gap_of_shares(shares) if middle is None else _gap_of_means(shares, middle)
+    def __init__(self, view: View, place: int) -> None:
+        axis, schema = view.model.axes[place], view.schema
+        ends = axis.ends(schema)
+        self.place, self.variance = place, view.own.deviation(view.pair(place)) ** 2
+        self.middle = None if ends is None else middles(ends, whole=view.whole(place))
+        self.known = [number for number, cell in enumerate(axis.cells(schema)) if cell not in RESERVED]
+        self.groups = view.compared(place, len(self.known))
+        self.counts = self._of(view)
 
-    value, moved = (gap(_shares_of(own)) for own in (counts, redrawn))
-    return turned(float(value), moved, alone=lambda: gap(_alike(counts, redrawn)))
+    @property
+    def too_many(self) -> bool:
+        """Whether comparing all groups with each other would take too long."""
+        return len(self.groups) ** 2 * len(self.known) > _MOST_COMPARED
+
+    @property
+    def told(self) -> bool:
+        """Whether there is something to compare."""
+        return len(self.groups) > 1 and not self.too_many
+
+    def moved(self, view: View) -> tuple[Floats, Floats]:
+        """What other noise makes of the difference, and of one of 0: shape (n_draws,) each."""
+        again = self._of(view)
+        # What is drawn carries the noise of the release, and its own on top.
+        return self._gap(again, 2 * self.variance), self._gap(_alike(self.counts, again), self.variance)
+
+    def difference(self, drawn: list[tuple[Floats, Floats]]) -> Amount:
+        """The largest standardised difference between two groups."""
+        again, alone = (np.concatenate(one) for one in zip(*drawn, strict=True))
+        return turned(float(self._gap(self.counts, self.variance)), again, alone=alone)
+
+    def _of(self, view: View) -> Floats:
+        return np.asarray(view.counts(self.place)[..., self.groups, :][..., self.known])
+
+    def _gap(self, counts: Floats, variance: float) -> Floats:
+        if self.middle is None:
+            return _gap_of_shares(counts, variance)
+        return _gap_of_means(_shares_of(counts), self.middle)
+
+
+def _differences(view: View, seed: int) -> dict[int, Amount]:
+    """Standardised difference of each column that has one, by its place."""
+    columns = [_Compared(view, place) for place in range(len(view.model.axes)) if place != view.by]
+    drawn: dict[int, list[tuple[Floats, Floats]]] = {one.place: [] for one in columns if one.told}
+    for again in view.own.redraws(seed) if drawn else ():
+        other = View(view.model, view.schema, again)
+        for one in columns:
+            if one.told:
+                drawn[one.place].append(one.moved(other))
+    return {one.place: one.difference(drawn[one.place]) for one in columns if one.told}
 
 
 def _worth_a_line(cell: str, shares: tuple[Amount, ...]) -> bool:
@@ -231,19 +263,20 @@ def _shares(view: View, place: int) -> list[tuple[Amount, ...]]:
     ]
 
 
-def _means(
-    view: View, again: View, place: int, inside: Floats, middle: Floats, ends: tuple[float, ...]
-) -> tuple[Amount, ...]:
-    """Means: estimated from shares that are not negative, with the interval of those without bias."""
-    raw = view.means(place, middle)
-    reach = np.quantile(np.abs(again.means(place, middle) - raw), 0.95, axis=0)
-    values = inside @ middle
-    found = (
-        Amount(float(v), max(min(float(r - w), float(v)), ends[0]), min(max(float(r + w), float(v)), ends[-1]))
-        for v, r, w in zip(values, raw, reach, strict=True)
+def _means(view: View, place: int, ends: tuple[float, ...]) -> tuple[Amount, ...]:
+    """Mean of each group, made as a column's own mean is."""
+    filled, whole, margin = len(ends) - 1, view.whole(place), margin_of(view.own)
+    alike, apart = _row_variances(view, place)
+
+    def variance(weights: Floats) -> float:
+        total = float(weights.sum())
+        return alike * total**2 + apart * max(float(weights @ weights) - total**2 / view.own.sizes[place], 0.0)
+
+    nothing = anything(ends, (), whole=whole)[1]
+    return tuple(
+        mean_of(counts, ends, variance, margin, whole=whole) if known else nothing
+        for counts, known in zip(view.counts(place)[:, :filled], view.known(place, filled), strict=True)
     )
-    nothing = anything(ends, (), whole=view.whole(place))[1]
-    return tuple(own if known else nothing for own, known in zip(found, view.known(place, len(middle)), strict=True))
 
 
 def _variances(shares: Floats, middle: Floats) -> Floats:
@@ -265,42 +298,64 @@ def _medians(view: View, place: int, inside: Floats, ends: tuple[float, ...]) ->
 
 
 def deviations_below(view: View, place: int, filled: int, below: Floats) -> Floats:
-    """Deviation of the number of people of one group up to each cell, less a share of all with a number.
+    """Deviation of the number of people of one group up to each cell, less a share of all with a number."""
+    cells = view.own.sizes[place]
+    alike, apart = _row_variances(view, place)
+    first = np.arange(filled + 1)
+    sums = first - below * filled
+    squares = first * (1 - below) ** 2 + (filled - first) * below**2
+    return np.asarray(np.sqrt(np.maximum(alike * sums**2 + apart * (squares - sums**2 / cells), 0.0)))
+
+
+def _row_variances(view: View, place: int) -> tuple[float, float]:
+    """Variances of a weighted sum of the cells of a group, by the square of the sum of its weights and by what is left.
 
     The count of a cell of the group is a sum of four orthogonal parts; weights w on the cells of its row move
     those that no cell tells apart by the sum of w, and the others by what of w is left without its mean.
     """
     own, groups, cells = view.own, view.own.sizes[view.by], view.own.sizes[place]
-    pair = view.pair(place)
-    first = np.arange(filled + 1)
-    sums = first - below * filled
-    squares = first * (1 - below) ** 2 + (filled - first) * below**2
     alike = own.variance(()) / (groups * cells) ** 2 + own.variance((view.by,)) * (1 - 1 / groups) / cells**2
-    apart = own.variance((place,)) / groups**2 + own.variance(pair) * (1 - 1 / groups)
-    return np.asarray(np.sqrt(np.maximum(alike * sums**2 + apart * (squares - sums**2 / cells), 0.0)))
+    apart = own.variance((place,)) / groups**2 + own.variance(view.pair(place)) * (1 - 1 / groups)
+    return alike, apart
 
 
 def _gap_of_means(shares: Floats, middle: Floats) -> Floats:
     """Largest standardised difference of two means: shape (...)."""
     means, variances = shares @ middle, _variances(shares, middle)
-    away = np.abs(means[..., :, None] - means[..., None, :])
-    common = np.maximum((variances[..., :, None] + variances[..., None, :]) / 2, 1e-12)
-    return np.asarray((away / np.sqrt(common)).max(axis=(-1, -2)))
+    widest = np.zeros(means.shape[:-1])
+    for first in range(1, means.shape[-1]):
+        away = np.abs(means[..., first, None] - means[..., :first])
+        common = np.maximum((variances[..., first, None] + variances[..., :first]) / 2, 1e-12)
+        widest = np.maximum(widest, (away / np.sqrt(common)).max(axis=-1))
+    return widest
 
 
-def _gap_of_shares(shares: Floats) -> Floats:
-    """Largest standardised difference of two distributions over categories: shape (...) (Yang, Dalton 2012)."""
-    widest = np.zeros(shares.shape[:-2])
-    for first in range(shares.shape[-2]):
-        for second in range(first):
-            one, other = shares[..., first, 1:], shares[..., second, 1:]
-            mean = (one + other) / 2
-            square = (one[..., :, None] * one[..., None, :] + other[..., :, None] * other[..., None, :]) / 2
-            common = mean[..., :, None] * np.eye(one.shape[-1]) - square
-            away = one - other
-            scaled = np.linalg.pinv(common, rcond=1e-6, hermitian=True) @ away[..., None]
-            widest = np.maximum(widest, (away[..., None, :] @ scaled)[..., 0, 0])
-    return np.asarray(np.sqrt(np.maximum(widest, 0.0)))
+def _gap_of_shares(counts: Floats, variance: float) -> Floats:
+    """Largest standardised difference of two distributions over categories: shape (...) (Yang, Dalton 2012).
+
+    With a for the differences of the shares and m for their means, the covariance of all categories but one is
+    diag(m) - m m' - a a' / 4, so that the squared distance is q / (1 - q / 4) for q, the sum of a^2 / m (proof:
+    ``docs/privacy/summaries.md``). What noise adds to q on average is taken off.
+
+    Parameters
+    ----------
+    counts : array of shape (..., n_groups, n_cells)
+        Without bias.
+    variance : float
+        Of the noise on each.
+    """
+    size, cells = np.maximum(counts.sum(axis=-1, keepdims=True), 1.0), counts.shape[-1]
+    shares, near = counts / size, _shares_of(counts)
+    noise = variance * (1 - 2 * near + cells * near**2) / size**2
+    widest = np.zeros(counts.shape[:-2])
+    for first in range(1, counts.shape[-2]):
+        away = shares[..., first, None, :] - shares[..., :first, :]
+        by_noise = noise[..., first, None, :] + noise[..., :first, :]
+        # A mean is no smaller than the noise on it: smaller ones would make much of little.
+        mean = np.maximum((near[..., first, None, :] + near[..., :first, :]) / 2, np.sqrt(by_noise) / 2 + 1e-12)
+        widest = np.maximum(widest, ((away**2 - by_noise) / mean).sum(axis=-1).max(axis=-1))
+    square = np.minimum(widest, _APART)
+    return np.asarray(np.sqrt(square / (1 - square / 4)))
 
 
 def _sizes(view: View) -> tuple[Amount, ...]:
@@ -311,11 +366,4 @@ def _sizes(view: View) -> tuple[Amount, ...]:
 
 def differences(model: SummaryModel, schema: Schema, seed: int = 1) -> dict[int, Amount]:
     """Standardised difference of each column that has one, by its place: those of :func:`table_one`."""
-    view, again = _views(model, schema, seed)
-    found = {place: _difference(view, again, place) for place in range(len(model.axes)) if place != model.by}
-    return {place: gap for place, gap in found.items() if gap is not None}
-
-
-def _views(model: SummaryModel, schema: Schema, seed: int) -> tuple[View, View]:
-    """The groups as they were estimated, and as other noise would have made them."""
-    return View(model, schema, model.estimates), View(model, schema, model.estimates.redrawn(_DRAWS, seed))
+    return _differences(View(model, schema, model.estimates), seed)

@@ -81,10 +81,17 @@ def printed(model: SummaryModel, schema: Schema, table: TableOne) -> PrintedTabl
     shown = [by.cells(schema).index(group) for group in table.groups]
     writer = _Writer(model, schema, table, shown)
     return PrintedTable(
-        f"Columns by {table.by}",
+        f"Columns by {table.by}{_left_out(table)}",
         tuple(told[group] for group in table.groups),
         tuple(line for own in table.lines for line in writer.lines(own)),
     )
+
+
+def _left_out(table: TableOne) -> str:
+    """Why columns have no standardised difference that might have one."""
+    if not table.uncompared:
+        return ""
+    return f". Too many groups and categories for a standardised difference: {', '.join(table.uncompared)}"
 
 
 class _Writer:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 
@@ -11,7 +10,7 @@ from dpcore.arrays import Floats
 from dpcore.models.summaries.released.reading import Amount
 
 
-def turned(value: float, again: Floats, most: float = math.inf, alone: Callable[[], Floats] | None = None) -> Amount:
+def turned(value: float, again: Floats, most: float = math.inf, alone: Floats | None = None) -> Amount:
     """A value from 0 to ``most`` with an interval: what other noise would have done to it, turned over.
 
     Where that reaches 0, noise can only have added: then as much may hide above the value as it adds to it.
@@ -20,11 +19,11 @@ def turned(value: float, again: Floats, most: float = math.inf, alone: Callable[
     ----------
     again : array of shape (n_draws,)
         What the value would be with other noise on top.
-    alone : callable or None
-        What noise makes of a true 0: shape (n_draws,). A value adds up the noise on many counts, so that it may
+    alone : array of shape (n_draws,) or None
+        What noise makes of a true 0. A value adds up the noise on many counts, so that it may
         be far above 0 by noise alone; then its interval begins at 0, whatever other noise on top of it would do.
     """
     high, low = (float(end) for end in np.quantile(again, (0.975, 0.025)))
-    if 2 * value - high > 0 and (alone is None or value > np.quantile(alone(), 0.95)):
+    if 2 * value - high > 0 and (alone is None or value > np.quantile(alone, 0.95)):
         return Amount(value, min(2 * value - high, value), min(max(2 * value - low, value), most))
     return Amount(value, 0.0, min(max(high, value), most))

@@ -42,10 +42,10 @@ def range_of_shares(amount: Amount) -> str:
 
 
 def _percent(share: float, amount: Amount) -> str:
-    """Whole percent, or one digit more where the interval is narrow or the share small."""
-    width = 100 * (amount.high - amount.low)
-    digits = min(-math.floor(math.log10(width / 4)), 1) if width > 0 else 0
-    return f"{100 * share:.{digits}f}%" if digits > 0 else percent(share)
+    """Whole percent, or one digit more where the interval is narrow or the share small; never none or all of some."""
+    width, told = 100 * (amount.high - amount.low), f"{100 * share:.1f}%"
+    narrow = width > 0 and math.log10(width / 4) < 0
+    return told if narrow and (told not in ("0.0%", "100.0%") or share in (0, 1)) else percent(share)
 
 
 def figure_words(amount: Amount, unit: str = "") -> str:

@@ -56,6 +56,8 @@ def preset(schema: Schema, columns: Sequence[str], by: str | None = None) -> Non
     st.session_state[f"set-look-crosstabs-{own}"] = [BETWEEN.join(order)] if len(order) > 1 else []
     for name in ("codes", "finer"):
         st.session_state[f"set-look-{name}-{own}"] = []
+    for key in ("set-look-pairs", "look-for-records"):
+        st.session_state.pop(key, None)
     st.session_state["set-up-summaries"] = True
 
 

@@ -91,23 +91,21 @@ def _by(look: Look) -> str:
 
 def _answer(look: Look, conditions: Sequence[Condition], by: str) -> Any:
     """What draws the answer. Raises ``RequestError`` if the release does not hold it."""
-    from dpcore.models.summaries.released.questions import how_many, how_many_by
+    from dpcore.models.summaries.released.questions import how_many, how_many_by, share_of_all
 
     if by:
         amounts = how_many_by(look.model, conditions, by)
         return lambda: _table(look, conditions, by, amounts)
-    amount = how_many(look.model, conditions)
-    return lambda: _number(look, conditions, amount)
+    amount, share = how_many(look.model, conditions), share_of_all(look.model, conditions)
+    return lambda: _number(look, conditions, amount, share)
 
 
-def _number(look: Look, conditions: Sequence[Condition], amount: Any) -> None:
+def _number(look: Look, conditions: Sequence[Condition], amount: Any, share: Any) -> None:
     from dpcore.models.summaries.released.words import count_words
 
-    whole = max(look.model.estimates.total, 1.0)
-    low, high = (percent(min(1.0, max(0.0, end / whole))) for end in (amount.low, amount.high))
+    told, low, high = map(percent, (share.value, share.low, share.high))
     st.success(
-        f"About **{count_words(amount)}**; that is {percent(min(1.0, amount.value / whole))} of all ({low} to {high}). "
-        "Ranges are for the noise, 95%.",
+        f"About **{count_words(amount)}**; that is {told} of all ({low} to {high}). Ranges are for the noise, 95%.",
         title=markup.plain(_words(look, conditions)),
     )
 
