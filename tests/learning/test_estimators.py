@@ -275,6 +275,26 @@ def test_a_target_of_three_words_and_a_column_named_by_the_caller(case: Case) ->
 
 
 @PREDICTS
+def test_predictions_read_the_same_columns_as_fits(case: Case) -> None:
+    """A column may stand under its own name, or be made of others of the file."""
+    columns = {name: case.schema.column(name).model_dump(mode="json") for name in [*case.features, case.target]}
+    columns["age"] = {"name": "year", "type": "integer", "lower": 1920, "upper": 2000, "bins": 8}
+    columns["age"]["derive"] = {"part": "year", "of": "born"}
+    columns["sex"]["derive"] = {"column": "Geschlecht"}
+    schema = Schema.from_mapping({"name": "raw", "max_rows": 1000, "columns": list(columns.values())})
+    years = 2020 - case.frame["age"]
+    raw = pd.DataFrame({"born": [f"{year}-05-01" for year in years], "Geschlecht": case.frame["sex"]})
+    made = pd.DataFrame({"year": years, "sex": case.frame["sex"]})
+    model = case.make(schema=schema, random_state=2).fit(raw, case.truth)
+    predicted = model.predict(raw)
+    assert len(set(predicted)) > 1
+    assert predicted.tolist() == model.predict(made).tolist()
+    if hasattr(model.model_, "explain"):
+        known = [part.label for part in model.model_.explain(raw.iloc[0].to_dict(), schema)]
+        assert known == [part.label for part in model.model_.explain(made.iloc[0].to_dict(), schema)]
+
+
+@PREDICTS
 def test_several_rows_of_a_person(case: Case) -> None:
     unit = {"column": "person", "max_rows_per_person": 2}
     schema = Schema.from_mapping({**case.schema.model_dump(mode="json"), "privacy_unit": unit})
