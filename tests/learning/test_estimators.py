@@ -13,7 +13,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone, is_classifier, is_regressor
-from sklearn.model_selection import cross_val_score
+from sklearn.metrics import accuracy_score, get_scorer, roc_auc_score
+from sklearn.model_selection import cross_val_predict, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
@@ -143,6 +144,18 @@ def test_cross_validation_charges_every_fold(case: Case) -> None:
     assert [entry.loss.epsilon for entry in budget.entries] == [Decimal(20)] * 5
 
 
+@pytest.mark.parametrize("order", [("0", "1"), ("1", "0")], ids=str)
+def test_cross_validated_chances_are_of_the_classes_in_ascending_order(order: tuple[str, str]) -> None:
+    """Scikit-learn numbers the labels from 0 before it fits: a schema must list them so."""
+    case = CLASSIFIERS["DPTreeClassifier"]
+    column = {"name": "end", "type": "categorical", "categories": order}
+    features = [case.schema.column(name).model_dump() for name in case.features]
+    schema = Schema.from_mapping({"name": "e", "max_rows": 1000, "columns": [*features, column]})
+    model = case.make(schema=schema, target="end", random_state=1)
+    chances = cross_val_predict(model, case.rows, case.truth.astype(int), cv=2, method="predict_proba")
+    assert roc_auc_score(case.truth, chances[:, 1]) > 0.9
+
+
 @EVERY
 @pytest.mark.parametrize(("cap", "error"), [(20, IngestError), (19, BudgetError)])
 def test_the_charge_comes_before_the_records(
@@ -268,10 +281,29 @@ def test_a_target_of_three_words_and_a_column_named_by_the_caller(case: Case) ->
     schema = Schema.from_mapping({"name": "g", "max_rows": 1000, "columns": [*features, column]})
     model = case.make(schema=schema, target="grade", epsilon=200, random_state=1)
     model.fit(case.rows, grade)
-    assert model.classes_.tolist() == ["low", "mid", "high"]
+    assert model.classes_.tolist() == ["high", "low", "mid"]
     assert model.predict_proba(case.rows).shape == (ROWS, 3)
     assert set(model.predict(case.rows)) <= {"low", "mid", "high"}
+    assert accuracy_score(grade, model.predict(case.rows)) == model.score(case.rows, grade)
     assert model.score(case.rows, grade) > 0.7
+
+
+@CLASSIFIES
+@pytest.mark.parametrize("labels", [("survived", "died"), (1, 0)], ids=str)
+def test_scorers_of_scikit_learn_agree_however_a_schema_lists_its_classes(
+    case: Case, labels: tuple[str | int, str | int]
+) -> None:
+    column = {"name": "end", "type": "categorical", "categories": [str(label) for label in labels]}
+    features = [case.schema.column(name).model_dump() for name in case.features]
+    schema = Schema.from_mapping({"name": "e", "max_rows": 1000, "columns": [*features, column]})
+    end = case.truth.map({False: labels[0], True: labels[1]})
+    model = case.make(schema=schema, target="end", random_state=1).fit(case.rows, end)
+    assert model.classes_.tolist() == sorted(labels)
+    chances = model.predict_proba(case.rows)
+    by_hand = roc_auc_score(case.truth, chances[:, sorted(labels).index(labels[1])])
+    assert get_scorer("roc_auc")(model, case.rows, end) == pytest.approx(by_hand)
+    assert by_hand > 0.9
+    assert get_scorer("accuracy")(model, case.rows, end) == model.score(case.rows, end) > 0.85
 
 
 @PREDICTS
