@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from inspect import cleandoc
+from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -19,7 +20,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from dpcore.arrays import Array, Floats, Ints
-from dpcore.data.ingest import check_columns, check_header, frame_chunks, ingest
+from dpcore.data.ingest import check_children, check_columns, check_header, frame_chunks, ingest
 from dpcore.domain.columns import NumericColumn
 from dpcore.domain.encoding import encode
 from dpcore.domain.schema import Schema
@@ -47,6 +48,22 @@ def _warn_of_delta(delta: Decimal, max_rows: int) -> None:
             f"that someone's record is given away. Make it with delta_cap='{usual}' or less."
         )
         warnings.warn(words, stacklevel=level_outside())
+
+
+def _seed(random_state: Any) -> int | None:
+    """The seed that a ``random_state`` is.
+
+    Raises
+    ------
+    InputError
+        If it is none.
+    """
+    if random_state is None or (isinstance(random_state, Integral) and random_state >= 0):
+        return None if random_state is None else int(random_state)
+    raise InputError(
+        "random_state must be None, which is private, or a whole number from 0 on: a seed. Generators of numpy "
+        "are not taken."
+    )
 
 
 class LearnerEstimator(BaseEstimator):  # type: ignore[misc]
@@ -99,14 +116,18 @@ class LearnerEstimator(BaseEstimator):  # type: ignore[misc]
         frame: pd.DataFrame,
         children: Mapping[str, pd.DataFrame] | None = None,
     ) -> tuple[Release, Any]:
-        """Charge the accountant, then read the records; ``children`` are further tables."""
-        settings = self.get_params()
+        """Charge the accountant, then read the records; ``children`` are further tables.
+
+        What can be refused without a look at records is refused before.
+        """
+        settings, further = self.get_params(), children or {}
+        randomness = source_for(_seed(settings["random_state"]))
+        check_children(further, plan.schema)
         if settings["accountant"] is not None:
             _warn_of_delta(settings["accountant"].filter.delta, plan.schema.max_rows)
             settings["accountant"].spend(plan.loss, self._learner.title)
-        randomness = source_for(settings["random_state"])
-        further = {name: frame_chunks(rows) for name, rows in (children or {}).items()}
-        table = ingest(frame_chunks(frame), plan.schema, randomness, further)
+        chunks = {name: frame_chunks(rows) for name, rows in further.items()}
+        table = ingest(frame_chunks(frame), plan.schema, randomness, chunks)
         model = self._learner.run(Run(table, plan, randomness))
         release = make_release(self._learner.name, plan, model, secure=randomness.secure)
         return release, model
@@ -158,13 +179,15 @@ class PrivateEstimator(LearnerEstimator):
         Raises
         ------
         InputError
-            If ``X`` or ``y`` is not of the form above. Nothing is charged.
+            If ``X`` or ``y`` is not of the form above, or ``random_state`` is no seed. Nothing is charged.
         RequestError, SchemaError
             If parameters, schema and columns do not fit together. Nothing is charged.
         BudgetError
             If the accountant has too little left. Nothing is charged.
         IngestError
-            If the rows do not fit the schema, such as more rows than ``max_rows``.
+            If a column or a table of the schema is missing; nothing is charged then. Or if the rows do not
+            fit the schema, such as more rows than ``max_rows``: to see that takes a look at the
+            records, so the charge stands.
         """
         settings = self.get_params()
         prepared = prepare_fit(X, y, settings["schema"], settings["target"], numeric_target=self._numeric_target)

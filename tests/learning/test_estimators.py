@@ -207,6 +207,26 @@ def test_a_number_beyond_its_bounds_costs_nothing(case: Case) -> None:
 
 
 @EVERY
+@pytest.mark.parametrize("seed", [np.random.RandomState(0), np.random.default_rng(0), 1.5, "a", -1], ids=str)
+def test_a_random_state_that_is_no_seed_costs_nothing(case: Case, seed: object) -> None:
+    budget = BudgetAccountant(50)
+    with pytest.raises(InputError, match="random_state must be None"):
+        case.fit(accountant=budget, random_state=seed)
+    assert budget.entries == []
+
+
+@EVERY
+def test_an_absent_table_costs_nothing(case: Case) -> None:
+    child = {"name": "visit", "max_rows_per_person": 2, "columns": [{"name": "urgent", "type": "boolean"}]}
+    more = {"privacy_unit": {"column": "person"}, "children": [child]}
+    schema = Schema.from_mapping({**case.schema.model_dump(mode="json"), **more})
+    budget = BudgetAccountant(50)
+    with pytest.raises(IngestError, match="visit"):
+        case.make(schema=schema, accountant=budget).fit(case.rows.assign(person=range(ROWS)), case.truth)
+    assert budget.entries == []
+
+
+@EVERY
 def test_an_absent_column_costs_nothing(case: Case) -> None:
     budget = BudgetAccountant(50)
     with pytest.raises(InputError):

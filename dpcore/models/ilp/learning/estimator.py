@@ -13,7 +13,6 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from dpcore.arrays import Floats, Ints
-from dpcore.data.ingest import check_children
 from dpcore.domain.schema import Schema
 from dpcore.errors import RequestError
 from dpcore.learning.labels import class_labels
@@ -78,7 +77,6 @@ class DPILPClassifier(Labelling, LearnerEstimator):
         """
         main, children = _tables(X, self.schema)
         prepared = prepare_fit(main, y, self.schema, self.target, numeric_target=False)
-        check_children(children, prepared.schema)
         plan = self._plan(prepared.schema, prepared.target)
         classes = class_labels(prepared.schema.column(prepared.target))
         release, model = self._run(plan, prepared.frame, children)
