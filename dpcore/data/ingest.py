@@ -297,15 +297,16 @@ def check_columns(chunk: pd.DataFrame, schema: Schema) -> None:
 
 
 def check_children(children: Mapping[str, pd.DataFrame], schema: Schema) -> None:
-    """Refuse child tables that are not those of the schema, or lack a column of it.
+    """Refuse child tables that are not those of the schema, have a faulty header or lack a column of it.
 
     Raises
     ------
     IngestError
-        Naming what is absent.
+        Naming what is absent or twice there.
     """
     _check_tables(schema, dict.fromkeys(children, ()))
     for child in schema.children:
+        check_header([str(name) for name in children[child.name].columns])
         _check_names(children[child.name], child, schema.key_of(child), child.name)
 
 

@@ -281,15 +281,21 @@ def cell_of(column: Any, value: object) -> int:
 def encode_columns(frame: pd.DataFrame, table: Schema | ChildTable, names: Iterable[str]) -> dict[str, Ints]:
     """Cell codes of some columns of a frame; a column that it lacks counts as missing."""
     return {
-        name: encode(column, _given(column, frame))[0].astype(np.int64)
+        name: encode(column, given_values(column, frame))[0].astype(np.int64)
         for name in names
         for column in [table.column(name)]
     }
 
 
-def _given(column: Any, frame: pd.DataFrame) -> pd.Series[Any]:
+def is_given(column: Any, frame: pd.DataFrame) -> bool:
+    """Whether a frame holds a column, or else all that it is made of."""
     given = frame.columns
-    if column.name in given or all(source in given for source in column.sources):
+    return column.name in given or all(source in given for source in column.sources)
+
+
+def given_values(column: Any, frame: pd.DataFrame) -> pd.Series[Any]:
+    """Values of a column by place, as in :func:`values_of`; a column that is not given counts as missing."""
+    if is_given(column, frame):
         return values_of(column, frame).reset_index(drop=True)
     return pd.Series([None] * len(frame), dtype=object)
 

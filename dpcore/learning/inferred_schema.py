@@ -15,6 +15,7 @@ from dpcore.domain.encoding import texts_of
 from dpcore.domain.origins import INFERRED, problem_of
 from dpcore.domain.schema import INFERRED_NAME, Schema
 from dpcore.errors import InputError, PrivacyLeakWarning
+from dpcore.learning.labels import are_whole
 
 _BINS = 10
 #: Name of this package; warnings point outside of it.
@@ -122,5 +123,5 @@ def _infer_numbers(values: pd.Series[Any]) -> dict[str, Any]:
 def _infer_categories(values: pd.Series[Any]) -> dict[str, Any]:
     if pd.api.types.is_bool_dtype(values.dtype):
         return {"type": "boolean"}
-    found = sorted(set(texts_of(values)) - {"", MISSING, OTHER}) or ["none"]
-    return {"type": "categorical", "categories": found}
+    found = set(texts_of(values)) - {"", MISSING, OTHER} or {"none"}
+    return {"type": "categorical", "categories": sorted(found, key=int if are_whole(found) else None)}

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from inspect import cleandoc
+from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -19,13 +20,14 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from dpcore.arrays import Array, Floats, Ints
-from dpcore.data.ingest import check_columns, check_header, frame_chunks, ingest
-from dpcore.domain.columns import BooleanColumn, NumericColumn
+from dpcore.data.ingest import check_children, check_columns, check_header, frame_chunks, ingest
+from dpcore.domain.columns import NumericColumn
 from dpcore.domain.encoding import encode
 from dpcore.domain.schema import Schema
 from dpcore.errors import InputError, RequestError
 from dpcore.learning.forms import plan_under
 from dpcore.learning.inferred_schema import domain_of, level_outside, warn_of
+from dpcore.learning.labels import class_labels, class_places
 from dpcore.learning.learner import Learner, Run
 from dpcore.learning.sklearn_init import make_init, parameter_section
 from dpcore.privacy.budgets import default_delta, exact_amount, parse_epsilon
@@ -35,8 +37,6 @@ from dpcore.released.release import Release, make_release
 
 #: Largest delta of a budget, times the number of people, that goes without saying.
 _MOST_DELTA = Decimal("0.1")
-#: Largest class that becomes a number.
-_MOST = 2**53
 
 
 def _warn_of_delta(delta: Decimal, max_rows: int) -> None:
@@ -48,6 +48,22 @@ def _warn_of_delta(delta: Decimal, max_rows: int) -> None:
             f"that someone's record is given away. Make it with delta_cap='{usual}' or less."
         )
         warnings.warn(words, stacklevel=level_outside())
+
+
+def _seed(random_state: Any) -> int | None:
+    """The seed that a ``random_state`` is.
+
+    Raises
+    ------
+    InputError
+        If it is none.
+    """
+    if random_state is None or (isinstance(random_state, Integral) and random_state >= 0):
+        return None if random_state is None else int(random_state)
+    raise InputError(
+        "random_state must be None, which is private, or a whole number from 0 on: a seed. Generators of numpy "
+        "are not taken."
+    )
 
 
 class LearnerEstimator(BaseEstimator):  # type: ignore[misc]
@@ -100,14 +116,18 @@ class LearnerEstimator(BaseEstimator):  # type: ignore[misc]
         frame: pd.DataFrame,
         children: Mapping[str, pd.DataFrame] | None = None,
     ) -> tuple[Release, Any]:
-        """Charge the accountant, then read the records; ``children`` are further tables."""
-        settings = self.get_params()
+        """Charge the accountant, then read the records; ``children`` are further tables.
+
+        What can be refused without a look at records is refused before.
+        """
+        settings, further = self.get_params(), children or {}
+        randomness = source_for(_seed(settings["random_state"]))
+        check_children(further, plan.schema)
         if settings["accountant"] is not None:
             _warn_of_delta(settings["accountant"].filter.delta, plan.schema.max_rows)
             settings["accountant"].spend(plan.loss, self._learner.title)
-        randomness = source_for(settings["random_state"])
-        further = {name: frame_chunks(rows) for name, rows in (children or {}).items()}
-        table = ingest(frame_chunks(frame), plan.schema, randomness, further)
+        chunks = {name: frame_chunks(rows) for name, rows in further.items()}
+        table = ingest(frame_chunks(frame), plan.schema, randomness, chunks)
         model = self._learner.run(Run(table, plan, randomness))
         release = make_release(self._learner.name, plan, model, secure=randomness.secure)
         return release, model
@@ -161,13 +181,15 @@ class PrivateEstimator(LearnerEstimator):
         Raises
         ------
         InputError
-            If ``X`` or ``y`` is not of the form above. Nothing is charged.
+            If ``X`` or ``y`` is not of the form above, or ``random_state`` is no seed. Nothing is charged.
         RequestError, SchemaError
             If parameters, schema and columns do not fit together. Nothing is charged.
         BudgetError
             If the accountant has too little left. Nothing is charged.
         IngestError
-            If the rows do not fit the schema, such as more rows than ``max_rows``.
+            If a column or a table of the schema is missing; nothing is charged then. Or if the rows do not
+            fit the schema, such as more rows than ``max_rows``: to see that takes a look at the
+            records, so the charge stands.
         """
         settings = self.get_params()
         prepared = prepare_fit(X, y, settings["schema"], settings["target"], numeric_target=self._numeric_target)
@@ -213,7 +235,7 @@ class Labelling(ClassifierMixin):  # type: ignore[misc]
     Attributes
     ----------
     classes_ : array of shape (n_classes,)
-        Labels in the type that the schema implies: see :func:`class_labels`.
+        Labels, ascending, in the type that the schema implies: see :func:`class_labels`.
     """
 
     classes_: Array
@@ -221,13 +243,26 @@ class Labelling(ClassifierMixin):  # type: ignore[misc]
     release_: Release
 
     def _codes(self, X: Any) -> Ints:  # noqa: N803
-        """Position in ``classes_`` of the predicted class of each row."""
+        """Predicted class of each row, by its place in the schema."""
         raise NotImplementedError
+
+    def _chances(self, X: Any) -> Floats:  # noqa: N803
+        """Class probabilities, columns in the order of the schema: shape (n_rows, n_classes)."""
+        raise NotImplementedError
+
+    @property
+    def _places(self) -> Ints:
+        """Place in the schema of each of ``classes_``: shape (n_classes,)."""
+        return class_places(self.schema_.column(self.release_.target))
 
     def predict(self, X: Any) -> Array:  # noqa: N803
         """Predicted class of each row."""
         codes = self._codes(X)
-        return np.asarray(self.classes_[codes])
+        return np.asarray(self.classes_[np.argsort(self._places)[codes]])
+
+    def predict_proba(self, X: Any) -> Floats:  # noqa: N803
+        """Class probabilities, columns in the order of ``classes_``: shape (n_rows, n_classes)."""
+        return np.asarray(self._chances(X)[:, self._places])
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:  # noqa: N803
         """Share of rows predicted right: **exact**, so not private if the rows are.
@@ -242,8 +277,7 @@ class Labelling(ClassifierMixin):  # type: ignore[misc]
 class PrivateClassifier(Labelling, PrivateEstimator):
     """A :class:`PrivateEstimator` that predicts classes."""
 
-    def predict_proba(self, X: Any) -> Floats:  # noqa: N803
-        """Class probabilities, columns in the order of ``classes_``: shape (n_rows, n_classes)."""
+    def _chances(self, X: Any) -> Floats:  # noqa: N803
         frame = self._features(X)
         return np.asarray(self.model_.predict_proba(frame, self.schema_))
 
@@ -408,23 +442,3 @@ def check_size(frame: pd.DataFrame) -> None:
     for count, what in zip(frame.shape, ("sample(s)", "feature(s)"), strict=True):
         if count == 0:
             raise InputError(f"X has 0 {what} (shape={frame.shape}) while a minimum of 1 is required.")
-
-
-def class_labels(column: Any) -> Array:
-    """Class labels of a target: a function of the schema alone, never of the labels in ``y``.
-
-    ``False`` and ``True`` for a boolean column; integers for categories that are all written as
-    integers are, such as 0, 1 and 2; text for everything else.
-    """
-    if isinstance(column, BooleanColumn):
-        return np.array([False, True])
-    if all(map(_is_whole, column.classes)):
-        return np.array([int(label) for label in column.classes])
-    return np.array(column.classes, dtype=object)
-
-
-def _is_whole(label: str) -> bool:
-    """Whether a label is an integer in its only spelling: not ``01``, not ``1.0``."""
-    digits = label.removeprefix("-")
-    plain = digits.isascii() and digits.isdigit() and len(digits) < 17
-    return plain and str(int(label)) == label and abs(int(label)) <= _MOST

@@ -1,4 +1,8 @@
-"""What a record of each class weighs, by noisy class counts, so that all classes together weigh alike."""
+"""What a record of each class weighs, by noisy class counts, so that the largest outweighs no other.
+
+Two classes then weigh alike. Of several all but the largest weigh as they are: were every class to count as little as
+the rarest, all records together would hardly count beside the noise, which the weight of one record sets.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +12,7 @@ import numpy as np
 
 from dpcore.arrays import Floats, Ints
 
-#: Weight of a record of the class with the fewest records.
+#: Weight of a record of every class but the largest.
 WORTH: Final = 4096
 #: Records of the expected shares that are added to noisy class counts, in scales of their noise.
 _LENT: Final = 2.0

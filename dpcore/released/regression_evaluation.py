@@ -11,7 +11,7 @@ from dpcore.frozen import FrozenModel
 from dpcore.privacy.budgets import geometric_tail
 from dpcore.privacy.even_pace import counts_between
 from dpcore.privacy.randomness import SeededRandom
-from dpcore.released.evaluation import REDRAWS, Figure
+from dpcore.released.evaluation import FEW, REDRAWS, Figure
 
 #: Groups of errors: four for each halving, down to 1/360 of the range of the target. Taking a
 #: group for its middle then changes an RMSE by about 1 %.
@@ -33,7 +33,7 @@ class RegressionEvaluation(FrozenModel):
     noisy_errors : tuple of int, shape (n_groups,)
         Hold-out records per group, with noise.
     rmse : Figure or None
-        Root mean squared error; ``None`` if noise drowns the counts.
+        Root mean squared error; ``None`` if noise drowns the counts, or they are of fewer than five people.
     constant_rmse : Figure or None
         The same for a model that predicts the intercept for everyone.
     count_margin : int
@@ -88,7 +88,7 @@ def _figure(noisy: Ints, edges: Floats, scale: float) -> Figure | None:
     squares = _squares(edges)
     smooth = smooth_tail(noisy, squares, scale)
     total, value = float(smooth.sum()), _rmse(smooth, squares)
-    if math.isnan(value) or total < _CLEAR * _deviation(scale) * math.sqrt(len(noisy)):
+    if math.isnan(value) or total < max(FEW, _CLEAR * _deviation(scale) * math.sqrt(len(noisy))):
         return None
     noise = SeededRandom(0).geometric_noise(scale, REDRAWS * len(noisy))
     redraws = noisy + noise.reshape(REDRAWS, len(noisy))
@@ -97,9 +97,10 @@ def _figure(noisy: Ints, edges: Floats, scale: float) -> Figure | None:
     margin = float(np.sort(off)[math.ceil(0.95 * len(off)) - 1])
     if margin > _LARGEST_MARGIN * value:
         return None
-    # Delta method: the variance of a mean of squares, through its square root.
-    variance = max(0.0, float(squares**2 @ smooth) / total - value**4)
-    sampling = 1.96 * math.sqrt(variance / total) / (2 * value)
+    # Delta method: the variance of a mean of squares, through its square root. Errors differ within a group too.
+    within = np.diff(edges**2) ** 2 / 12
+    variance = max(0.0, float(squares**2 @ smooth) / total - value**4) + float(within @ smooth) / total
+    sampling = 1.96 * math.sqrt(variance / (total - 1)) / (2 * value)
     return Figure(value=value, noise_margin=margin, sampling_margin=sampling)
 
 

@@ -13,7 +13,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone, is_classifier, is_regressor
-from sklearn.model_selection import cross_val_score
+from sklearn.metrics import accuracy_score, get_scorer, roc_auc_score
+from sklearn.model_selection import cross_val_predict, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
@@ -143,6 +144,18 @@ def test_cross_validation_charges_every_fold(case: Case) -> None:
     assert [entry.loss.epsilon for entry in budget.entries] == [Decimal(20)] * 5
 
 
+@pytest.mark.parametrize("order", [("0", "1"), ("1", "0")], ids=str)
+def test_cross_validated_chances_are_of_the_classes_in_ascending_order(order: tuple[str, str]) -> None:
+    """Scikit-learn numbers the labels from 0 before it fits: a schema must list them so."""
+    case = CLASSIFIERS["DPTreeClassifier"]
+    column = {"name": "end", "type": "categorical", "categories": order}
+    features = [case.schema.column(name).model_dump() for name in case.features]
+    schema = Schema.from_mapping({"name": "e", "max_rows": 1000, "columns": [*features, column]})
+    model = case.make(schema=schema, target="end", random_state=1)
+    chances = cross_val_predict(model, case.rows, case.truth.astype(int), cv=2, method="predict_proba")
+    assert roc_auc_score(case.truth, chances[:, 1]) > 0.9
+
+
 @EVERY
 @pytest.mark.parametrize(("cap", "error"), [(20, IngestError), (19, BudgetError)])
 def test_the_charge_comes_before_the_records(
@@ -191,6 +204,26 @@ def test_a_number_beyond_its_bounds_costs_nothing(case: Case) -> None:
             case.fit(accountant=budget, **{name: value})
     assert numbers
     assert budget.spent == 0
+
+
+@EVERY
+@pytest.mark.parametrize("seed", [np.random.RandomState(0), np.random.default_rng(0), 1.5, "a", -1], ids=str)
+def test_a_random_state_that_is_no_seed_costs_nothing(case: Case, seed: object) -> None:
+    budget = BudgetAccountant(50)
+    with pytest.raises(InputError, match="random_state must be None"):
+        case.fit(accountant=budget, random_state=seed)
+    assert budget.entries == []
+
+
+@EVERY
+def test_an_absent_table_costs_nothing(case: Case) -> None:
+    child = {"name": "visit", "max_rows_per_person": 2, "columns": [{"name": "urgent", "type": "boolean"}]}
+    more = {"privacy_unit": {"column": "person"}, "children": [child]}
+    schema = Schema.from_mapping({**case.schema.model_dump(mode="json"), **more})
+    budget = BudgetAccountant(50)
+    with pytest.raises(IngestError, match="visit"):
+        case.make(schema=schema, accountant=budget).fit(case.rows.assign(person=range(ROWS)), case.truth)
+    assert budget.entries == []
 
 
 @EVERY
@@ -270,10 +303,49 @@ def test_a_target_of_three_words_and_a_column_named_by_the_caller(case: Case) ->
     schema = Schema.from_mapping({"name": "g", "max_rows": 1000, "columns": [*features, column]})
     model = case.make(schema=schema, target="grade", epsilon=200, random_state=1)
     model.fit(case.rows, grade)
-    assert model.classes_.tolist() == ["low", "mid", "high"]
+    assert model.classes_.tolist() == ["high", "low", "mid"]
     assert model.predict_proba(case.rows).shape == (ROWS, 3)
     assert set(model.predict(case.rows)) <= {"low", "mid", "high"}
+    assert accuracy_score(grade, model.predict(case.rows)) == model.score(case.rows, grade)
     assert model.score(case.rows, grade) > 0.7
+
+
+@CLASSIFIES
+@pytest.mark.parametrize("labels", [("survived", "died"), (1, 0)], ids=str)
+def test_scorers_of_scikit_learn_agree_however_a_schema_lists_its_classes(
+    case: Case, labels: tuple[str | int, str | int]
+) -> None:
+    column = {"name": "end", "type": "categorical", "categories": [str(label) for label in labels]}
+    features = [case.schema.column(name).model_dump() for name in case.features]
+    schema = Schema.from_mapping({"name": "e", "max_rows": 1000, "columns": [*features, column]})
+    end = case.truth.map({False: labels[0], True: labels[1]})
+    model = case.make(schema=schema, target="end", random_state=1).fit(case.rows, end)
+    assert model.classes_.tolist() == sorted(labels)
+    chances = model.predict_proba(case.rows)
+    by_hand = roc_auc_score(case.truth, chances[:, sorted(labels).index(labels[1])])
+    assert get_scorer("roc_auc")(model, case.rows, end) == pytest.approx(by_hand)
+    assert by_hand > 0.9
+    assert get_scorer("accuracy")(model, case.rows, end) == model.score(case.rows, end) > 0.85
+
+
+@PREDICTS
+def test_predictions_read_the_same_columns_as_fits(case: Case) -> None:
+    """A column may stand under its own name, or be made of others of the file."""
+    columns = {name: case.schema.column(name).model_dump(mode="json") for name in [*case.features, case.target]}
+    columns["age"] = {"name": "year", "type": "integer", "lower": 1920, "upper": 2000, "bins": 8}
+    columns["age"]["derive"] = {"part": "year", "of": "born"}
+    columns["sex"]["derive"] = {"column": "Geschlecht"}
+    schema = Schema.from_mapping({"name": "raw", "max_rows": 1000, "columns": list(columns.values())})
+    years = 2020 - case.frame["age"]
+    raw = pd.DataFrame({"born": [f"{year}-05-01" for year in years], "Geschlecht": case.frame["sex"]})
+    made = pd.DataFrame({"year": years, "sex": case.frame["sex"]})
+    model = case.make(schema=schema, random_state=2).fit(raw, case.truth)
+    predicted = model.predict(raw)
+    assert len(set(predicted)) > 1
+    assert predicted.tolist() == model.predict(made).tolist()
+    if hasattr(model.model_, "explain"):
+        known = [part.label for part in model.model_.explain(raw.iloc[0].to_dict(), schema)]
+        assert known == [part.label for part in model.model_.explain(made.iloc[0].to_dict(), schema)]
 
 
 @PREDICTS

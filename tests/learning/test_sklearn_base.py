@@ -17,7 +17,8 @@ from dpcore.domain.columns import COLUMN_ADAPTER
 from dpcore.domain.encoding import encode_columns
 from dpcore.domain.schema import Schema
 from dpcore.errors import IngestError, InputError, PrivacyLeakWarning
-from dpcore.learning.sklearn_base import class_labels, prepare_fit
+from dpcore.learning.labels import class_labels, class_places
+from dpcore.learning.sklearn_base import prepare_fit
 from dpcore.models.ebm.learning.estimator import DPEBMClassifier, DPEBMRegressor
 from dpcore.models.ilp.learning.estimator import DPILPClassifier
 from dpcore.models.redescriptions.learning.estimator import RedescriptionMiner
@@ -302,19 +303,31 @@ def test_a_column_vector_is_taken_with_a_warning():
     ("fields", "labels", "dtype"),
     [
         ({"type": "boolean"}, [False, True], "bool"),
-        ({"type": "categorical", "categories": ["0", "1", "-2"]}, [0, 1, -2], "int64"),
+        ({"type": "categorical", "categories": ["0", "1", "-2"]}, [-2, 0, 1], "int64"),
+        ({"type": "ordinal", "categories": ["10", "9", "8"]}, [8, 9, 10], "int64"),
+        ({"type": "categorical", "categories": ["survived", "died"]}, ["died", "survived"], "object"),
         ({"type": "ordinal", "categories": ["1", "2"]}, [1, 2], "int64"),
         ({"type": "categorical", "categories": ["01", "2"]}, ["01", "2"], "object"),
         ({"type": "categorical", "categories": ["1.0", "2"]}, ["1.0", "2"], "object"),
-        ({"type": "categorical", "categories": ["a", "1"]}, ["a", "1"], "object"),
+        ({"type": "categorical", "categories": ["a", "1"]}, ["1", "a"], "object"),
         ({"type": "ordinal", "categories": ["1", "9" * 20]}, ["1", "9" * 20], "object"),
     ],
 )
-def test_labels_are_those_of_the_schema(fields, labels, dtype):
+def test_labels_are_those_of_the_schema_ascending(fields, labels, dtype):
     column = COLUMN_ADAPTER.validate_python({"name": "y", **fields})
     found = class_labels(column)
     assert found.tolist() == labels
     assert found.dtype == dtype
+    if fields["type"] != "boolean":
+        assert [fields["categories"][place] for place in class_places(column)] == list(map(str, labels))
+
+
+@pytest.mark.filterwarnings("ignore::dpcore.errors.PrivacyLeakWarning")
+def test_classes_that_are_numbers_are_in_their_order():
+    frame = pd.DataFrame({"half": np.arange(120) % 12 // 6})
+    model = DPTreeClassifier(epsilon=50, random_state=1).fit(frame, np.arange(120) % 12)
+    assert model.classes_.tolist() == list(range(12))
+    assert model.schema_.column("target").categories == tuple(map(str, range(12)))
 
 
 class Renamed(DPTreeClassifier):

@@ -134,6 +134,22 @@ def test_no_figure_if_noise_drowns_the_counts(rows, epsilon):
         assert len(result.noisy_errors) == len(result.error_edges) - 1
 
 
+@pytest.mark.parametrize("rows", range(1, 8))
+def test_a_handful_of_people_tells_nothing_or_how_little_it_tells(rows):
+    """However alike their errors are: of five people in one group nothing else differs."""
+    figure = evaluated(np.full(rows, 1.1), np.full(rows, 1.1), 4, 1000.0).rmse
+    assert (figure is None) == (rows < 5)
+    assert figure is None or figure.sampling_margin > 0
+
+
+@pytest.mark.parametrize(("kind", "margin"), [("normal", 0.31), ("uniform", 0.20)])
+def test_the_sampling_margin_of_few_people_is_that_of_their_squares(kind, margin, monkeypatch):
+    """Twenty people: 1.96 deviations of the square of an error over 2 and the root of their number."""
+    monkeypatch.setattr(regression_evaluation, "REDRAWS", 2)  # The margin of the noise is not looked at.
+    figures = [evaluated(errors, errors, 4, 1000.0).rmse for errors in (errors_of(kind, 20, 4, i) for i in range(20))]
+    assert np.mean([own.sampling_margin / own.value for own in figures]) == pytest.approx(margin, rel=0.2)
+
+
 def test_hardly_any_noise_leaves_a_figure_in_most_cases():
     """At epsilon 4 a group has noise once in thirty times; that must not drown the figure."""
     for seed in range(10):

@@ -46,6 +46,7 @@ def number_between(lower, upper, **more):
         (number_between(-8e307, 8e307), "y", {}, "bounds of 'y' are too far apart"),
         (number_between(0, 1e-31), "y", {}, "bounds of 'y' are too far apart or too close"),
         (SCHEMA, "ill", {"pairs": 7}, "4 columns make fewer than 7 pairs"),
+        (SCHEMA, "ill", {"pairs": 4, "decreasing": ["age"]}, r"only falls \(1\), make fewer than 4 pairs"),
         (SCHEMA, "ill", {"pairs": 1, "method": "random_splits"}, "no pairwise terms"),
         (SCHEMA, "ill", {"delta": "0.02"}, "delta"),
         (SCHEMA, "ill", {"delta": "nan"}, "delta"),

@@ -4,6 +4,7 @@ from decimal import Decimal
 from itertools import combinations
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from dpcore.models.ebm.learning.grid import Bins, FineCells, feature_cells
@@ -144,3 +145,20 @@ def test_a_planted_interaction_is_found(target):
     apart = scores[either].mean() - scores[~either].mean()
     assert apart > (2.0 if target == "ill" else 2.5)
     assert all(np.abs(term.scores).max() < 0.4 for term in model.terms[:-1])
+
+
+@pytest.mark.parametrize("pairs", [1, 3])
+def test_predictions_rise_with_a_column_held_so_whatever_else_is_known(pairs):
+    """Chosen among all pairs of the other columns, or all of them: none undoes what was held."""
+    columns = [{"name": f"x{i}", "type": "real", "lower": 0, "upper": 1, "bins": 4} for i in range(4)]
+    domain = schema_of([*columns, {"name": "ill", "type": "boolean"}], 2000)
+    draw = np.random.default_rng(6)
+    data = pd.DataFrame({name: draw.random(2000) for name in ("x0", "x1", "x2", "x3")})
+    either = (data["x0"] > 0.5) ^ (data["x1"] > 0.5)
+    data["ill"] = np.where(either, "yes", "no")
+    _, model = cases.fit(cases.table(data, domain), "ill", "20", 2, pairs=pairs, increasing=["x0"], epochs=20)
+    assert len(model.terms) == 4 + pairs
+    ends = np.linspace(0, 1, 9)
+    for others in data[["x1", "x2", "x3"]].head(40).to_dict("records"):
+        chances = model.predict_proba(pd.DataFrame({"x0": ends, **others}), domain)[:, 1]
+        assert np.diff(chances).min() >= 0

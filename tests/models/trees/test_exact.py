@@ -105,6 +105,11 @@ def test_classes_weigh_alike_and_never_more_than_the_bound(leaf, scale, above):
     assert weighed <= WORTH * second + largest
 
 
+def test_of_several_classes_only_the_largest_weighs_less():
+    assert class_worth(np.array([1000.0, 10.0])).tolist() == [WORTH // 100, WORTH]
+    assert class_worth(np.array([500.0, 1000.0, 10.0])).tolist() == [WORTH, WORTH // 2, WORTH]
+
+
 def test_weights_come_from_the_noisy_counts_alone(monkeypatch):
     """Two tables far apart, of which the noise makes the same counts, are drawn from with the same weights."""
     seen = []

@@ -12,11 +12,13 @@ from scipy.stats import binom
 from dpcore.domain.encoding import encode_columns
 from dpcore.errors import BudgetError, RequestError, SchemaError
 from dpcore.learning import holdout as holdout_module
+from dpcore.learning.forms import plan_under
 from dpcore.learning.learner import Run
 from dpcore.models.released import parse_model
 from dpcore.models.trees.learning.block_choice import choose_blocks, choose_leaf_share
 from dpcore.models.trees.learning.learner import TreeLearner
 from dpcore.models.trees.learning.methods import METHODS
+from dpcore.privacy.filters import PrivacyFilter
 from dpcore.privacy.mechanisms import GeometricMechanism
 from dpcore.privacy.randomness import SecureRandom, SeededRandom
 from dpcore.released.evaluation import auc_of
@@ -396,3 +398,23 @@ def test_figures_survive_noise_that_dwarfs_every_count():
     estimates = np.array([[0.8, 0.2], [0.2, 0.8]])
     assert auc_of(counts, estimates) == pytest.approx(0.9)
     assert auc_of(counts // 10**9, estimates) == pytest.approx(0.9)
+
+
+@pytest.mark.parametrize("criterion", ["balanced", "error", "gini"])
+@pytest.mark.parametrize("leaf_share", [0.01, 0.1, 0.5])
+def test_what_is_accepted_for_persons_of_very_many_rows_can_be_run(criterion, leaf_share):
+    """In the form that composes, the share of a leaf may be too small to be stated for one row."""
+    unit = {"column": "person", "max_rows_per_person": 1000}
+    schema = schema_of([{"name": "x", "type": "boolean"}, {"name": "ill", "type": "boolean"}], privacy_unit=unit)
+    cap, chosen = PrivacyFilter(Decimal(1), Decimal("1e-6")), {"criterion": criterion, "leaf_share": leaf_share}
+    ran = set()
+    for epsilon in ("0.001", "0.01", "0.1"):
+        plan = plan_under(
+            cap,
+            lambda delta, _=None, e=epsilon: LEARNER.plan(
+                schema, "ill", Decimal(e), {"method": "lookahead", "blocks": [1], **chosen}, delta
+            ),
+        )
+        ran.add(plan.definition)
+        assert LEARNER.run(Run(table_of(schema, [(0, 1)] * 9), plan, SeededRandom(1))).nodes
+    assert "approximate" in ran

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial
+from itertools import combinations
 
 from dpcore.domain.columns import NumericColumn
 from dpcore.domain.schema import Schema
@@ -88,7 +89,7 @@ def cost_of(schema: Schema, target: str, epsilon: Decimal, delta: Decimal, param
     numbers = isinstance(schema.column(target), NumericColumn)
     rows = schema.privacy_unit.max_rows_per_person
     outputs = output_count(schema, target)
-    possible = features * (features - 1) // 2
+    possible = len(possible_pairs(schema, target, parameters))
     divide = partial(_split, epsilon, numbers=numbers, possible_pairs=possible)
     choice = divide(parameters, Decimal("0.1")).parts.get(CHOICE)
     profile = gaussian_delta if choice is None else _selections(choice, parameters.pairs).delta
@@ -150,6 +151,16 @@ def _draws(parameters: EBMSettings, features: int, outputs: int) -> int:
     fits = parameters.replicates * parameters.epochs * outputs
     sizes = len(size_epochs(parameters))
     return features + 1 + sizes + fits * features + parameters.pairs * (1 + fits)
+
+
+def possible_pairs(schema: Schema, target: str, parameters: EBMParameters) -> list[tuple[int, int]]:
+    """Places of the features of every pair that may be learned.
+
+    None is of a column whose shape only rises or only falls: a pair could undo that.
+    """
+    held = {*parameters.increasing, *parameters.decreasing}
+    names = [column.name for column in schema if column.name != target]
+    return list(combinations([place for place, name in enumerate(names) if name not in held], 2))
 
 
 def output_count(schema: Schema, target: str) -> int:

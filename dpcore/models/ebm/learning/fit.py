@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
 from typing import Literal
 
 import numpy as np
@@ -21,6 +20,7 @@ from dpcore.models.ebm.learning.accounting import (
     output_count,
     pair_count_mechanism,
     pair_residual_mechanism,
+    possible_pairs,
     residual_mechanism,
     size_epochs,
     size_mechanism,
@@ -217,8 +217,8 @@ class EBMFit:
     def _chosen_pairs(
         self, sides: Sequence[Side], binnings: Sequence[Binning], shapes: Shapes
     ) -> list[tuple[int, int]]:
-        """The pairs to learn. If that is every pair there is, no record is asked."""
-        pairs = list(combinations(range(len(sides)), 2))
+        """The pairs to learn. If that is every pair there may be, no record is asked."""
+        pairs = possible_pairs(self._plan.schema, self._plan.target, self._parameters)
         if CHOICE not in self._cost.split.parts:
             return pairs
         many = max(1, _MOST_SUMS // (64 * self._outputs))

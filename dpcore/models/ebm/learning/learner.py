@@ -17,6 +17,7 @@ from dpcore.models.ebm.learning.accounting import (
     cost_of,
     histogram_mechanism,
     output_count,
+    possible_pairs,
 )
 from dpcore.models.ebm.learning.fit import EBMFit
 from dpcore.models.ebm.learning.grid import feature_cells
@@ -62,8 +63,8 @@ class EBMLearner(Learner):
 
     def _plan(self, asked: Asked) -> RunPlan:
         schema, target, chosen = asked.schema, asked.target, asked.parameters
-        _check_pairs(schema, chosen)
         _check_directions(schema, target, chosen)
+        _check_pairs(schema, target, chosen)
         delta = chosen.delta or asked.delta or default_delta(schema.max_rows)
         chosen = chosen.model_copy(update={"delta": delta})
         cost = cost_of(schema, target, asked.epsilon, delta, chosen)
@@ -93,12 +94,14 @@ class EBMLearner(Learner):
         return with_evaluation(run, EBMFit(run).model(), evaluate)
 
 
-def _check_pairs(schema: Schema, parameters: EBMParameters) -> None:
+def _check_pairs(schema: Schema, target: str, parameters: EBMParameters) -> None:
     features = len(schema.columns) - 1
     if features < 1:
         raise RequestError("This data set has no column to learn from but the target.")
-    if parameters.pairs > features * (features - 1) // 2:
-        raise RequestError(f"{features} columns make fewer than {parameters.pairs} pairs.")
+    if parameters.pairs > len(possible_pairs(schema, target, parameters)):
+        held = len({*parameters.increasing, *parameters.decreasing})
+        without = f", without those whose shape only rises or only falls ({held})," if held else ""
+        raise RequestError(f"{features} columns{without} make fewer than {parameters.pairs} pairs.")
 
 
 def _check_directions(schema: Schema, target: str, parameters: EBMParameters) -> None:

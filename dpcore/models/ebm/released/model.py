@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from dpcore.arrays import Array, Floats, Ints
+from dpcore.domain.encoding import encode, given_values, is_given
 from dpcore.domain.schema import Schema
 from dpcore.frozen import FrozenModel
 from dpcore.models.ebm.released.axis import Axis
@@ -88,12 +89,11 @@ class Term(FrozenModel):
         return self.p_value < UNLIKELY
 
     def bins(self, frame: pd.DataFrame, schema: Schema) -> Ints:
-        """Bin of each row of a frame; a column that it lacks counts as missing."""
+        """Bin of each row of a frame that holds the columns or what they are made of; others count as missing."""
         codes = np.zeros(len(frame), dtype=np.int64)
         for axis in self.axes:
-            absent = pd.Series([None] * len(frame), dtype=object)
-            values = frame[axis.column].reset_index(drop=True) if axis.column in frame else absent
-            codes = codes * len(axis) + axis.codes(schema.column(axis.column), values)
+            column = schema.column(axis.column)
+            codes = codes * len(axis) + axis.codes(column, given_values(column, frame))
         return codes
 
 
@@ -236,7 +236,7 @@ class EBMModel(FrozenModel):
     def _contributions(self, frame: pd.DataFrame, schema: Schema) -> Iterator[Contribution]:
         nothing = (0.0,) * len(self.outputs)
         for term in self.terms:
-            if any(axis.column not in frame for axis in term.axes):
+            if not all(is_given(schema.column(axis.column), frame) for axis in term.axes):
                 yield Contribution(term.name, NOT_KNOWN, nothing, nothing)
                 continue
             place = int(term.bins(frame, schema)[0])
@@ -245,11 +245,8 @@ class EBMModel(FrozenModel):
     def count_records(self, frame: pd.DataFrame, schema: Schema, target: str) -> tuple[tuple[int, ...], ...]:
         """Exact records per bin of each term, for data that may be seen."""
         column = schema.column(target)
-        if self.task == "regression":
-            known = pd.to_numeric(frame[target], errors="coerce").notna()
-        else:
-            known = frame[target].isin(column.classes)
-        kept = frame[known]
+        codes, numbers = encode(column, given_values(column, frame))
+        kept = frame[codes < len(self.classes) if numbers is None else ~np.isnan(numbers)]
         return tuple(
             tuple(np.bincount(term.bins(kept, schema), minlength=len(term.labels)).tolist()) for term in self.terms
         )

@@ -87,14 +87,15 @@ class EBMParameters(Parameters):
         max_length=1000,
         title="Shapes that never fall",
         description="Columns in order, numbers above all, of which more never lowers the prediction. Say only "
-        "what is known without the records: it costs nothing, and it takes noise out of the shape.",
+        "what is known without the records: it costs nothing, and it takes noise out of the shape. These columns are "
+        "in no pairs, which could undo it.",
         json_schema_extra={"only": "all_bins"},
     )
     decreasing: tuple[Name, ...] = Field(
         default=(),
         max_length=1000,
         title="Shapes that never rise",
-        description="Columns in order of which more never raises the prediction.",
+        description="Columns in order of which more never raises the prediction. They are in no pairs either.",
         json_schema_extra={"only": "all_bins"},
     )
     replicates: int = Field(

@@ -13,14 +13,13 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from dpcore.arrays import Floats, Ints
-from dpcore.data.ingest import check_children
 from dpcore.domain.schema import Schema
 from dpcore.errors import RequestError
+from dpcore.learning.labels import class_labels
 from dpcore.learning.learner import Learner
 from dpcore.learning.sklearn_base import (
     Labelling,
     LearnerEstimator,
-    class_labels,
     features_of,
     prepare_fit,
 )
@@ -78,7 +77,6 @@ class DPILPClassifier(Labelling, LearnerEstimator):
         """
         main, children = _tables(X, self.schema)
         prepared = prepare_fit(main, y, self.schema, self.target, numeric_target=False)
-        check_children(children, prepared.schema)
         plan = self._plan(prepared.schema, prepared.target)
         classes = class_labels(prepared.schema.column(prepared.target))
         release, model = self._run(plan, prepared.frame, children)
@@ -104,7 +102,7 @@ class DPILPClassifier(Labelling, LearnerEstimator):
         frames = self._frames(X)
         return np.asarray(self.model_.predict(frames, self.schema_))
 
-    def predict_proba(self, X: Any) -> Floats:
+    def _chances(self, X: Any) -> Floats:
         """Noisy class shares of each person's group: shape (n_people, n_classes)."""
         frames = self._frames(X)
         return np.asarray(self.model_.predict_proba(frames, self.schema_))

@@ -1,9 +1,10 @@
 """Classes that weigh alike, in blocks of a tree: class counts and a draw share the budget of each.
 
 A question that leaves fewer mistakes among records of equal weight may not exist where an outcome is
-rare. So a block first buys the class counts of its node, and a record then weighs the more the fewer
-noisy records its class has: all classes together weigh alike, and every question that brings groups
-with different chances apart leaves fewer weighted mistakes. Weights are whole numbers made of noisy
+rare. So a block first buys the class counts of its node, and a record of the largest class then weighs the
+less the more noisy records that class has beside the second: two classes together weigh alike, and every question
+that brings groups with different chances apart leaves fewer weighted mistakes. Of more classes those behind the
+second stay as rare as they are. Weights are whole numbers made of noisy
 counts, so that they cost nothing more, and mistakes so weighted stay a monotone integer utility.
 Proof: ``docs/privacy/trees.md``, "Classes that weigh alike".
 """

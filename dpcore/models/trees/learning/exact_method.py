@@ -8,7 +8,7 @@ from typing import Final
 
 from dpcore.data.packing import word_count
 from dpcore.domain.schema import Schema
-from dpcore.errors import RequestError
+from dpcore.errors import BudgetError, RequestError
 from dpcore.learning.forms import composed_form
 from dpcore.learning.learner import Asked, Run
 from dpcore.models.trees.learning.balance import block_rho, divided, draw_of, undivided
@@ -85,7 +85,19 @@ def _in_its_form(asked: Asked, plan: RunPlan, literals: int) -> RunPlan:
         return block_rho(whole, Decimal(weight(step, divided(whole)[1]).slack))
 
     rho = sum((cost(step) for step in blocks), pure_rho(plan.split[LEAVES]))
-    return composed_form(asked, replace(plan, rho=rho), select)
+    pure = replace(plan, rho=rho)
+    composed = composed_form(asked, pure, select)
+    return composed if _has_shares(composed) else pure
+
+
+def _has_shares(plan: RunPlan) -> bool:
+    """Whether what the tree says that each step spends on a row is something, however many rows a person may have."""
+    try:
+        _block_plans(plan)
+        _row_share(plan, LEAVES)
+    except BudgetError:
+        return False
+    return True
 
 
 def _step(level: int) -> str:

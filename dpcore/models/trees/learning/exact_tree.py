@@ -41,7 +41,8 @@ class BlockPlan:
     share : Decimal
         Row-level share of the run's epsilon: what the level costs, unless the run composes by rho.
     counts : Decimal or None
-        Row-level budget of the class counts by which classes weigh alike; without, they weigh as they are.
+        Row-level budget of the class counts by which the largest class outweighs no other; without, all weigh as
+        they are.
     """
 
     depth: int
@@ -213,7 +214,7 @@ class _ExactTree:
         return self._unfold(block, 0, replace(end, shares=None if counts is None else counts / counts.sum()))
 
     def _likely_counts(self, end: _End, joint: JointCounts, epsilon: Decimal | None) -> Floats | None:
-        """Buy the class counts of a node, if its classes are to weigh alike. See :data:`LEAF_COUNTS`."""
+        """Buy the class counts of a node, if the largest class is to outweigh no other. See :data:`LEAF_COUNTS`."""
         if epsilon is None:
             return None
         noisy = GeometricMechanism(LEAF_COUNTS.value, epsilon).release(joint.none, self._randomness)

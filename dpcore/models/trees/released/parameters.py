@@ -77,8 +77,8 @@ class TreeParameters(Parameters):
         default="balanced",
         title=_CRITERION,
         description=f"{_CRITERIA} Exact lookahead knows error, gini and, which is its default, balanced: the fewest "
-        "mistakes where all classes weigh alike, which tells most where an outcome is rare. The other methods take "
-        "gini in its place.",
+        "mistakes where the largest class counts no more than the second, so that two classes weigh alike, which "
+        "tells most where an outcome is rare. The other methods take gini in its place.",
     )
     blocks: Blocks | None = Field(
         default=None,
