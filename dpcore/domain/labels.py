@@ -10,7 +10,15 @@ from collections.abc import Collection, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Final
 
-from dpcore.domain.columns import MISSING, OTHER, RESERVED, IntegerColumn, NumericColumn, format_number
+from dpcore.domain.columns import (
+    COLUMN_ADAPTER,
+    MISSING,
+    OTHER,
+    RESERVED,
+    IntegerColumn,
+    NumericColumn,
+    format_number,
+)
 from dpcore.domain.names import is_name
 from dpcore.domain.schema import ChildTable, Schema
 
@@ -24,8 +32,7 @@ class Labels:
     Attributes
     ----------
     schema : Schema
-        The same schema under these names. A column with a label has it as its name too, by which
-        conditions on it are told to be for people.
+        The same schema under these names. Conditions on a column with a label or a unit are for people.
     """
 
     def __init__(self, schema: Schema) -> None:
@@ -53,11 +60,14 @@ class Labels:
             child["columns"] = [self._column(column, child["name"]) for column in child["columns"]]
         return content
 
-    def _column(self, column: dict[str, Any], table: str) -> dict[str, Any]:
+    def _rename_order(self, keeping: dict[str, Any], table: str) -> None:
+        """Call the column that tells the order of rows as others are called, if it is stored."""
+        if keeping["order_by"] is not None:
+            keeping["order_by"] = self.column(keeping["order_by"], table)
+
+    def _column(self, column: dict[str, Any], table: str) -> Any:
         name = column["name"]
         told = column | {"name": self.column(name, table), "derive": None, "summary": None}
-        if column.get("label") or column.get("unit"):
-            told["label"] = told["name"]
         if "categories" in column:
             told["categories"] = [self.cell(name, category, table) for category in column["categories"]]
             told |= {"labels": [], "missing_codes": [], "matching": "exact"}
@@ -65,7 +75,9 @@ class Labels:
                 group | {"members": [self.cell(name, member, table) for member in group["members"]]}
                 for group in column["groups"]
             ]
-        return told
+        if not column.get("label") and not column.get("unit"):
+            return told
+        return COLUMN_ADAPTER.validate_python(told | {"label": told["name"]}).told()
 
 
 def called(schema: Schema, name: str) -> str:
