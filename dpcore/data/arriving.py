@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Mapping
+from io import BufferedIOBase, RawIOBase
 from pathlib import Path
 from typing import Any, Final
 
@@ -152,7 +153,7 @@ class Rows:
             rows = np.empty(size + sum(map(len, pieces)), dtype=self.type)
             if down:
                 with self._file(home).open("rb", buffering=0) as file:
-                    file.readinto(rows[:size].view(np.uint8).data)
+                    _fill(rows[:size], file)
             np.concatenate([rows[:0], *pieces], out=rows[size:])
             return rows
 
@@ -246,6 +247,22 @@ def has_state(table: Schema | ChildTable) -> bool:
 def has_order(table: Schema | ChildTable) -> bool:
     """Whether the order of a person's rows decides what is kept of them."""
     return table.keeping.keep != "random" or Summaries(table.columns).ordered
+
+
+def _fill(rows: Array, file: RawIOBase | BufferedIOBase) -> None:
+    """Read rows from a file until all are there: one call may read less, on Linux at most 2 GiB.
+
+    Raises
+    ------
+    EOFError
+        If the file ends before.
+    """
+    left = memoryview(rows.view(np.uint8).data)
+    while len(left):
+        read = file.readinto(left)
+        if not read:
+            raise EOFError("rows that were put down are missing from their file")
+        left = left[read:]
 
 
 def _patience(most: int) -> int:

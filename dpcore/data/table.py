@@ -22,6 +22,7 @@ from dpcore.data.partition import ChildRecords, Partition, share_room
 from dpcore.data.storage import open_partitions, save_partitions, stored_schema
 from dpcore.domain.columns import IntegerColumn, NumericColumn
 from dpcore.domain.schema import ChildTable, Part, Schema
+from dpcore.domain.tables import TIME
 
 
 class PrivateTable:
@@ -113,7 +114,7 @@ class PrivateTable:
     def public_tables(self, part: Part = "all") -> dict[str, pd.DataFrame]:
         """Every table by its name, keys included. For data sets marked public only.
 
-        Keys are the positions of the records in :meth:`public_frame`.
+        Keys are the positions of the records in :meth:`public_frame`. Rows in order have a column ``TIME``, too.
         """
         main = self.public_frame(part)
         if self.schema.privacy_unit.column is not None:
@@ -122,7 +123,8 @@ class PrivateTable:
         for child in self.schema.children:
             rows, owners = self.public_child(child.name, part)
             keys = _row_keys(self.partitions, child, part, owners)
-            tables[child.name] = rows.assign(**{self.schema.key_of(child): owners}).assign(**keys)
+            times = {} if child.keep == "random" else {TIME: _times(self.partitions, child, part)}
+            tables[child.name] = rows.assign(**{self.schema.key_of(child): owners}).assign(**keys).assign(**times)
         return tables
 
     def public_child(self, name: str, part: Part = "all") -> tuple[pd.DataFrame, Ints]:
@@ -183,6 +185,12 @@ def _row_keys(partitions: Sequence[Partition], child: ChildTable, part: Part, ow
         for name, of in found.items()
         if name is not None
     }
+
+
+def _times(partitions: Sequence[Partition], child: ChildTable, part: Part) -> Ints:
+    """Place of each row of a child table among those of its person, in the order of time: shape (n_rows,)."""
+    slots = np.concatenate([np.nonzero(_held(partition, child.name, part).T)[1] for partition in partitions])
+    return child.max_rows_per_person - 1 - slots if child.keep == "last" else slots
 
 
 def _held(partition: Partition, name: str, part: Part) -> Flags:

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Annotated, Any, Literal, Self
 
 import numpy as np
-from pydantic import Field, TypeAdapter, field_validator, model_validator
+from pydantic import Field, PrivateAttr, TypeAdapter, field_validator, model_validator
 
 from dpcore.arrays import Array
 from dpcore.domain.derivations import Derivation, facts_of
@@ -67,6 +67,7 @@ class _Column(SchemaPart):
     origin: Origin | None = None
     derive: Derivation | None = None
     summary: Summary | None = None
+    _for_people: bool = PrivateAttr(default=False)
 
     @model_validator(mode="before")
     @classmethod
@@ -81,8 +82,14 @@ class _Column(SchemaPart):
 
     @property
     def for_people(self) -> bool:
-        """Whether conditions on it are told to people only: its label is its name (``labels``)."""
-        return self.label == self.name
+        """Whether conditions on it are told to people only; no program reads them back."""
+        return self._for_people
+
+    def told(self) -> Self:
+        """The same column, of which conditions are for people: only ``labels`` makes such columns."""
+        shown = self.model_copy()
+        shown._for_people = True
+        return shown
 
     @property
     def sign(self) -> str:

@@ -10,7 +10,15 @@ from collections.abc import Collection, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Final
 
-from dpcore.domain.columns import MISSING, OTHER, RESERVED, IntegerColumn, NumericColumn, format_number
+from dpcore.domain.columns import (
+    COLUMN_ADAPTER,
+    MISSING,
+    OTHER,
+    RESERVED,
+    IntegerColumn,
+    NumericColumn,
+    format_number,
+)
 from dpcore.domain.names import is_name
 from dpcore.domain.schema import ChildTable, Schema
 
@@ -24,12 +32,11 @@ class Labels:
     Attributes
     ----------
     schema : Schema
-        The same schema under these names. A column with a label has it as its name too, by which
-        conditions on it are told to be for people.
+        The same schema under these names. Conditions on a column with a label or a unit are for people.
     """
 
     def __init__(self, schema: Schema) -> None:
-        taken = _keys(schema)
+        taken = _taken(schema)
         self._names = {"": _names(schema, taken)} | {child.name: _names(child, taken) for child in schema.children}
         self._cells = {
             (table.name if isinstance(table, ChildTable) else "", column.name): _cells(column)
@@ -49,15 +56,20 @@ class Labels:
     def _told(self, schema: Schema) -> dict[str, Any]:
         content: dict[str, Any] = schema.model_dump(mode="json")
         content["columns"] = [self._column(column, "") for column in content["columns"]]
+        self._rename_order(content["privacy_unit"], "")
         for child in content["children"]:
             child["columns"] = [self._column(column, child["name"]) for column in child["columns"]]
+            self._rename_order(child, child["name"])
         return content
 
-    def _column(self, column: dict[str, Any], table: str) -> dict[str, Any]:
+    def _rename_order(self, keeping: dict[str, Any], table: str) -> None:
+        """Call the column that tells the order of rows as others are called, if it is stored."""
+        if keeping["order_by"] is not None:
+            keeping["order_by"] = self.column(keeping["order_by"], table)
+
+    def _column(self, column: dict[str, Any], table: str) -> Any:
         name = column["name"]
         told = column | {"name": self.column(name, table), "derive": None, "summary": None}
-        if column.get("label") or column.get("unit"):
-            told["label"] = told["name"]
         if "categories" in column:
             told["categories"] = [self.cell(name, category, table) for category in column["categories"]]
             told |= {"labels": [], "missing_codes": [], "matching": "exact"}
@@ -65,12 +77,14 @@ class Labels:
                 group | {"members": [self.cell(name, member, table) for member in group["members"]]}
                 for group in column["groups"]
             ]
-        return told
+        if not column.get("label") and not column.get("unit"):
+            return told
+        return COLUMN_ADAPTER.validate_python(told | {"label": told["name"]}).told()
 
 
 def called(schema: Schema, name: str) -> str:
     """What a column of the main table is called; what is none stays as it is."""
-    return _names(schema, _keys(schema)).get(name, name)
+    return _names(schema, _taken(schema)).get(name, name)
 
 
 def cell_called(column: Any, cell: str) -> str:
@@ -110,15 +124,23 @@ def has_labels(schema: Schema) -> bool:
     return any(column.label or getattr(column, "labels", ()) or getattr(column, "unit", "") for column in columns)
 
 
-def _keys(schema: Schema) -> set[str]:
-    keys = [schema.privacy_unit.column, *(schema.key_of(child) for child in schema.children)]
-    keys += [name for child in schema.children for name in child.links]
-    return {key for key in keys if key is not None}
+def _taken(schema: Schema) -> set[str]:
+    """Columns of files that are not stored, and are known by their names: keys, and what tells the order of rows."""
+    names = [schema.privacy_unit.column, *(schema.key_of(child) for child in schema.children)]
+    names += [name for child in schema.children for name in child.links]
+    for table in (schema, *schema.children):
+        if table.keeping.order_by not in {column.name for column in table.columns}:
+            names.append(table.keeping.order_by)
+    return {name for name in names if name is not None}
 
 
 def _names(table: Schema | ChildTable, taken: Collection[str]) -> dict[str, str]:
-    """What each column is called; a label that something else has too, with the name behind it."""
-    return _told_apart({column.name: column.label or column.name for column in table.columns}, taken)
+    """What each column is called; a label that something else has too, with the name behind it.
+
+    In the main table none begins as conditions on rows of a child table do.
+    """
+    barred = tuple(f"{child.name}: " for child in table.children) if isinstance(table, Schema) else ()
+    return _told_apart({column.name: column.label or column.name for column in table.columns}, taken, barred)
 
 
 def _cells(column: Any) -> dict[str, str]:
@@ -127,15 +149,19 @@ def _cells(column: Any) -> dict[str, str]:
     return _told_apart({category: labels.get(category, category) for category in column.classes}, {*RESERVED, *groups})
 
 
-def _told_apart(labels: Mapping[str, str], taken: Collection[str]) -> dict[str, str]:
-    """Labels that can be names; one that something else has too stands beside the name, or gives way to it."""
+def _told_apart(labels: Mapping[str, str], taken: Collection[str], barred: tuple[str, ...] = ()) -> dict[str, str]:
+    """Labels that can be names; one that something else has too stands beside the name, or gives way to it.
+
+    So does one with a ``barred`` beginning.
+    """
+    known = [*labels.values(), *labels, *taken]
     beside = {
-        name: label if label == name or _is_clear(label, [*labels.values(), *labels, *taken]) else f"{label} ({name})"
+        name: label if label == name or _is_clear(label, known, ()) else f"{label} ({name})"
         for name, label in labels.items()
     }
     every = [*beside.values(), *(name for name, label in beside.items() if label != name), *taken]
-    return {name: label if label == name or _is_clear(label, every) else name for name, label in beside.items()}
+    return {name: label if label == name or _is_clear(label, every, barred) else name for name, label in beside.items()}
 
 
-def _is_clear(label: str, every: Sequence[str]) -> bool:
-    return is_name(label) and every.count(label) == 1
+def _is_clear(label: str, every: Sequence[str], barred: tuple[str, ...]) -> bool:
+    return is_name(label) and every.count(label) == 1 and not label.startswith(barred)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Final, Literal, Self
 
 from pydantic import model_validator
 
@@ -13,6 +13,9 @@ from dpcore.domain.names import Name, SchemaPart
 from dpcore.errors import SchemaError
 
 Keep = Literal["random", "first", "last"]
+#: Column of stored rows, where these are public, with the place of each in the order of time; none of a schema can be
+#: called so. What is stored of a column that tells the order is less than what put the rows in order.
+TIME: Final = "\ttime"
 
 
 class Keeping(SchemaPart):

@@ -33,6 +33,8 @@ def _relabelled(content: Any, labels: Labels, target: str) -> Any:
     told = {name: _relabelled(value, labels, target) for name, value in content.items()}
     if told.get("column"):
         told["column"] = labels.column(content["column"], content.get("table", ""))
+    if isinstance(told.get("alike"), str):  # Of a clause: a column whose value two rows share.
+        told["alike"] = labels.column(content["alike"], content["table"])
     for name in ("left_columns", "right_columns"):
         if name in told:
             told[name] = [labels.column(column) for column in content[name]]

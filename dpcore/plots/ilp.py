@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import plotly.graph_objects as go
 
-from dpcore.models.ilp.language.prolog import Prolog
 from dpcore.models.ilp.released.model import ILPModel
 from dpcore.models.ilp.released.words import clause_words, one_row, rows_in_words
 from dpcore.models.released import parse_model
@@ -48,15 +47,16 @@ def clause_texts(release: Release) -> list[ClauseText]:
             f"any {'' if number == 1 else 'other '}{one} {clause_words(clause, release.domain)}",
             written,
         )
-        for number, (clause, written) in enumerate(zip(model.clauses, _in_prolog(release.stored), strict=True), 1)
+        for number, (clause, written) in enumerate(zip(model.clauses, clauses_in_prolog(release), strict=True), 1)
     ]
     return [*texts, ClauseText("No clause", f"every {'other ' if texts else ''}{one}", "")]
 
 
-def _in_prolog(release: Release) -> list[str]:
-    model: ILPModel = parse_model(release)
-    writer, label = Prolog(release.domain), model.classes[model.positive]
-    return [writer.clause(clause, release.target, label) for clause in model.clauses]
+def clauses_in_prolog(release: Release) -> list[str]:
+    """Each clause of a released theory over the names in the records."""
+    stored = release.stored
+    model: ILPModel = parse_model(stored)
+    return model.prolog_clauses(stored.domain, stored.target)
 
 
 def prolog_program(release: Release) -> str:

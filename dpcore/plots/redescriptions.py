@@ -47,8 +47,8 @@ def redescriptions_figure(
         Also show what is not kept.
     """
     items = found.found
-    kept = [place for place, item in enumerate(items) if item.support >= threshold]
-    rest = [place for place, item in enumerate(items) if item.support < threshold]
+    kept = [place for place, item in enumerate(items) if item.whole_support >= threshold]
+    rest = [place for place, item in enumerate(items) if item.whole_support < threshold]
     shown = kept + (rest if aside else [])
     figure = go.Figure()
     if aside and rest:
@@ -119,7 +119,7 @@ def points_trace(
         name=name,
         mode="markers",
         customdata=list(places),
-        x=np.array([items[place].support for place in places]),
+        x=np.array([_across(items[place]) for place in places]),
         y=np.array([items[place].jaccard for place in places]),
         marker=marker,
         unselected={"marker": {"opacity": 0.8}},
@@ -128,6 +128,11 @@ def points_trace(
         text=[_words(items[place], conditions=place < _MOST_WORDS) for place in places],
         hovertemplate="%{text}<br>Click to read it.<extra></extra>",
     )
+
+
+def _across(item: Redescription) -> float:
+    """Where a point lies: at the number that is shown, so on its side of the threshold; the axis knows no 0."""
+    return item.whole_support or item.support
 
 
 def _words(item: Redescription, *, conditions: bool) -> str:

@@ -88,7 +88,7 @@ def _parts(found: RedescriptionSet) -> list[list[int]]:
     """Places of the redescriptions in the order of their support, apart where a step of the slider parts them."""
     items = found.found
     order = sorted(range(len(items)), key=lambda place: (items[place].support, place))
-    below = np.searchsorted([items[place].support for place in order], support_steps(found))
+    below = np.searchsorted([items[place].whole_support for place in order], support_steps(found))
     ends = sorted({0, len(order), *map(int, below)})
     return [order[start:end] for start, end in pairwise(ends)]
 
@@ -112,7 +112,7 @@ def threshold_styles(
     str
         CSS without the tags around it.
     """
-    highest = [found.found[part[-1]].support for part in _parts(found)]
+    highest = [found.found[part[-1]].whole_support for part in _parts(found)]
     count = len(highest)
     kept = 2 * count if aside else count  # Traces before those of what is kept.
     low, high = map(math.log10, spread_of(found))

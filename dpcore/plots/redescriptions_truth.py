@@ -28,7 +28,7 @@ _MARKS = {
 
 
 def _kind(item: Redescription, exact: Exact, threshold: float) -> str:
-    if item.support < threshold:
+    if item.whole_support < threshold:
         return "aside"
     return "kept" if exact.p_value <= LEVEL else "chance"
 

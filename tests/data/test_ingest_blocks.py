@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from io import BytesIO, FileIO
 from pathlib import Path
 from typing import Any
 
@@ -91,6 +92,29 @@ def test_a_table_is_the_same_whatever_is_held_of_it(
         assert one.arrays.keys() == other.arrays.keys()
         for name in one.arrays:
             np.testing.assert_array_equal(one.arrays[name], other.arrays[name])
+
+
+class Halting(FileIO):
+    """A file of which one call reads a few bytes, as Linux reads at most 2 GiB."""
+
+    def readinto(self, buffer: Any) -> int:
+        return super().readinto(memoryview(buffer)[:1000]) or 0
+
+
+def test_rows_are_read_to_their_end_however_few_bytes_come_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (expected,) = made("people", 10**6)
+    monkeypatch.setattr(arriving, "_HELD", 0)
+    monkeypatch.setattr(Path, "open", lambda path, mode, **_: Halting(path, mode))
+    (found,) = made("people", 100, tmp_path)
+    for name in expected.arrays:
+        np.testing.assert_array_equal(found.arrays[name], expected.arrays[name])
+
+
+def test_rows_that_are_missing_from_their_file_are_noticed() -> None:
+    with pytest.raises(EOFError, match="missing"):
+        arriving._fill(np.zeros(3, dtype=np.int64), BytesIO(bytes(17)))
 
 
 def test_what_is_held_in_memory_does_not_grow_with_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -91,6 +91,18 @@ def test_every_text_reads_back(schema):
         assert parse_condition(f"  {literal.text(schema)} ", schema) == literal
 
 
+@given(schemas(max_columns=2))
+def test_texts_read_back_where_a_label_is_the_name(plain):
+    """Only texts in the words of people are for people; a custodian may write any label."""
+    columns = [column.model_dump(mode="json") | {"label": column.name} for column in plain]
+    for column in columns:
+        column |= {"unit": "years"} if "lower" in column else {}
+    schema = Schema.from_mapping({"name": "d", "max_rows": 9, "columns": columns})
+    assert [literal.text(schema) for literal in every_literal(schema)] == [
+        literal.text(plain) for literal in every_literal(plain)
+    ]
+
+
 @given(schemas())
 def test_texts_tell_literals_apart(schema):
     literals = set(every_literal(schema))

@@ -180,6 +180,41 @@ def test_any_labels_give_a_schema_with_the_same_cells(labels, cells):
         assert condition.text(told)
 
 
+#: Texts that other things of the schema below are called, or begin with.
+_SIMILAR = st.sampled_from(["visit: ", "visit:", "visit: a", "id", "key", "day", "a", "b", "a (b)", "", "(other)"])
+
+
+@given(
+    labels=st.lists(st.one_of(_SIMILAR, TEXTS), min_size=4, max_size=4),
+    cells=st.lists(st.one_of(_SIMILAR, TEXTS).filter(str.strip), min_size=2, max_size=2),
+    orders=st.lists(st.sampled_from([None, "day", "a"]), min_size=2, max_size=2),
+)
+def test_every_schema_has_one_in_the_words_of_people(labels, cells, orders):
+    """Whatever labels say: the same cells, and rows in the same order by the same column."""
+    mine, theirs = ([{"name": name, "type": "real", "lower": 0, "upper": 1, "bins": 2} for name in "ab"] for _ in "12")
+    for column, label in zip([*mine, *theirs], labels, strict=True):
+        column["label"] = label
+    named = dict(zip("12", cells, strict=True))
+    codes = {"name": "c", "type": "categorical", "categories": ["1", "2"], "labels": named}
+    visit = {"name": "visit", "max_rows_per_person": 2, "row_key": "key", "columns": theirs, "order_by": orders[0]}
+    content = {"name": "d", "max_rows": 9, "columns": [*mine, codes], "children": [visit]}
+    stored = Schema.from_mapping(content | {"privacy_unit": {"column": "id", "order_by": orders[1]}})
+    told = Labels(stored).schema
+    for before, after in zip((stored, *stored.children), (told, *told.children), strict=True):
+        assert [len(column.cells) for column in after.columns] == [len(column.cells) for column in before.columns]
+        own = [column.name for column in before.columns]
+        order, names = before.keeping.order_by, [column.name for column in after.columns]
+        assert after.keeping.order_by == (names[own.index(order)] if order in own else order)
+        assert (after.keeping.order_by in names) == (order in own)
+
+
+def test_a_label_does_not_begin_as_conditions_on_rows_do():
+    visit = {"name": "visit", "max_rows_per_person": 2, "columns": [{"name": "a", "type": "boolean"}]}
+    columns = [{"name": "b", "type": "boolean", "label": "visit: long"}, {"name": "c", "type": "boolean", "label": "C"}]
+    content = {"name": "d", "max_rows": 9, "privacy_unit": {"column": "id"}, "columns": columns, "children": [visit]}
+    assert [column.name for column in Labels(Schema.from_mapping(content)).schema] == ["b", "C"]
+
+
 @pytest.mark.parametrize(
     ("one", "other", "told"),
     [

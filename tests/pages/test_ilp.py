@@ -16,9 +16,11 @@ from dpcore.models.ilp.language.clause import Clause, Variable
 from dpcore.models.ilp.language.hypotheses import condition_texts
 from dpcore.models.readable import readable
 from dpcore.models.released import parse_model
+from dpcore.plots.ilp import clause_texts
 from dpcore.plots.style import pretty
 from dpcore.released.release import Release
 from dpcore.service import Service
+from pages.components.families.ilp import result
 from pages.components.families.shared import downloads
 from pages.components.kit import texts
 from pages.components.run import compare_methods
@@ -258,6 +260,16 @@ def test_a_result_shows_clauses_words_program_chart_and_quality():
     for part in ("always saying", "On other people", "unconditional", "report noisy max"):
         assert part in text, part
     assert "noisy number of train records" in figures(app)[0]
+
+
+def test_the_file_of_clauses_writes_them_over_the_names_in_the_records(monkeypatch):
+    """As JSON and the program do, though people read units and labels."""
+    release, twins = release_of(*BOTH), []
+    told = readable(release)
+    monkeypatch.setattr(downloads, "show", lambda *given: twins.append(given[-1]))
+    result._files(told, parse_model(told), "files")
+    assert twins[0]["prolog"].tolist() == [clause.prolog for clause in clause_texts(release)]
+    assert "weight_above(A, 3.5)" in twins[0]["prolog"][0]
 
 
 def test_what_is_true_of_the_trains_is_found():

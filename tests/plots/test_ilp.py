@@ -90,7 +90,7 @@ def test_the_least_number_of_people_solves_theorem_3(epsilon, conditions, column
 def test_enough_people_follow_from_the_budget_of_one_clause():
     found = space("1", literals=["car: length = short"], max_literals=1, clauses=2, count_share=0.5, length_prior=False)
     assert found.clauses == 2
-    assert found.enough == math.ceil(math.log(2 / 0.1) / (0.25 * 0.1))
+    assert found.enough == math.ceil(math.log(2 / 0.1) / (0.25 * 0.95 * 0.1)), "a part tells what people weigh"
 
 
 def test_more_of_everything_asks_for_more_people():

@@ -16,6 +16,7 @@ from dpcore.models.redescriptions.released.agreement import (
     agreement_margins,
     exact_agreement,
 )
+from dpcore.models.redescriptions.released.plain_text import _text
 from dpcore.models.redescriptions.released.reading import sentence
 from dpcore.models.redescriptions.released.redescription_set import RedescriptionSet
 from dpcore.models.redescriptions.released.tree_pair import TreePair
@@ -43,8 +44,8 @@ MODEL = small_pairs()
 FOUND = MODEL.extract(SCHEMA)
 #: Some are kept and some are not.
 THRESHOLD = 2000
-KEPT = [item for item in FOUND.found if item.support >= THRESHOLD]
-ASIDE = [item for item in FOUND.found if item.support < THRESHOLD]
+KEPT = [item for item in FOUND.found if item.whole_support >= THRESHOLD]
+ASIDE = [item for item in FOUND.found if item.whole_support < THRESHOLD]
 TABLES = MODEL.exact_tables(two_sided_people(), SCHEMA)
 
 
@@ -79,9 +80,25 @@ def test_every_redescription_is_one_point_at_its_support_and_jaccard_index():
     figure = redescriptions_figure(FOUND, THRESHOLD)
     for start, items in (("kept", KEPT), ("set aside", ASIDE)):
         points = trace(figure, start)
-        assert places(points) == [(item.support, item.jaccard) for item in items]
+        assert places(points) == [(item.whole_support, item.jaccard) for item in items]
         assert [FOUND.found[place] for place in points.customdata] == items
         assert points.name == f"{start} ({len(items)})"
+
+
+def test_what_is_shown_as_the_threshold_is_kept_everywhere():
+    """30 is not below 30, though the noisy number behind it is 29.7: in tables, texts, figures."""
+    item = dataclasses.replace(FOUND.found[0], support=29.7)
+    found = dataclasses.replace(FOUND, found=(item,), suggested_support=30)
+    assert (found.pruned(30), found.pruned(31)) == ((item,), ())
+    for threshold, kind in ((30, "kept"), (31, "set aside")):
+        assert trace(redescriptions_figure(found, threshold), kind).x.tolist() == [30]
+        counted = f"{'1' if kind == 'kept' else '0'} have a noisy support of {threshold} or more"
+        assert counted in redescriptions_alt(found, threshold)
+        exact = [Exact(30, 0, 0, 1.0, 0.0)]
+        assert [one.name for one in truth_figure(found.found, exact, threshold).data if kind in one.name]
+    assert "Below the suggested support" not in "".join(_text(1, item, found))
+    css = threshold_styles(found, "a-points", "a-support", str)
+    assert [one.name for one in hidden_at(30, css, moved_figure(found))] == ["set aside"]
 
 
 def test_what_is_set_aside_has_another_shape():
@@ -134,7 +151,7 @@ def joined(figure, name, what="x"):
 @pytest.mark.parametrize("found", [FOUND, many(3000)], ids=["few", "many"])
 def test_the_moved_figure_holds_every_point_as_kept_and_as_set_aside(found):
     figure = moved_figure(found)
-    supports = sorted(item.support for item in found.found)
+    supports = sorted(item.whole_support for item in found.found)
     assert joined(figure, "ring") == joined(figure, "set aside") == joined(figure, "kept") == supports
     assert joined(figure, "ring", "y") == joined(figure, "set aside", "y") == joined(figure, "kept", "y")
     assert "set aside" not in names(moved_figure(found, aside=False))
@@ -159,7 +176,9 @@ def test_the_pointer_meets_one_point_of_each_and_only_what_is_marked_has_a_ring(
         figure = moved_figure(FOUND, aside=aside)
         rings, others = parts(figure, "ring"), [one for one in figure.data if one.name != "ring"]
         assert figure.data[: len(rings)] == tuple(rings)
-        assert [FOUND.found[place].support for place in joined(figure, "ring", "customdata")] == joined(figure, "ring")
+        assert [FOUND.found[place].whole_support for place in joined(figure, "ring", "customdata")] == joined(
+            figure, "ring"
+        )
         assert {one.hoverinfo for one in others} == {"skip"}
         assert all(one.text is None and one.customdata is None for one in others)
         for one in rings:
@@ -189,7 +208,7 @@ def test_every_step_of_the_slider_hides_just_those_below_it(found, aside):
             name: [x for one in parts(figure, name) if not any(one is other for other in hidden) for x in one.x]
             for name in ("kept", "set aside", "ring")
         }
-        supports = sorted(item.support for item in found.found)
+        supports = sorted(item.whole_support for item in found.found)
         enough = [support for support in supports if support >= step]
         assert seen["kept"] == enough
         assert seen["set aside"] == ([support for support in supports if support < step] if aside else [])
@@ -206,7 +225,7 @@ def test_the_legend_shows_lines_as_lines_and_what_is_set_aside_only_where_someth
     css = threshold_styles(FOUND, "a-points", "a-support", str)
     for step in support_steps(FOUND):
         gone = f'aria-valuetext="{step}"]) ~ .st-key-a-points .legend .traces:last-child' in css
-        assert gone == all(item.support >= step for item in FOUND.found)
+        assert gone == all(item.whole_support >= step for item in FOUND.found)
     assert ".legend" not in threshold_styles(FOUND, "a-points", "a-support", str, aside=False)
     assert not any(name.startswith("set aside") for name in names(redescriptions_figure(FOUND, 0)))
 
@@ -259,7 +278,7 @@ def test_the_one_that_is_read_is_ringed_and_shows_its_interval(aside):
             int, re.search(r":not\(\.trace:nth-last-child\((\d+)\) \.errorbar:nth-child\((\d+)\)", shown).groups()
         )
         part = figure.data[-from_end]
-        assert (part.name, part.x[number - 1], part.y[number - 1]) == ("kept", item.support, item.jaccard)
+        assert (part.name, part.x[number - 1], part.y[number - 1]) == ("kept", item.whole_support, item.jaccard)
         assert "errorbar" not in reading_styles(FOUND, item, "a-points", intervals=True)
     assert ".point" not in reading_styles(FOUND, None, "a-points", intervals=False)
     assert ".errorbar:not(:not(*)) { visibility: hidden; }" in reading_styles(FOUND, None, "a-points", intervals=False)

@@ -16,6 +16,16 @@ def geometric(scale: float, shape: tuple[int, ...], seed: int) -> Ints:
     return np.asarray(draw.geometric(rate, shape) - draw.geometric(rate, shape))
 
 
+def exact_margin(scale: float, counts: int) -> int:
+    """Smallest number that the sum of so many independent noises stays within, in 95 of 100 cases: worked out."""
+    ratio, size = np.exp(-1 / scale), 2 ** int(np.ceil(np.log2(200 + 80 * scale * np.sqrt(counts))))
+    angles = 2 * np.pi * np.arange(size) / size
+    one = (1 - ratio) ** 2 / (1 - 2 * ratio * np.cos(angles) + ratio**2)
+    chances = np.fft.ifft(one**counts).real
+    within = chances[0] + 2 * np.concatenate([[0.0], np.cumsum(chances[1 : size // 2])])
+    return int(np.argmax(within >= 0.95 - 1e-12))
+
+
 def wide_schema(depth: int) -> Schema:
     """A yes/no column for every level of a tree on either side."""
     columns = [

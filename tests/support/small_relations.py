@@ -122,7 +122,7 @@ class People:
                 for day, row in enumerate(tables[child.name])
             ]
             order = [child.order_by] if child.order_by else []
-            columns = [key, *order, *(column.name for column in child.columns)]
+            columns = list(dict.fromkeys([key, *order, *(column.name for column in child.columns)]))
             frames[child.name] = pd.DataFrame(content, columns=columns)
         return frames
 

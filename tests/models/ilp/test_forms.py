@@ -131,6 +131,24 @@ def test_people_are_predicted_as_they_were_learned(seed: int) -> None:
         assert (model_of(clause).first_clause(frames, ORDERED) == 0).sum() == learned, clause
 
 
+@pytest.mark.parametrize("order", ["day", "value"], ids=["not stored", "stored in bins"])
+@pytest.mark.parametrize("keep", ["first", "last"])
+def test_public_rows_are_in_the_order_in_which_they_were_kept(keep: str, order: str) -> None:
+    """Also rows that came at once, or that no stored number tells apart; so true counts are those without noise."""
+    tests = SCHEMA["children"][1] | {"keep": keep, "order_by": order}
+    schema = small_schema(children=[SCHEMA["children"][0], tests])
+    table = draw_people(60, 4, schema).table(schema)
+    [partition], tables = table.partitions, table.public_tables()
+    lattice = build_lattice(schema, TARGET, ILPParameters(max_literals=3, max_variables=1, quantifiers=("order",)))
+    members = partition.class_members(TARGET, "all")
+    rich = np.flatnonzero(lattice.strata % STRATA)
+    for place in np.random.default_rng(1).choice(rich, 40, replace=False):
+        clause = lattice.clause(int(place))
+        vector = clause_vector(partition, clause)
+        learned = tuple(int(np.bitwise_count(vector & one).sum()) for one in members)
+        assert model_of(clause).count_records(tables, schema, TARGET)[0] == learned, clause
+
+
 def test_a_file_without_the_column_of_the_order_is_refused() -> None:
     frames = draw_people(5, 1).frames(ORDERED)
     frames["drug"] = frames["drug"].drop(columns="day")

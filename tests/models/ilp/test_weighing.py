@@ -15,12 +15,15 @@ from dpcore.data.ingest import frame_chunks, ingest
 from dpcore.data.table import PrivateTable
 from dpcore.domain.schema import Schema
 from dpcore.learning.learner import Run
+from dpcore.models.ilp.language import hypotheses as hypothesis_space
+from dpcore.models.ilp.language import richness
 from dpcore.models.ilp.language.lattice import build_lattice
 from dpcore.models.ilp.language.parameters import ILPParameters, ILPSettings
 from dpcore.models.ilp.language.sensitivities import CLAUSES, sides_sensitivity
+from dpcore.models.ilp.language.shares import divided
 from dpcore.models.ilp.learning import learner as engine
 from dpcore.models.ilp.learning import weighing
-from dpcore.models.ilp.learning.weighing import clauses_epsilon, divided, noisy_sides, weights_told
+from dpcore.models.ilp.learning.weighing import clauses_epsilon, noisy_sides, weights_told
 from dpcore.models.ilp.released.model import ILPModel
 from dpcore.models.registry import get_learner
 from dpcore.privacy.budgets import EPSILON_STEP
@@ -246,6 +249,27 @@ def test_what_counts_of_both_sides_cost_in_a_run_that_composes(rows: int, clause
     assert float(spent) > 0.98 * float(rho)
     given_weights = clauses_epsilon(Decimal(rho), rows, clauses, alike=False)
     assert clauses * selection_rho(rows * given_weights / clauses) <= Decimal(rho)
+
+
+@pytest.mark.parametrize("asked", [{}, {"weigh_alike": False}, {"clauses": 3, "count_share": "0.3"}])
+def test_people_are_enough_by_what_the_choice_of_a_clause_gets(
+    monkeypatch: pytest.MonkeyPatch, asked: dict[str, Any]
+) -> None:
+    """Not by what is spent on the numbers of both sides."""
+    told, spent = [], []
+    choose = engine.select_clause
+
+    def watched(*public: Any, **named: Any) -> Any:
+        spent.append(public[4])
+        return choose(*public, **named)
+
+    monkeypatch.setattr(engine, "select_clause", watched)
+    for module in (richness, hypothesis_space):
+        monkeypatch.setattr(module, "people_enough", lambda _, epsilon: told.append(epsilon) or 1)
+    plan = get_learner("ilp").plan(RARE, "ill", Decimal(1), asked)
+    hypothesis_space.hypotheses(plan)
+    get_learner("ilp").run(Run(rare_people(50, 1, 0.5), plan, SeededRandom(1)))
+    assert set(told) == {float(spent[0])}
 
 
 def test_a_budget_too_small_for_counts_and_clauses_is_refused() -> None:

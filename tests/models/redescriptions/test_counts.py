@@ -14,12 +14,13 @@ from dpcore.domain.conditions import Condition
 from dpcore.domain.schema import Schema
 from dpcore.models.redescriptions.released.consistent import (
     consistent_counts,
+    noise_margin,
     noise_variance,
     projected,
 )
 from dpcore.models.redescriptions.released.regions import Domain
 from dpcore.models.redescriptions.released.tree_pair import Tree, TreePair
-from tests.support.redescription_tables import geometric, level_tree, pair_of, wide_schema
+from tests.support.redescription_tables import exact_margin, geometric, level_tree, pair_of, wide_schema
 
 NARROW = Schema.from_mapping(
     {
@@ -42,6 +43,20 @@ def test_variance_of_the_noise_is_that_of_two_sided_geometric_noise():
         drawn = geometric(scale, (400_000,), seed=0)
         assert noise_variance(scale) == pytest.approx(np.var(drawn), rel=0.03)
     assert noise_variance(0) == 0
+
+
+@pytest.mark.parametrize("scale", [0.1, 0.3, 1.0, 5.0, 24.0, 100.0])
+def test_margins_of_few_counts_hold_as_often_as_they_say(scale):
+    """Where a normal distribution of the same variance would be too light."""
+    assert float(noise_margin(scale, np.array(1))) == exact_margin(scale, 1)
+    for counts in (2, 3, 4, 8, 16, 64):
+        exact = exact_margin(scale, counts)
+        assert exact <= float(noise_margin(scale, np.array(counts))) <= 1.01 * exact + 1
+
+
+def test_no_noise_has_no_margin():
+    assert noise_margin(0, np.array([1, 4])).tolist() == [0, 0]
+    assert noise_margin(3, np.array(0)) == 0
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 3), st.integers(1, 3))

@@ -17,6 +17,7 @@ from dpcore.models.ilp.language.parameters import ILPParameters, ILPSettings
 from dpcore.models.ilp.language.prolog import Prolog
 from dpcore.models.ilp.language.reach import reach_of
 from dpcore.models.ilp.language.sensitivities import CLAUSES, counts_sensitivity
+from dpcore.models.ilp.language.shares import first_clause_epsilon
 from dpcore.privacy.budgets import geometric_tail
 from dpcore.released.plan import RunPlan
 
@@ -66,7 +67,7 @@ def hypotheses(plan: RunPlan) -> Hypotheses:
     chosen: ILPSettings = plan.parameters
     lattice = build_lattice(plan.schema, plan.target, chosen)
     atoms = lattice.conditions
-    share = float(plan.row_epsilon(CLAUSES)) / chosen.clauses
+    share = float(first_clause_epsilon(plan.row_epsilon(CLAUSES), chosen))
     held = plan.schema.holdout_percent if plan.part == "train" else 0
     return Hypotheses(
         conditions=len(atoms),

@@ -21,12 +21,12 @@ from dpcore.models.ilp.language.lattice import Lattice, build_lattice
 from dpcore.models.ilp.language.parameters import ILPParameters, ILPSettings
 from dpcore.models.ilp.language.richness import quantifiers_for
 from dpcore.models.ilp.language.sensitivities import CLAUSES, COUNTS, coverage
+from dpcore.models.ilp.language.shares import divided, first_clause_epsilon
 from dpcore.models.ilp.learning.coverage import check_effort, clause_vectors, covered
 from dpcore.models.ilp.learning.selection import select_clause
 from dpcore.models.ilp.learning.weighing import (
     Sides,
     clauses_epsilon,
-    divided,
     noisy_sides,
     sides_margin,
     weights_told,
@@ -34,7 +34,7 @@ from dpcore.models.ilp.learning.weighing import (
 from dpcore.models.ilp.learning.workload import ilp_workload
 from dpcore.models.ilp.released.family import ILP
 from dpcore.models.ilp.released.model import CoveredGroup, ILPModel
-from dpcore.privacy.budgets import BudgetSplit, first_share
+from dpcore.privacy.budgets import BudgetSplit, first_share, row_epsilon
 from dpcore.privacy.mechanisms import GaussianMechanism, GeometricMechanism
 from dpcore.released.noisy_counts import noise_intervals, point_estimates
 from dpcore.released.plan import CountNoise, RunPlan
@@ -73,10 +73,14 @@ class ILPLearner(Learner):
     family = ILP
 
     def _plan(self, asked: Asked) -> RunPlan:
-        schema, target, chosen = asked.schema, asked.target, _resolved(asked)
+        schema, target, counting = asked.schema, asked.target, asked.parameters.count_share
+        split = BudgetSplit.by_weights(asked.epsilon, {CLAUSES: 1 - counting, COUNTS: counting})
+        share = first_clause_epsilon(
+            row_epsilon(split[CLAUSES], schema.privacy_unit.max_rows_per_person), asked.parameters
+        )
+        chosen = _resolved(asked, float(share))
         lattice = build_lattice(schema, target, chosen)
         _check_lattice(schema, lattice, chosen)
-        split = BudgetSplit.by_weights(asked.epsilon, {CLAUSES: 1 - chosen.count_share, COUNTS: chosen.count_share})
         plan = asked.plan(
             split,
             parameters=chosen,
@@ -84,8 +88,6 @@ class ILPLearner(Learner):
             estimates_step=COUNTS,
             composition=_PASSED_ON if chosen.method == "relevance_aware" else "",
         )
-        _, choosing = divided(plan.row_epsilon(CLAUSES), alike=chosen.alike)
-        share = first_share(choosing, [1.0] * chosen.clauses)
         if chosen.method == "relevance_aware":
             first_share(share, [1.0] * (chosen.max_literals + 1))
         return _in_its_form(asked, plan) if chosen.method == "noisy_max" else plan
@@ -136,14 +138,15 @@ def _counting(plan: RunPlan, left: Decimal) -> tuple[GeometricMechanism | Gaussi
     return GeometricMechanism(CAPTURES.value, budget), CountNoise("a count", budget)
 
 
-def _resolved(asked: Asked) -> ILPSettings:
+def _resolved(asked: Asked, epsilon: float) -> ILPSettings:
+    """What was asked for, with what the house rule adds where there is ``epsilon`` for the choice of each clause."""
     parameters: ILPParameters = asked.parameters
     classes = asked.schema.column(asked.target).classes
     positive = parameters.positive if parameters.positive is not None else classes[-1]
     if positive not in classes:
         listed = ", ".join(f"'{label}'" for label in classes[:20])
         raise RequestError(f"'{positive}' is not a class of '{asked.target}'. Classes: {listed}.")
-    share = float(asked.row_epsilon * (1 - parameters.count_share)) / parameters.clauses / parameters.heaviest
+    share = epsilon / parameters.heaviest
     held = asked.schema.holdout_percent if parameters.evaluate else 0
     people = asked.schema.max_rows * (100 - held) // 100
     said = quantifiers_for(asked.schema, asked.target, parameters, share, people)

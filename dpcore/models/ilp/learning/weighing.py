@@ -15,6 +15,7 @@ from dpcore.arrays import Ints
 from dpcore.learning.worth import class_worth, likely_counts
 from dpcore.models.ilp.language.parameters import ILPSettings
 from dpcore.models.ilp.language.sensitivities import sides_sensitivity
+from dpcore.models.ilp.language.shares import divided
 from dpcore.privacy.budgets import EPSILON_STEP, geometric_tail
 from dpcore.privacy.losses import largest_epsilon, pure_rho, selection_epsilon, selection_rho
 from dpcore.privacy.mechanisms import GeometricMechanism
@@ -22,16 +23,8 @@ from dpcore.privacy.randomness import RandomSource
 
 #: Noisy numbers of people without the value, and with it.
 Sides = tuple[int, int]
-#: Of the budget of all clauses, where both sides weigh alike.
-_SHARE: Final = Decimal("0.05")
 #: Where nothing was asked for, both sides weigh alike if those described are surely fewer than this share of both.
 _RARE: Final = 0.25
-
-
-def divided(epsilon: Decimal, *, alike: bool) -> tuple[Decimal, Decimal]:
-    """Parts of the budget of all clauses: that of the counts of both sides, 0 if weights are given, and the rest."""
-    part = (epsilon * _SHARE).quantize(EPSILON_STEP, rounding=ROUND_CEILING) if alike else Decimal(0)
-    return part, epsilon - part
 
 
 def clauses_epsilon(rho: Decimal, rows: int, clauses: int, *, alike: bool) -> Decimal:

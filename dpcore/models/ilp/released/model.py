@@ -163,9 +163,12 @@ class ILPModel(FrozenModel):
 
     def prolog(self, schema: Schema, target: str) -> str:
         """The theory in Prolog notation, one clause after another."""
-        writer = Prolog(schema)
-        label = self.classes[self.positive]
-        return "\n".join(writer.clause(clause, target, label) for clause in self.clauses)
+        return "\n".join(self.prolog_clauses(schema, target))
+
+    def prolog_clauses(self, schema: Schema, target: str) -> list[str]:
+        """Each clause in Prolog notation."""
+        writer, label = Prolog(schema), self.classes[self.positive]
+        return [writer.clause(clause, target, label) for clause in self.clauses]
 
     def program(self, schema: Schema, target: str) -> list[str]:
         """The clauses that predict, as a program that needs no order; "" for each other one.
@@ -217,12 +220,18 @@ class ILPModel(FrozenModel):
             f"for about {whole(others)}, by counts with noise of their own: ±{whole(self.sides_margin)}, 95%."
         )
 
-    def to_frame(self, schema: Schema, target: str) -> pd.DataFrame:
-        """Table twin of the theory: one row per group, every number labelled noisy."""
-        writer, rows = Prolog(schema), []
-        for place, group in enumerate(self.groups):
-            row: dict[str, object] = {"clause": place + 1 if group.clause else "none"}
-            row["prolog"] = writer.clause(group.clause, target, self.classes[self.positive]) if group.clause else ""
+    def to_frame(self, schema: Schema, target: str, prolog: Sequence[str] | None = None) -> pd.DataFrame:
+        """Table twin of the theory: one row per group, every number labelled noisy.
+
+        Parameters
+        ----------
+        prolog : sequence of str, optional
+            The clauses as they are written over the names in the records, if this schema has others.
+        """
+        written = [*(self.prolog_clauses(schema, target) if prolog is None else prolog), ""]
+        rows = []
+        for place, (group, clause) in enumerate(zip(self.groups, written, strict=True)):
+            row: dict[str, object] = {"clause": place + 1 if group.clause else "none", "prolog": clause}
             row["predicted"] = self.classes[self.labels[place]]
             for code, label in enumerate(self.classes):
                 row[f"noisy estimate: {label}"] = group.estimates[code]

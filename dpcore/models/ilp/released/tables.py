@@ -10,6 +10,7 @@ import pandas as pd
 from dpcore.arrays import Ints
 from dpcore.domain.encoding import encode_columns, order_of, people_of
 from dpcore.domain.schema import ChildTable, Schema
+from dpcore.domain.tables import TIME
 from dpcore.errors import RequestError
 from dpcore.models.ilp.language.rows import CaseRow, CaseRows, TableRows
 from dpcore.models.ilp.released.asked import Asked
@@ -112,11 +113,11 @@ def _table_rows(
     known, columns = owners >= 0, asked.columns[child.name]
     frame, times = frame[known], np.arange(int(known.sum()))
     if child.name in asked.ordered and len(frame):
-        if child.order_by not in frame:
+        if child.order_by not in frame and TIME not in frame:
             raise RequestError(
                 f"To know which row of '{child.name}' comes first, its table needs the column '{child.order_by}'."
             )
-        times = times_of(frame, child)
+        times = frame[TIME].to_numpy() if TIME in frame else times_of(frame, child)
     codes = encode_columns(frame.reset_index(drop=True), child, columns)
     return TableRows(codes, owners[known], times, _classes(child, columns), below)
 

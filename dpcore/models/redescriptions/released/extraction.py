@@ -18,9 +18,10 @@ import numpy as np
 from pydantic import Field
 
 from dpcore.arrays import Flags, Floats, Ints
-from dpcore.models.redescriptions.released.consistent import Z95, PairCounts
+from dpcore.models.redescriptions.released.consistent import Z95, PairCounts, noise_margin, standard_errors
 from dpcore.models.redescriptions.released.leaf_unions import unions
 from dpcore.models.redescriptions.released.significance import Independence, Sizes
+from dpcore.privacy.budgets import geometric_tail
 from dpcore.released.parameters import Parameters
 
 #: Most candidates of one pair of trees that are looked at, best first.
@@ -160,11 +161,6 @@ class Candidates:
         return cls(**{name: np.concatenate([row[name] for row in rows]) for name in rows[0]})
 
 
-def single_count_margin(variance: float) -> float:
-    """What the noise on a single count stays within, with 95 % confidence."""
-    return Z95 * math.sqrt(variance)
-
-
 def suggested_support(variance: float, left_leaves: int, right_leaves: int) -> int:
     """Support from which the noisy Jaccard index is within 0.1 of the exact one, about.
 
@@ -250,7 +246,7 @@ class Search:
     @property
     def _least_support(self) -> float:
         least = self._constraints.min_support
-        return max(single_count_margin(self._counts.variance) if least is None else least, 1e-9)
+        return max(float(geometric_tail(self._counts.scale, 0.95)) if least is None else least, 1e-9)
 
     def _fitting(self, places: Ints, both: Floats) -> tuple[Ints, Floats]:
         """Those that satisfy all constraints."""
@@ -312,15 +308,15 @@ class Search:
         index, chance = self._jaccard(places, both), self._chance(places)
         left, right = self._sizes_of(places)
         free_both, free_index = self._free(places)
-        cells, spread = self._spread(places, index)
-        error = Z95 * math.sqrt(self._counts.variance)
+        cells, spread, alike = self._spread(places, index)
+        error = math.sqrt(self._counts.variance) * standard_errors(alike)
         margin = error * spread / np.maximum(left + right - both, 1e-9) + np.abs(free_index - index)
         return Candidates(
             unions=places,
             left=self._leaves(0, places[:, 0]),
             right=self._leaves(1, places[:, 1]),
             both=both,
-            both_margin=error * np.sqrt(cells) + np.abs(free_both - both),
+            both_margin=noise_margin(self._counts.scale, cells) + np.abs(free_both - both),
             left_only=np.maximum(left - both, 0.0),
             right_only=np.maximum(right - both, 0.0),
             jaccard=index,
@@ -338,8 +334,8 @@ class Search:
         either = left @ table.sum(axis=1) + right @ table.sum(axis=0) - both
         return both, _ratio(both, either)
 
-    def _spread(self, places: Ints, index: Floats) -> tuple[Floats, Floats]:
-        """Counts in both sides; and by how much noise moves the index, times those in either.
+    def _spread(self, places: Ints, index: Floats) -> tuple[Floats, Floats, Floats]:
+        """Counts in both sides; by how much noise moves the index, times those in either; how many alike would.
 
         A count in both moves it by (1 - index) / either, one in a single side by -index / either.
         """
@@ -347,7 +343,9 @@ class Search:
         joined = [side.sizes[own] for side, own in zip(self._sides, places.T, strict=True)]
         cells = joined[0] * joined[1]
         outside = joined[0] * width + joined[1] * height - 2 * cells
-        return cells, np.sqrt(cells * (1 - index) ** 2 + outside * index**2)
+        moved = cells * (1 - index) ** 2 + outside * index**2
+        fourth = cells * (1 - index) ** 4 + outside * index**4
+        return cells, np.sqrt(moved), moved**2 / np.maximum(fourth, 1e-300)
 
     def _leaves(self, axis: int, own: Ints) -> Flags:
         reached = (self._counts.left, self._counts.right)[axis]

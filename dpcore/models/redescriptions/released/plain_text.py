@@ -41,7 +41,7 @@ def _text(number: int, item: Redescription, found: RedescriptionSet) -> str:
         f"{_p_value(item.p_value)}{alike}",
         f"left:  {item.left}",
         f"right: {item.right}",
-        *([few] if item.support < found.suggested_support else []),
+        *([few] if item.whole_support < found.suggested_support else []),
         *([in_full(item.missing, counted)] if item.missing else []),
     ]
     return lead + f"\n{' ' * len(lead)}".join(lines)

@@ -100,6 +100,11 @@ class Redescription:
     missing: Missingness = ""
 
     @property
+    def whole_support(self) -> int:
+        """Noisy support as it is shown, by which it is kept or set aside."""
+        return round(self.support)
+
+    @property
     def text(self) -> str:
         """Both sides in one line."""
         return f"{self.left}  ⇔  {self.right}"
@@ -128,7 +133,7 @@ class RedescriptionSet:
 
     def pruned(self, support: float) -> tuple[Redescription, ...]:
         """Those with at least this noisy support (Mihelčić and Miettinen 2023, section 4.6)."""
-        return tuple(item for item in self.found if item.support >= support)
+        return tuple(item for item in self.found if item.whole_support >= support)
 
     def to_frame(self) -> pd.DataFrame:
         """One row per redescription."""

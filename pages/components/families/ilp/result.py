@@ -70,10 +70,11 @@ def _chart(release: Release, key: str) -> None:
 
 
 def _files(release: Release, model: Any, key: str) -> None:
+    from dpcore.plots.ilp import clauses_in_prolog
     from dpcore.plots.ilp_prolog import prolog_file
 
     program = downloads.File("Prolog", "pl", prolog_file(release))
-    twin = model.to_frame(release.domain, release.target)
+    twin = model.to_frame(release.domain, release.target, clauses_in_prolog(release))
     downloads.show(release, model, key, CSV, (program,), twin)
 
 

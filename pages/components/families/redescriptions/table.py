@@ -77,7 +77,7 @@ def _frame(items: Sequence[Any], exact: Sequence[float] | None) -> pd.DataFrame:
         "left": [item.left for item in items],
         "right": [item.right for item in items],
         "jaccard": [item.jaccard for item in items],
-        "support": [round(item.support) for item in items],
+        "support": [item.whole_support for item in items],
         "interval": [interval_words(item) for item in items],
         "chance": [item.chance for item in items],
         **marks,

@@ -244,7 +244,7 @@ def _in_full(reading: Reading, item: Any) -> None:
     left, right = map(_side, ("Left", "Right"), parts, queries)
     alike = alike_words(item.interval[0], counted)
     st.html(f'<div class="fg-sides">{left}<div class="fg-alike">{alike}</div>{right}</div>')
-    if item.support < reading.threshold:
+    if item.whole_support < reading.threshold:
         words = f"it holds for so few {counted.several} that much of it may be noise."
         markup.notice("amber", "Set aside by your threshold:", words)
     if item.missing:
