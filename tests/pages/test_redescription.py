@@ -56,7 +56,6 @@ def every_tab() -> None:
     """Here tabs are opened one by one."""
 
 
-
 def add_sides(*, public: bool = False, budget: str = "9") -> str:
     """Invented people with a left and a right side."""
     info = access.service().add_dataset(two_sided_people(), SCHEMA, budget=Decimal(budget), public=public)

@@ -8,6 +8,7 @@ from decimal import Decimal
 import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
+import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpcore.domain.conditions import Condition
@@ -43,7 +44,6 @@ HOSTILE = "=cmd <b>*x*</b>"
 @pytest.fixture
 def every_tab() -> None:
     """Here tabs are opened one by one."""
-
 
 
 def look(dataset_id: str, epsilon: str = "2", **parameters: object) -> str:
