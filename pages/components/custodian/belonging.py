@@ -58,14 +58,18 @@ def tell_apart(described: list[dict[str, Any]]) -> list[str]:
 
     Columns that link rows are never stored, so they are no columns of the tables.
     """
-    tables, faults = {table["name"]: table for table in described}, []
+    keys: dict[str, str] = {}
+    faults = []
     for table in described:
         if (key := table.pop("row_key_above", None)) is None:
             continue
-        parent = tables[table["parent"]]
-        if parent.setdefault("row_key", key) != key:
-            faults.append(f"Tables that belong to rows of '{parent['name']}' must name these by the same column of it.")
+        if keys.setdefault(table["parent"], key) != key:
+            faults.append(
+                f"Tables that belong to rows of '{table['parent']}' must name these by the same column of it."
+            )
     for table in described:
+        if table["name"] in keys:
+            table["row_key"] = keys[table["name"]]
         links = {table.get("row_key"), table.get("parent_key")}
         table["columns"] = [column for column in table["columns"] if column["name"] not in links]
     return faults

@@ -215,6 +215,7 @@ def _by_form(desk: Desk, uploads: Uploads, draft: Draft) -> None:
         answers = intake_form.one_table(main, draft.person, joined=bool(draft.keys))
     if uploads.database:
         answers.content["entity"] = main.name
+    answers.content = intake_yaml.completed(answers.content, draft.rest)
     names = {table.ident: "" if table is main else table.name for table in (main, *children)}
     draft.text = intake_yaml.text_of(answers.content, {names[ident]: rows for ident, rows in answers.rows.items()})
     if answers.wish is not None:
@@ -279,7 +280,7 @@ def _by_file(desk: Desk, uploads: Uploads, draft: Draft) -> None:
         name_files(draft.tables[0], children, with_main=False)
     answers = intake_form.from_text(draft.file_ids[0], draft.text)
     if answers.take_over:
-        _take_over(desk, draft, answers)
+        _take_over(desk, uploads, draft, answers)
     again = intake_check.show(draft.findings, lambda changes: _correct_text(desk, draft, answers, changes))
     if answers.store or again:
         _store(desk, uploads, draft, answers, children)
@@ -300,13 +301,13 @@ def _correct_text(desk: Desk, draft: Draft, answers: intake_form.Answers, change
     read_beside(desk, draft, "Reading the schema", read)
 
 
-def _take_over(desk: Desk, draft: Draft, answers: intake_form.Answers) -> NoReturn:
+def _take_over(desk: Desk, uploads: Uploads, draft: Draft, answers: intake_form.Answers) -> NoReturn:
     """Let the form say what the text says."""
 
     def read(_service: Service, watch: Watch) -> None:
         draft.faults = []
         with telling(desk, draft, draft.faults.append):
-            intake_yaml.take_over(answers.schema(watch), draft, draft.tables)
+            intake_yaml.take_over(answers.schema(watch), draft, draft.tables, database=uploads.database)
             draft.fresh |= {"intake-way": FORM, **intake_form.NO_TEXT}
 
     read_beside(desk, draft, "Reading the schema", read)

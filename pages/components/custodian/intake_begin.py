@@ -45,7 +45,7 @@ def draft_of(desk: Desk, uploads: Uploads) -> Draft | None:
     earlier: Draft | None = st.session_state.get(STATE)
     draft = Draft(ids, answers=Draft.typed())
     if earlier is not None and earlier.file_ids[0] == ids[0]:
-        draft.tables = earlier.tables
+        draft.tables, draft.rest = earlier.tables, earlier.rest
     with st.spinner("Reading the header …"):
         work = _begin_describing(desk, uploads, draft)
     if not work.active and work.problem:  # Not even that could be noted.

@@ -55,6 +55,8 @@ class TableDraft:
         The rows of the form as they were last answered.
     past, future : list
         What was changed, to be undone or done again: the changed rows as they were.
+    rest : dict
+        What a schema that was taken over says of the table's rows, beyond the fields of the form.
     """
 
     ident: str
@@ -69,6 +71,7 @@ class TableDraft:
     turn: int = 0
     past: list[list[dict[str, Any]]] = field(default_factory=list)
     future: list[list[dict[str, Any]]] = field(default_factory=list)
+    rest: dict[str, Any] = field(default_factory=dict)
 
     @property
     def now(self) -> pd.DataFrame:
@@ -79,7 +82,7 @@ class TableDraft:
         """This draft with what was typed in an earlier one about columns of the same name."""
         if earlier is None or earlier.columns == self.columns:
             return earlier or self
-        self.name, self.version = earlier.name, earlier.version
+        self.name, self.version, self.rest = earlier.name, earlier.version, earlier.rest
         carried = self.rows
         if earlier.typed is not None:
             carried = schema_rows.carry_over(self.rows, earlier.typed)
