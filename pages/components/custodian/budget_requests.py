@@ -83,6 +83,12 @@ def _advise(request: BudgetRequest, account: Account, whole: Balance) -> None:
             "This analyst is frozen.",
             f"A grant alone does not unfreeze them. The reason given: {account.standing.frozen}",
         )
+    if account.standing.limit is None:
+        markup.notice(
+            "plain",
+            "This analyst has no limit of their own.",
+            "What you grant becomes one: it is all that they may spend on this data set, together with what is spent.",
+        )
     if _missing(_proposed(request, account), account, whole):
         markup.notice(
             "amber",
@@ -93,9 +99,13 @@ def _advise(request: BudgetRequest, account: Account, whole: Balance) -> None:
 
 
 def _missing(limit: Decimal, account: Account, whole: Balance) -> Decimal:
-    """By how much the total of a data set keeps its analyst from spending a limit."""
+    """By how much the total of a data set keeps its analyst from spending a limit.
+
+    More than all of it, if the total was lowered below what is spent.
+    """
     used = account.balance.spent + account.balance.reserved
-    return max(Decimal(0), limit - used - whole.left)
+    room = whole.cap - whole.spent - whole.reserved
+    return max(Decimal(0), limit - used - room)
 
 
 def _form(request: BudgetRequest, account: Account, whole: Balance) -> None:
@@ -162,8 +172,7 @@ def _answered(answered: Sequence[BudgetRequest], names: Mapping[str, str]) -> No
 
 
 def _row(request: BudgetRequest, answer: LedgerEntry, names: Mapping[str, str]) -> str:
-    limit = answer.analyst_cap if request.state == "granted" else None
-    end = "declined" if limit is None else f"granted: {amounts.left(limit)} in all"
+    end = "declined" if request.granted is None else f"granted: {amounts.left(request.granted)} in all"
     return markup.row(
         [
             markup.unbroken(f"{request.time:%Y-%m-%d}"),
