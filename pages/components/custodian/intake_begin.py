@@ -60,11 +60,21 @@ def _known_draft(desk: Desk, ids: list[str]) -> Draft | None:
     mine: Draft | None = st.session_state.get(STATE)
     notes = desk.notes()
     if mine is None or mine.noted != notes:
-        mine = Draft.read(notes)
+        mine = _taken_up(mine, Draft.read(notes))
     if mine is None or mine.file_ids != ids:
         return None
     st.session_state[STATE] = mine
     return mine
+
+
+def _taken_up(mine: Draft | None, noted: Draft | None) -> Draft | None:
+    """What another session has noted, with what was typed in this one just now."""
+    earlier = {table.ident: table for table in mine.tables} if mine is not None else {}
+    for table in noted.tables if noted is not None else ():
+        if table.ident in earlier:
+            grid = st.session_state.get(earlier[table.ident].grid)
+            table.take_up(earlier[table.ident], grid["edited_rows"] if grid else {})
+    return noted
 
 
 def _begin_describing(desk: Desk, uploads: Uploads, draft: Draft) -> upload_reading.Reading:

@@ -62,7 +62,7 @@ class Draft:
         content = {name: getattr(self, name) for name in _PLAIN}
         tables = [table.written() for table in self.tables]
         content |= {"tables": tables, "answers": self.answers, "rest": self.rest}
-        text = json.dumps(content)
+        text = json.dumps(content, sort_keys=True)
         if text != self.noted:
             desk.note(text)
             self.noted = text
