@@ -143,6 +143,27 @@ def test_one_column_in_full():
     assert found["label"] == "Ward"
 
 
+@pytest.mark.parametrize("between", ["\t", " = "])
+def test_categories_are_read_back_as_they_are_listed(between):
+    categories = ["a", "dose = 0", "x =", "=", '"quoted" = y', 'a "b"', "c; d", "<= 5", "tab\there"]
+    labels = {"dose = 0": "none given", "x =": "an = sign", '"quoted" = y': '"', "=": "equal", "c; d": "both"}
+    [row] = schema_rows.written(
+        schema_rows.rows_of([{"name": "a", "type": "categorical", "categories": categories, "labels": labels}])
+    )
+    assert schema_rows.listed(schema_rows.lines_of(row, between)) == {"categories": categories, "labels": labels}
+
+
+def test_a_label_leaves_categories_as_they_are():
+    app = change(find(upload(), "ward"), "Categories", '"dose = 0"; "open')
+    app.selectbox(key=f"intake-one-{ident(app)}").set_value("ward")
+    checked(app.run())
+    next(box for box in app.text_input if box.key.startswith("intake-full-") and box.label == "Label").set_value("Ward")
+    button(app, "Take over for").click()
+    app = checked(app.run())
+    assert column(app, "ward")["Categories"] == '"dose = 0"; "open'
+    assert column(app, "ward")["Label"] == "Ward"
+
+
 def test_the_form_as_text_and_back():
     app = change(find(upload(), "ward"), "Categories", "north; south")
     app.text_input(key="intake-name").set_value("Wards")
