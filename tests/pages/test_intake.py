@@ -24,6 +24,7 @@ from pages.components.custodian.intake_tables import TableDraft
 from pages.components.kit import schema_view
 from pages.components.visitor import access, login
 from tests.support.page_tools import (
+    APART,
     bring,
     button,
     checked,
@@ -456,6 +457,19 @@ def test_what_is_discarded_is_gone_everywhere():
     bring(app, "Data file", "left.csv", LEFT)
     assert app.text_input(key="intake-name").value == ""
     assert app.number_input(key="intake-max-rows").value is None
+
+
+def test_the_main_file_is_removed_with_others_only_after_a_question():
+    app = remove(upload(), "left.csv")
+    desk = access.service().desk()
+    assert "these go with it: **right.csv**" in words(app).replace(APART, "")
+    assert len(desk.files()) == 2
+    app.button(key="remove-nothing").click()
+    assert len(desk.files()) == 2
+    assert not [item for item in checked(app.run()).button if item.key == "remove-all"]
+    remove(app, "left.csv").button(key="remove-all").click()
+    checked(app.run())
+    assert not desk.files()
 
 
 def test_nothing_is_left_of_an_upload_that_is_stored():

@@ -38,7 +38,7 @@ from pages.components.custodian.intake_tables import (
     name_files,
     remembered,
 )
-from pages.components.custodian.uploads import DATABASES, TYPES, files_at, is_database
+from pages.components.custodian.uploads import DATABASES, TYPES, files_at, is_database, question
 from pages.components.custodian.workbench import Wish
 from pages.components.kit import slot
 from pages.components.kit.markup import plain
@@ -64,6 +64,7 @@ def show() -> None:
     """Upload, describe, store."""
     above = st.container()
     desk = access.service().desk()
+    question(desk)
     work = upload_reading.current()  # First: once it has ended, what it did is seen below.
     earlier: Draft | None = st.session_state.get(STATE)
     if earlier is not None and earlier.stored is not None:
