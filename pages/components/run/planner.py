@@ -15,7 +15,7 @@ from dpcore.workspace.requests import Hindrance, Quote, RunRequest
 from pages.components.kit import epsilon, figure, markup
 from pages.components.kit.texts import text
 from pages.components.visitor import access, background
-from pages.components.visitor.background import Work
+from pages.components.visitor.background import InTurn
 
 if TYPE_CHECKING:
     from dpcore.plots.methods import EpsilonCurve
@@ -49,7 +49,7 @@ class Question:
 
 
 @dataclass
-class Outlooking(Work):
+class Outlooking(InTurn):
     """An outlook that is being made."""
 
     failed = "The answer could not be worked out. Try another method, or fewer columns."
