@@ -11,7 +11,7 @@ from pages.components.families import registry
 from pages.components.kit import dialog, markup, theme
 from pages.components.kit.texts import ASSETS, text
 from pages.components.run import meter, review
-from pages.components.visitor import access, login, menu, return_to, tour
+from pages.components.visitor import access, for_programs, login, menu, return_to, tour
 
 
 def frame() -> None:
@@ -68,7 +68,7 @@ def _finish(page: str) -> None:
             meter.show(dataset)
             st.divider()
         tour.offer(page)
-        login.show()
+        login.show(for_programs.log_out)
 
 
 if __name__ == "__main__":

@@ -27,9 +27,10 @@ def page() -> None:
         progress.watch_active(dataset.id)
     everything = st.toggle("Show results of all data sets", key="all-releases")
     shown = None if everything else dataset.id
-    imports, lost = importing.read()
+    released = access.service().releases(shown)
+    imports, lost = importing.read(released)
     importing.offer(lost)
-    releases = [*access.service().releases(shown), *imports]
+    releases = [*released, *imports]
     if releases:
         _find(releases, access.service().release_notes(shown), sharing.read(shown))
     else:

@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine, RowMapping
 
 from dpcore.errors import ConflictError, NotFoundError, RequestError
-from dpcore.privacy.budgets import parse_epsilon, parse_limit
+from dpcore.privacy.budgets import parse_epsilon, parse_limit, plain_epsilon
 from dpcore.workspace.database import ledger_entries, read, write
 from dpcore.workspace.ledger_lines import append, caps_of, kept_note, means_of, standing_of
 from dpcore.workspace.populations import account_of, members
@@ -111,7 +111,7 @@ class Grants:
         ConflictError
             If it was answered before.
         RequestError
-            If it is declined without a reason.
+            If it is declined without a reason, or the new limit is not above the present one.
         """
         limit = None if limit is None else parse_limit(limit)
         why = _needed(reason) if limit is None else kept_note(reason)
@@ -131,6 +131,7 @@ class Grants:
                     answers=number,
                 )
             else:
+                _check_more(standing_of(connection, asked.dataset_id, asked.analyst).limit, limit)
                 _grant(connection, asked.dataset_id, asked.analyst, limit, why, actor, number)
             return _request(connection, number)
 
@@ -171,6 +172,14 @@ def _needed(reason: str) -> str:
     if not kept:
         raise RequestError("Give a reason: it is kept, and the other side reads it.")
     return kept
+
+
+def _check_more(present: Decimal | None, limit: Decimal) -> None:
+    """Refuse to answer a request for more with less. Raises ``RequestError``."""
+    if present is not None and limit <= present:
+        raise RequestError(
+            f"This grants nothing: the limit is ε {plain_epsilon(present)} in all already. Give a higher one, or decline."
+        )
 
 
 def _grant(
@@ -229,4 +238,5 @@ def _budget_request(row: RowMapping, answer: RowMapping | None) -> BudgetRequest
         time=row["time"],
         state="open" if answer is None else states[answer["kind"]],
         answer="" if answer is None else answer["note"],
+        granted=None if answer is None or answer["kind"] != "grant" else answer["analyst_cap"],
     )

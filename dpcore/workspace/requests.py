@@ -182,6 +182,8 @@ class BudgetRequest:
     state : {"open", "granted", "declined"}
     answer : str
         What the custodian wrote.
+    granted : Decimal or None
+        The limit that was given: what the analyst may spend in all.
     """
 
     number: int
@@ -192,6 +194,7 @@ class BudgetRequest:
     time: datetime
     state: BudgetRequestState
     answer: str
+    granted: Decimal | None = None
 
 
 @dataclass(frozen=True)

@@ -427,6 +427,20 @@ def test_a_grant_can_raise_the_total_that_would_stop_it() -> None:
     assert as_(ANN).balance(dataset).left == ONE
 
 
+def test_a_total_that_was_lowered_below_what_is_spent_is_raised_far_enough() -> None:
+    dataset = new_ward(budget="5", each="0")
+    as_(OFFICE).charge(dataset, Decimal(5), note="a study before this ledger")
+    as_(OFFICE).raise_caps(dataset, budget=Decimal(2))
+    number = asked(dataset)
+    app = view("Requests")
+    assert "raise the total by ε 3.50" in notices(app)
+    app.checkbox(key=f"answer-raise-{number}").set_value(True)
+    app.text_input(key=f"answer-limit-{number}").set_value("1")
+    app.button(key=f"Grant-{number}").click().run()
+    assert "The request is granted." in words(checked(app))
+    assert as_(ANN).balance(dataset).left == ONE
+
+
 def test_a_grant_is_told_even_if_the_total_could_not_be_raised(monkeypatch: pytest.MonkeyPatch) -> None:
     def held_up(*_: object, **__: object) -> None:
         raise AwayError("The data base is away.")
@@ -450,6 +464,19 @@ def test_what_was_typed_for_one_data_set_is_not_for_the_next() -> None:
     other = second if first in typed else first
     app.sidebar.selectbox(key=access.DATASET_KEY).set_value(other).run()
     assert checked(app).text_input(key=f"caps-{other}-budget").value == ""
+
+
+def test_the_analyst_reads_how_much_was_granted(login: Login) -> None:
+    dataset = new_ward(each="0")
+    as_(OFFICE).answer(asked(dataset), Decimal("0.2"), "for a pilot")
+    login(ANN)
+    told = page_words(open_page("data_sets"))
+    assert "for ε 0.50 more was granted: ε 0.20 in all, with what you have spent." in told
+
+
+def test_who_has_no_limit_is_given_one_knowingly() -> None:
+    asked(new_ward())
+    assert "What you grant becomes one" in notices(view("Requests"))
 
 
 def test_a_grant_that_the_total_stops_says_so_to_the_analyst(login: Login) -> None:

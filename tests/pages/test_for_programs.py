@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from pages.components.visitor import access
+import pytest
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
+
+from dpcore.errors import AwayError
+from dpcore.service import Service
+from dpcore.workspace.users import User
+from pages.components.server import programs
+from pages.components.visitor import access, for_programs, login
 from tests.support.page_tools import add_ward, button, checked, open_page, words
 
 
@@ -23,3 +31,28 @@ def test_a_token_is_shown_once_and_can_be_ended():
     button(app, "End all my tokens").click().run()
     assert "2 tokens ended" in words(checked(app))
     assert access.installation().tokens() == []
+
+
+@pytest.mark.parametrize("away", [False, True])
+def test_tokens_end_with_a_press_of_log_out(monkeypatch: pytest.MonkeyPatch, away: bool) -> None:
+    def held_up(_service: Service) -> int:
+        raise AwayError("The data base is away.")
+
+    dataset, left = access.installation().dataset(add_ward()).name, []
+    ann, bob = (User(f"{name}@x.org", frozenset({"analyst"})) for name in ("ann", "bob"))
+    own, other = (access.installation().acting(visitor).issue_token().text for visitor in (ann, bob))
+    monkeypatch.setattr(login, "user", lambda: ann)
+    monkeypatch.setattr(for_programs.st, "logout", lambda: left.append(login.user().name))
+    if away:
+        monkeypatch.setattr(Service, "end_tokens", held_up)
+    for_programs.log_out()
+    assert left == [ann.name]  # Also if the tokens could not be ended.
+    assert answer(other, dataset) == 200
+    assert answer(own, dataset) == (200 if away else 401)
+
+
+def answer(token: str, dataset: str) -> int:
+    """The status of the answer that a program with a token gets."""
+    client = TestClient(Starlette(routes=programs.ROUTES))
+    asked = client.get("/api/v1/budget", params={"dataset": dataset}, headers={"Authorization": f"Bearer {token}"})
+    return int(asked.status_code)

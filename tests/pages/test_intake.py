@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -19,9 +20,11 @@ from dpcore.intake.readers import Watch
 from dpcore.service import Service
 from dpcore.workspace.users import User
 from pages.components.custodian import intake_drafts, schema_rows, upload_reading
+from pages.components.custodian.intake_tables import TableDraft
 from pages.components.kit import schema_view
 from pages.components.visitor import access, login
 from tests.support.page_tools import (
+    APART,
     bring,
     button,
     checked,
@@ -404,6 +407,36 @@ def test_another_session_goes_on_where_the_first_was():
     assert rows(open_page("custodian")).shape == rows(app).shape
 
 
+def test_looking_from_another_session_changes_nothing():
+    app = fill_in_half()
+    notes = access.service().desk().notes()
+    other = open_page("custodian")
+    assert_half_done(other)
+    assert access.service().desk().notes() == notes
+    drawn = app.session_state["intake"].tables[0].grid
+    assert checked(app.run()).session_state["intake"].tables[0].grid == drawn
+
+
+def test_what_is_typed_beside_another_session_is_laid_over_what_that_one_noted():
+    names = ["a", "b", "c"]
+    drafts = [{"name": name, "type": "integer", "lower": 0, "upper": 9} for name in names]
+    first = TableDraft("f", "f", "f", names, schema_rows.rows_of(drafts))
+    noted = json.dumps(first.written())
+    first.seen = ("", "All", 0, ["b", "c"])
+    first.answer(schema_rows.replaced(first.now, [{"name": "b", "unit": "kg"}]))
+    second = TableDraft.read(json.loads(noted))
+    second.answer(schema_rows.replaced(second.now, [{"name": "b", "unit": "g"}, {"name": "a", "label": "A"}]))
+    read = TableDraft.read(json.loads(json.dumps(second.written())))
+    read.take_up(first, {0: {"Unit": "kg", "Highest": 12}, 1: {"Label": "C"}})
+    assert read.grid != first.grid
+    rows = {row["Column"]: row for row in schema_rows.written(read.now)}
+    assert [rows[name]["Label"] for name in names] == ["A", "", "C"]
+    assert (rows["b"]["Unit"], rows["b"]["Highest"]) == ("g", 12)
+    assert read.rows.equals(read.now)
+    read.undo()
+    assert schema_rows.written(read.now)[2]["Label"] == ""
+
+
 def test_a_typed_schema_is_there_again_in_another_session():
     app = open_page("custodian")
     bring(app, "Data file", "left.csv", LEFT)
@@ -424,6 +457,19 @@ def test_what_is_discarded_is_gone_everywhere():
     bring(app, "Data file", "left.csv", LEFT)
     assert app.text_input(key="intake-name").value == ""
     assert app.number_input(key="intake-max-rows").value is None
+
+
+def test_the_main_file_is_removed_with_others_only_after_a_question():
+    app = remove(upload(), "left.csv")
+    desk = access.service().desk()
+    assert "these go with it: **right.csv**" in words(app).replace(APART, "")
+    assert len(desk.files()) == 2
+    app.button(key="remove-nothing").click()
+    assert len(desk.files()) == 2
+    assert not [item for item in checked(app.run()).button if item.key == "remove-all"]
+    remove(app, "left.csv").button(key="remove-all").click()
+    checked(app.run())
+    assert not desk.files()
 
 
 def test_nothing_is_left_of_an_upload_that_is_stored():

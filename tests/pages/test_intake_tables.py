@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import sqlite3
 from pathlib import Path
 
@@ -12,7 +13,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpcore.domain.schema import Schema
-from pages.components.custodian import schema_rows
+from dpcore.domain.unfinished import Unfinished
+from dpcore.errors import SchemaError
+from pages.components.custodian import intake_yaml, schema_rows
+from pages.components.custodian.intake_draft import Draft
+from pages.components.custodian.intake_tables import TableDraft
 from pages.components.kit import schema_view
 from pages.components.visitor import access
 from tests.support.page_tools import (
@@ -373,7 +378,7 @@ def test_rows_may_belong_to_rows_of_another_further_table():
     app = with_loads()
     _, load = [item for item in app.selectbox if item.label == "Rows belong to"]
     assert load.options == ["the person alone", "car"]
-    load.set_value("car")
+    load.select_index(1)
     store(app)
     assert "Table 'load': choose the columns that link it to rows of 'car'." in errors(app)
     by_label(app.selectbox, "Column that names the row of car").set_value("car_no")
@@ -382,8 +387,50 @@ def test_rows_may_belong_to_rows_of_another_further_table():
     assert [info.schema for info in access.service().datasets()] == [Schema.from_mapping(NESTED)]
 
 
-def test_a_schema_in_which_rows_belong_to_rows_goes_through_the_form():
+def test_a_schema_in_which_rows_belong_to_rows_goes_through_the_form_and_outlives_another_name():
     app = taken_over(upload(TRAINS, ("car.csv", NUMBERED), ("load.csv", LOADS)), Schema.from_mapping(NESTED))
-    assert [item.value for item in app.selectbox if item.label == "Rows belong to"] == ["the person alone", "car"]
+    assert [item.index for item in app.selectbox if item.label == "Rows belong to"] == [0, 1]
+    by_label(app.text_input, "Name of the table in car").set_value("waggon")
+    content = json.loads(json.dumps(NESTED).replace('"car"', '"waggon"'))
     assert "is stored" in words(store_all_the_same(store(app)))
-    assert [info.schema for info in access.service().datasets()] == [Schema.from_mapping(NESTED)]
+    assert [info.schema for info in access.service().datasets()] == [Schema.from_mapping(content)]
+
+
+def test_what_the_form_has_no_field_for_outlives_the_way_through_it():
+    told = {"description": "One row per car.", "keep": "last", "order_by": "wheels", "row_key": "car_no"}
+    content = SCHEMA.to_mapping()
+    content["children"] = [content["children"][0] | told]
+    content["privacy_unit"] |= {"keep": "first", "order_by": "direction", "order_format": "%d.%m.%Y"}
+    schema = Schema.from_mapping(content)
+    app = taken_over(upload(TRAINS, ("car.csv", NUMBERED)), schema)
+    assert Schema.from_text(app.session_state["intake"].text) == schema
+    assert "keep last, order_by wheels" in words(app)
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"from_rows": True}, "The form cannot say 'from_rows' of the table 'car'"),
+        ({"name": "waggon"}, "are 'waggon', and those here 'car'"),
+    ],
+)
+def test_a_schema_that_the_form_cannot_say_is_refused_and_changes_nothing(change, sentence):
+    content = SCHEMA.to_mapping()
+    content["children"] = [content["children"][0] | change]
+    main, car = (TableDraft(name, name, name, ["a"], schema_rows.rows_of([{"name": "a"}])) for name in ("train", "car"))
+    draft = Draft(["train", "car"])
+    with pytest.raises(SchemaError, match=sentence):
+        intake_yaml.take_over(Unfinished.from_mapping(content), draft, [main, car])
+    assert not draft.fresh
+    assert main.typed is car.typed is None
+
+
+def test_a_schema_of_a_database_reaches_the_tables_that_it_names():
+    car, train = (
+        TableDraft(name, name, name, ["a"], schema_rows.rows_of([{"name": "a"}])) for name in ("car", "train")
+    )
+    draft = Draft(["d"])
+    intake_yaml.take_over(Unfinished.of(SCHEMA), draft, [car, train], database=True)
+    assert draft.fresh["intake-main-d"] == "train"
+    assert draft.fresh["intake-further-d-train"] == ["car"]
+    assert [column["name"] for column in schema_rows.columns_of(train.now)[0]] == ["direction"]

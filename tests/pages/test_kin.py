@@ -137,6 +137,16 @@ def test_a_data_set_gets_another_name_and_description() -> None:
     assert access.service().dataset(first).name == "clinic"
 
 
+def test_what_was_not_typed_over_stays_as_another_custodian_left_it() -> None:
+    first, app = add_ward(), view("Data set")
+    access.service().describe_dataset(first, "Written in another tab.")
+    app.text_input(key=f"upkeep-name-{first}-ward").set_value("clinic")
+    button(app, "Change them").click()
+    checked(app.run())
+    found = access.service().dataset(first)
+    assert (found.name, found.description) == ("clinic", "Written in another tab.")
+
+
 def test_a_data_set_is_retired_and_its_records_removed() -> None:
     first, app = add_ward(), view("Data set")
     assert button(app, "Retire").disabled

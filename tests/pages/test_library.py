@@ -77,6 +77,20 @@ def test_an_import_that_cannot_be_read_leaves_the_page_as_it_is_and_can_be_remov
     assert service.imported_releases() == ([], [])
 
 
+def test_a_name_or_a_note_that_was_not_typed_over_stays_as_it_is_by_now() -> None:
+    fit(add_ward())
+    [release] = access.service().releases()
+    app = open_page("releases")
+    for name, note in (("Old people", "First."), ("Old people", "Second.")):
+        access.service().note_release(release.id, "Another name", note)
+        app.text_input(key=f"note-name-{release.id}").set_value(name)
+        button(app, "Save name and note").click()
+        checked(app.run())
+        found = access.service().release_notes()[release.id]
+        assert found.note == note
+    assert found.name == "Another name", "typed before, and changed elsewhere since"
+
+
 def test_a_page_begins_with_its_latest_results() -> None:
     dataset_id = add_ward(budget="9")
     assert "Latest results" not in words(open_page("rule_list"))

@@ -12,7 +12,7 @@ from dpcore.service import Service
 from dpcore.workspace.requests import RunRequest
 from pages.components.run import planner
 from pages.components.visitor import access
-from tests.support.page_tools import add_ward, button, checked, fit, open_page, submit, words
+from tests.support.page_tools import add_ward, button, checked, fit, open_page, quote, submit, words
 
 MEANS = {"0.1": 0.6, "1": 0.8, "10": 0.9}
 
@@ -75,6 +75,18 @@ def test_more_than_is_left_is_marked(answer: dict[str, Outlook]) -> None:
     text = words(app)
     assert "does not fit into what you have left: ε = 2.00" in text
     assert text.count("no: more than is left") == 1
+
+
+def test_what_is_in_the_way_is_named(answer: dict[str, Outlook]) -> None:
+    dataset_id = add_ward(budget="20")
+    app = ask(open_page("tree"), 88)
+    access.installation().raise_caps(dataset_id, run_cap=Decimal(2))
+    text = words(checked(app.run()))
+    assert "but 2.00 is allowed for one run" in text
+    assert text.count("no: more than one run may cost") == 1
+    assert "more than is left" not in text
+    access.installation().retire_dataset(dataset_id, note="the study has ended")
+    assert planner._within(quote(dataset_id)) == "no: nothing more can be run"
 
 
 @pytest.mark.parametrize(

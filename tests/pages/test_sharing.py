@@ -116,6 +116,22 @@ def test_a_share_that_is_refused_gives_a_sentence_and_shows_what_is_so(visit: Vi
     assert not errors(checked(app.run())), "it is said once"
 
 
+def test_an_import_that_is_shared_later_is_one_result(visit: Visit):
+    _, hers, his = house(visit)
+    visit(ANN)
+    content = access.service().release(hers).to_json().encode()
+    visit(BOB)
+    access.service().import_release(content)
+    assert sorted(line[-6:] for line in options(open_page("releases"), "Result")) == sorted([hers[:6], his[:6]])
+    visit(ANN)
+    access.service().share(hers)
+    visit(BOB)
+    app = open_page("releases")
+    [of_ann] = [line for line in options(app, "Result") if hers[:6] in line]
+    assert " · by ann@x.org · " in of_ann
+    assert "(imported)" not in words(app)
+
+
 def test_others_read_name_and_note_but_have_no_form(visit: Visit):
     _, hers, _ = house(visit)
     visit(ANN)

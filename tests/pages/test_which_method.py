@@ -136,6 +136,30 @@ def test_a_limit_on_one_run_is_not_told_as_a_lack_of_budget() -> None:
     assert "is allowed for one run" in caution
 
 
+def test_the_least_that_is_proposed_is_not_said_to_be_allowed() -> None:
+    wish = Wish(DESCRIBE, "died", part=Decimal("0.1"))
+    [caution] = advice.advise(wish, SCHEMA, quoted(add_ward(budget="0.05"))).cautions
+    assert caution.startswith("Even ε = 0.01, the least that is proposed here, is more than you allow: allow more.")
+    assert "Your groups take ε" in caution or "No usual ε" in caution
+
+
+@pytest.mark.parametrize(
+    ("run_cap", "part", "told"),
+    [
+        ("0.05", "1", "At ε = 0.05, the most that one run may cost here, "),
+        (None, "1", "At ε = 0.10, the most that is left, "),
+        (None, "0.9", "At ε = 0.05, the most that you allow, "),
+    ],
+)
+def test_what_keeps_a_run_from_costing_more_is_named(run_cap: str | None, part: str, told: str) -> None:
+    dataset_id = add_ward(budget="0.1")
+    if run_cap is not None:
+        access.installation().raise_caps(dataset_id, run_cap=Decimal(run_cap))
+    wish = Wish(COUNT, group=Decimal("0.00001"), part=Decimal(part))
+    [caution] = advice.advise(wish, SCHEMA, quoted(dataset_id, "summaries", "")).cautions
+    assert caution.startswith(told)
+
+
 @pytest.mark.parametrize(
     ("happens", "told", "asks"),
     [

@@ -143,6 +143,27 @@ def test_one_column_in_full():
     assert found["label"] == "Ward"
 
 
+@pytest.mark.parametrize("between", ["\t", " = "])
+def test_categories_are_read_back_as_they_are_listed(between):
+    categories = ["a", "dose = 0", "x =", "=", '"quoted" = y', 'a "b"', "c; d", "<= 5", "tab\there"]
+    labels = {"dose = 0": "none given", "x =": "an = sign", '"quoted" = y': '"', "=": "equal", "c; d": "both"}
+    [row] = schema_rows.written(
+        schema_rows.rows_of([{"name": "a", "type": "categorical", "categories": categories, "labels": labels}])
+    )
+    assert schema_rows.listed(schema_rows.lines_of(row, between)) == {"categories": categories, "labels": labels}
+
+
+def test_a_label_leaves_categories_as_they_are():
+    app = change(find(upload(), "ward"), "Categories", '"dose = 0"; "open')
+    app.selectbox(key=f"intake-one-{ident(app)}").set_value("ward")
+    checked(app.run())
+    next(box for box in app.text_input if box.key.startswith("intake-full-") and box.label == "Label").set_value("Ward")
+    button(app, "Take over for").click()
+    app = checked(app.run())
+    assert column(app, "ward")["Categories"] == '"dose = 0"; "open'
+    assert column(app, "ward")["Label"] == "Ward"
+
+
 def test_the_form_as_text_and_back():
     app = change(find(upload(), "ward"), "Categories", "north; south")
     app.text_input(key="intake-name").set_value("Wards")
@@ -231,3 +252,47 @@ def test_columns_that_a_schema_adds_come_last():
         ("a", "boolean", True),
         ("b", "boolean", True),
     ]
+
+
+INFERRED = """
+name: s
+max_rows: 9
+origin: inferred from records
+columns:
+  - {name: ward, type: categorical, categories: [north, south]}
+"""
+
+
+def test_a_schema_read_off_the_records_does_not_become_a_declared_one_in_the_form():
+    app = upload()
+    app.segmented_control(key="intake-way").set_value(YAML)
+    checked(app.run())
+    app.text_area(key="intake-yaml").set_value(INFERRED)
+    checked(app.run())
+    for what in ("Take it over into the form", "Check and store"):
+        button(app, what).click()
+        app = checked(app.run())
+        assert "No result on this data set would be private" in errors(app)
+        assert app.text_area(key="intake-yaml").value == INFERRED
+    assert not access.service().datasets()
+
+
+def test_where_facts_come_from_goes_through_the_form():
+    content = yaml.safe_load(INFERRED) | {"origin": "dictionary", "entity": "patient"}
+    content["columns"].append({"name": "age", "type": "integer", "lower": 0, "upper": 90, "bins": 9, "origin": "known"})
+    main, taken = draft(["ward", "age", "sex"]), Draft(["f"])
+    intake_yaml.take_over(Unfinished.from_mapping(content), taken, [main])
+    again = Draft.read(json.dumps(vars(taken) | {"tables": [main.written()]}))
+    assert again is not None
+    typed = schema_rows.replaced(again.tables[0].now, [{"name": "sex", "type": "boolean"}])
+    columns, faults = schema_rows.columns_of(typed)
+    assert not faults
+    said = intake_yaml.completed({"name": "s", "max_rows": 9, "columns": columns}, again.rest)
+    schema = Unfinished.from_mapping(said).schema
+    assert schema.origin == "dictionary"
+    assert schema.entity == "patient"
+    assert {column.name: column.origin for column in schema.columns} == {
+        "ward": "dictionary",
+        "age": "known",
+        "sex": "declared",
+    }

@@ -128,6 +128,19 @@ def test_asking_and_granting(engine: Engine) -> None:
     assert grants.requests(analyst="bob") == grants.requests({"other"}) == []
 
 
+def test_a_request_is_not_granted_with_a_limit_that_gives_nothing(engine: Engine) -> None:
+    grants = Grants(engine)
+    grants.grant("data", "ann", ONE, "a pilot", actor="office")
+    number = grants.ask("data", "ann", HALF, "more").number
+    for limit in (HALF, ONE):
+        with pytest.raises(RequestError, match="the limit is ε 1.00 in all already"):
+            grants.answer(number, limit, "", actor="office")
+    assert grants.requests()[0].granted is None
+    assert grants.answer(number, TWO, "", actor="office").granted == TWO
+    grants.grant("data", "ann", HALF, "less again", actor="office")
+    assert grants.requests()[0].granted == TWO
+
+
 def test_one_answer_wins_when_two_custodians_answer_at_once(engine: Engine) -> None:
     grants = Grants(engine)
     number, ends = grants.ask("data", "ann", HALF, "please").number, []

@@ -19,20 +19,22 @@ def ask(child: TableDraft, children: list[TableDraft], described: dict[str, Any]
 
     The key of the other table's rows is noted as ``row_key_above``, until :func:`tell_apart`.
     """
-    others = {other.name: other for other in children if other is not child and other.name}
+    others = {other.ident: other for other in children if other is not child and other.name}
     if not others:
         return []
     which, here, there = st.columns(3)
-    parent: str = which.selectbox(
+    chosen: str = which.selectbox(
         "Rows belong to",
         [PERSON, *others],
         key=remembered(f"intake-parent-{child.ident}", PERSON, [PERSON, *others]),
+        format_func=lambda ident: others[ident].name if ident in others else ident,
         help=text("rows_belong"),
         **KEEP,
     )
-    if parent == PERSON:
+    if chosen == PERSON:
         return []
-    above = others[parent]
+    above = others[chosen]
+    parent = above.name
     own: str | None = here.selectbox(
         f"Column that names the row of {plain(parent)}",
         child.columns,
@@ -58,14 +60,18 @@ def tell_apart(described: list[dict[str, Any]]) -> list[str]:
 
     Columns that link rows are never stored, so they are no columns of the tables.
     """
-    tables, faults = {table["name"]: table for table in described}, []
+    keys: dict[str, str] = {}
+    faults = []
     for table in described:
         if (key := table.pop("row_key_above", None)) is None:
             continue
-        parent = tables[table["parent"]]
-        if parent.setdefault("row_key", key) != key:
-            faults.append(f"Tables that belong to rows of '{parent['name']}' must name these by the same column of it.")
+        if keys.setdefault(table["parent"], key) != key:
+            faults.append(
+                f"Tables that belong to rows of '{table['parent']}' must name these by the same column of it."
+            )
     for table in described:
+        if table["name"] in keys:
+            table["row_key"] = keys[table["name"]]
         links = {table.get("row_key"), table.get("parent_key")}
         table["columns"] = [column for column in table["columns"] if column["name"] not in links]
     return faults
@@ -74,10 +80,11 @@ def tell_apart(described: list[dict[str, Any]]) -> list[str]:
 def answers(schema: Schema, tables: list[TableDraft]) -> dict[str, Any]:
     """What the fields begin with, so that they say what a schema does."""
     marks: dict[str, Any] = {}
+    idents = {table.name: table.ident for table in tables}
     for child in schema.children:
         for table in (table for table in tables if table.name == child.name):
             parent = schema.parent_of(child)
-            marks[f"intake-parent-{table.ident}"] = PERSON if parent is None else parent.name
+            marks[f"intake-parent-{table.ident}"] = PERSON if parent is None else idents[parent.name]
             marks[f"intake-parent-key-{table.ident}"] = child.parent_key
             marks[f"intake-row-key-{table.ident}"] = None if parent is None else parent.row_key
     return marks

@@ -89,6 +89,12 @@ def _advise(request: BudgetRequest, account: Account, whole: Balance) -> None:
             "Nothing bounds what was spent on the data set at the δ of its total.",
             "Nothing can be run on it, whatever is granted, until you raise that δ: see the view Budget.",
         )
+    if account.standing.limit is None:
+        markup.notice(
+            "plain",
+            "This analyst has no limit of their own.",
+            "What you grant becomes one: it is all that they may spend on this data set, together with what is spent.",
+        )
     if _missing(_proposed(request, account), account, whole):
         markup.notice(
             "amber",
@@ -99,11 +105,15 @@ def _advise(request: BudgetRequest, account: Account, whole: Balance) -> None:
 
 
 def _missing(limit: Decimal, account: Account, whole: Balance) -> Decimal:
-    """By how much the total of a data set keeps its analyst from spending a limit; 0 if no higher one would help."""
+    """By how much the total of a data set keeps its analyst from spending a limit; 0 if no higher one would help.
+
+    More than all of it, if the total was lowered below what is spent.
+    """
     used = account.balance.spent + account.balance.reserved
-    if not (whole.spent + whole.reserved).is_finite():
+    taken = whole.spent + whole.reserved
+    if not taken.is_finite():
         return Decimal(0)
-    return max(Decimal(0), limit - used - whole.left)
+    return max(Decimal(0), limit - used - (whole.cap - taken))
 
 
 def _form(request: BudgetRequest, account: Account, whole: Balance) -> None:
@@ -170,8 +180,7 @@ def _answered(answered: Sequence[BudgetRequest], names: Mapping[str, str]) -> No
 
 
 def _row(request: BudgetRequest, answer: LedgerEntry, names: Mapping[str, str]) -> str:
-    limit = answer.analyst_cap if request.state == "granted" else None
-    end = "declined" if limit is None else f"granted: {amounts.left(limit)} in all"
+    end = "declined" if request.granted is None else f"granted: {amounts.left(request.granted)} in all"
     return markup.row(
         [
             markup.unbroken(f"{request.time:%Y-%m-%d}"),

@@ -90,7 +90,7 @@ def changed(rows: Rows, names: list[str], field: str, value: Any) -> Rows:
 def in_full(rows: Rows, name: str, mark: str) -> Rows | None:
     """Everything that people read about one column, with room to write. The changed rows on demand."""
     row = next(row for row in schema_rows.written(rows) if row[schema_rows.NAME] == name)
-    lines = schema_rows.lines_of(row).replace("\t", " = ")
+    lines = schema_rows.lines_of(row, " = ")
     known = [row[field] or "" for field in (schema_rows.LABEL, schema_rows.DESCRIPTION, schema_rows.UNIT)]
     # The fields begin anew when what they begin with has changed elsewhere.
     key = f"intake-full-{mark}-{hashlib.sha256(repr([name, lines, *known]).encode()).hexdigest()[:16]}"
@@ -106,10 +106,11 @@ def in_full(rows: Rows, name: str, mark: str) -> Rows | None:
             key=remembered(f"{key}-lines", lines),
             height=230,
             placeholder="11 = died\n1 = discharged home",
-            help="Two columns copied from a spreadsheet can be pasted here.",
+            help='Two columns copied from a spreadsheet can be pasted here. Write a code with = as "a = b".',
             **KEEP,
         )
-        said |= schema_rows.listed(entry)
+        if entry != lines:
+            said |= schema_rows.listed(entry)
     elif row[schema_rows.TYPE] in schema_rows.NUMERIC:
         said["unit"] = right.text_input("Unit", key=remembered(f"{key}-unit", known[2]), **KEEP).strip()
     if not st.button(f"Take over for '{plain(name)}'", key=f"press-{key}"):

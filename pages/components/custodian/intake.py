@@ -38,7 +38,7 @@ from pages.components.custodian.intake_tables import (
     name_files,
     remembered,
 )
-from pages.components.custodian.uploads import DATABASES, TYPES, files_at, is_database
+from pages.components.custodian.uploads import DATABASES, TYPES, files_at, is_database, question
 from pages.components.custodian.workbench import Wish
 from pages.components.kit import slot
 from pages.components.kit.markup import plain
@@ -64,6 +64,7 @@ def show() -> None:
     """Upload, describe, store."""
     above = st.container()
     desk = access.service().desk()
+    question(desk)
     work = upload_reading.current()  # First: once it has ended, what it did is seen below.
     earlier: Draft | None = st.session_state.get(STATE)
     if earlier is not None and earlier.stored is not None:
@@ -215,6 +216,7 @@ def _by_form(desk: Desk, uploads: Uploads, draft: Draft) -> None:
         answers = intake_form.one_table(main, draft.person, joined=bool(draft.keys))
     if uploads.database:
         answers.content["entity"] = main.name
+    answers.content = intake_yaml.completed(answers.content, draft.rest)
     names = {table.ident: "" if table is main else table.name for table in (main, *children)}
     draft.text = intake_yaml.text_of(answers.content, {names[ident]: rows for ident, rows in answers.rows.items()})
     if answers.wish is not None:
@@ -279,7 +281,7 @@ def _by_file(desk: Desk, uploads: Uploads, draft: Draft) -> None:
         name_files(draft.tables[0], children, with_main=False)
     answers = intake_form.from_text(draft.file_ids[0], draft.text)
     if answers.take_over:
-        _take_over(desk, draft, answers)
+        _take_over(desk, uploads, draft, answers)
     again = intake_check.show(draft.findings, lambda changes: _correct_text(desk, draft, answers, changes))
     if answers.store or again:
         _store(desk, uploads, draft, answers, children)
@@ -300,13 +302,13 @@ def _correct_text(desk: Desk, draft: Draft, answers: intake_form.Answers, change
     read_beside(desk, draft, "Reading the schema", read)
 
 
-def _take_over(desk: Desk, draft: Draft, answers: intake_form.Answers) -> NoReturn:
+def _take_over(desk: Desk, uploads: Uploads, draft: Draft, answers: intake_form.Answers) -> NoReturn:
     """Let the form say what the text says."""
 
     def read(_service: Service, watch: Watch) -> None:
         draft.faults = []
         with telling(desk, draft, draft.faults.append):
-            intake_yaml.take_over(answers.schema(watch), draft, draft.tables)
+            intake_yaml.take_over(answers.schema(watch), draft, draft.tables, database=uploads.database)
             draft.fresh |= {"intake-way": FORM, **intake_form.NO_TEXT}
 
     read_beside(desk, draft, "Reading the schema", read)

@@ -45,7 +45,7 @@ def draft_of(desk: Desk, uploads: Uploads) -> Draft | None:
     earlier: Draft | None = st.session_state.get(STATE)
     draft = Draft(ids, answers=Draft.typed())
     if earlier is not None and earlier.file_ids[0] == ids[0]:
-        draft.tables = earlier.tables
+        draft.tables, draft.rest = earlier.tables, earlier.rest
     with st.spinner("Reading the header …"):
         work = _begin_describing(desk, uploads, draft)
     if not work.active and work.problem:  # Not even that could be noted.
@@ -60,11 +60,21 @@ def _known_draft(desk: Desk, ids: list[str]) -> Draft | None:
     mine: Draft | None = st.session_state.get(STATE)
     notes = desk.notes()
     if mine is None or mine.noted != notes:
-        mine = Draft.read(notes)
+        mine = _taken_up(mine, Draft.read(notes))
     if mine is None or mine.file_ids != ids:
         return None
     st.session_state[STATE] = mine
     return mine
+
+
+def _taken_up(mine: Draft | None, noted: Draft | None) -> Draft | None:
+    """What another session has noted, with what was typed in this one just now."""
+    earlier = {table.ident: table for table in mine.tables} if mine is not None else {}
+    for table in noted.tables if noted is not None else ():
+        if table.ident in earlier:
+            grid = st.session_state.get(earlier[table.ident].grid)
+            table.take_up(earlier[table.ident], grid["edited_rows"] if grid else {})
+    return noted
 
 
 def _begin_describing(desk: Desk, uploads: Uploads, draft: Draft) -> upload_reading.Reading:

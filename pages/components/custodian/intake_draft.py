@@ -36,6 +36,8 @@ class Draft:
     #: What the form says, as text; and answers that its fields are to begin with when it is drawn.
     text: str = ""
     fresh: dict[str, Any] = field(default_factory=dict)
+    #: What a schema that was taken over says of the whole, beyond the fields of the form.
+    rest: dict[str, Any] = field(default_factory=dict)
     #: What the values said of the schema. Read off the records, so it is never written down.
     findings: list[Any] = field(default_factory=list)
     #: What there is to say about columns that were looked at: the same holds.
@@ -58,8 +60,9 @@ class Draft:
         if answers is not None:
             self.answers = answers
         content = {name: getattr(self, name) for name in _PLAIN}
-        content |= {"tables": [table.written() for table in self.tables], "answers": self.answers}
-        text = json.dumps(content)
+        tables = [table.written() for table in self.tables]
+        content |= {"tables": tables, "answers": self.answers, "rest": self.rest}
+        text = json.dumps(content, sort_keys=True)
         if text != self.noted:
             desk.note(text)
             self.noted = text
@@ -72,6 +75,7 @@ class Draft:
             draft = cls(**{name: content[name] for name in _PLAIN}, noted=notes)
             draft.tables = [TableDraft.read(table) for table in content["tables"]]
             draft.answers = content["answers"]
+            draft.rest = content.get("rest", {})  # Absent from what was noted before there was such a field.
         except (ValueError, KeyError, TypeError):  # None, or of an earlier version.
             return None
         for key, answer in draft.answers.items():

@@ -99,7 +99,7 @@ def one_table(main: TableDraft, person: str | None, *, joined: bool) -> Answers:
     st.subheader("Columns (public)", anchor=False)
     _explain()
     rows = _columns(answers, main, _ALONE, person)
-    unit = _joined_unit(person) if joined else _unit(rows, person)
+    unit = _joined_unit(person, main) if joined else _unit(rows, person, main.rest)
     columns, faults = schema_rows.columns_of(rows, key=unit["column"])
     answers.faults += faults
     answers.content = names | {"privacy_unit": unit, **_limits(answers), "columns": columns}
@@ -129,9 +129,11 @@ def several_tables(main: TableDraft, children: list[TableDraft], person: str | N
     answers.faults += belonging.tell_apart(described)
     st.subheader("Who is protected", anchor=False)
     st.markdown(text("unit_tables"))
+    with slot.kept():
+        _also(main)
     answers.content = names | {
         "entity": main.name,
-        "privacy_unit": {"column": key, "max_rows_per_person": 1},
+        "privacy_unit": {"column": key, "max_rows_per_person": 1, **main.rest},
         **_limits(answers),
         "columns": columns,
         "children": described,
@@ -192,6 +194,8 @@ def _child(answers: Answers, child: TableDraft, main_key: str | None) -> dict[st
         answers.faults.append(f"Table '{child.name}': choose the column that says whose row it is.")
     if kept is None:
         answers.faults.append(f"Table '{child.name}': give the rows kept per person.")
+    with slot.kept():
+        _also(child)
     rows = _columns(answers, child, _CHILD, key)
     columns, faults = schema_rows.columns_of(rows, child.name, key)
     answers.faults += faults
@@ -202,6 +206,7 @@ def _child(answers: Answers, child: TableDraft, main_key: str | None) -> dict[st
         "name": child.name,
         "key": None if key == main_key else key,
         "max_rows_per_person": int(kept or 1),
+        **child.rest,
         "columns": plain_columns,
     }
 
@@ -282,7 +287,7 @@ def _columns(answers: Answers, table: TableDraft, shown: tuple[str, ...], key: s
     return rows
 
 
-def _unit(rows: pd.DataFrame, person: str | None) -> dict[str, Any]:
+def _unit(rows: pd.DataFrame, person: str | None, rest: dict[str, Any]) -> dict[str, Any]:
     st.subheader("Who is protected", anchor=False)
     st.markdown(text("unit"))
     names = [name for name in [person, *map(str, rows[schema_rows.NAME])] if name]
@@ -298,7 +303,7 @@ def _unit(rows: pd.DataFrame, person: str | None) -> dict[str, Any]:
     if chosen == schema_rows.EACH_ROW:
         return {"column": None, "max_rows_per_person": 1}
     with slot.kept():
-        return {"column": chosen, "max_rows_per_person": int(most), **_keeping(names)}
+        return {"column": chosen, "max_rows_per_person": int(most), **rest, **_keeping(names)}
 
 
 def _keeping(names: list[str]) -> dict[str, Any]:
@@ -333,10 +338,19 @@ def _keeping(names: list[str]) -> dict[str, Any]:
     return {"keep": keep, "order_by": order, "order_format": form.strip()}
 
 
-def _joined_unit(person: str | None) -> dict[str, Any]:
+def _joined_unit(person: str | None, main: TableDraft) -> dict[str, Any]:
     st.subheader("Who is protected", anchor=False)
     st.markdown(text("unit_joined"))
-    return {"column": person, "max_rows_per_person": 1}
+    with slot.kept():
+        _also(main)
+    return {"column": person, "max_rows_per_person": 1, **main.rest}
+
+
+def _also(table: TableDraft) -> None:
+    """What is said of a table's rows that no field here shows."""
+    if table.rest:
+        said = ", ".join(f"{name} {plain(str(value))}" for name, value in table.rest.items())
+        st.caption(f"The schema that you took over says of these rows, too: {said}. Change that in the text.")
 
 
 def _limits(answers: Answers) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -55,6 +55,8 @@ class TableDraft:
         The rows of the form as they were last answered.
     past, future : list
         What was changed, to be undone or done again: the changed rows as they were.
+    rest : dict
+        What a schema that was taken over says of the table's rows, beyond the fields of the form.
     """
 
     ident: str
@@ -69,6 +71,13 @@ class TableDraft:
     turn: int = 0
     past: list[list[dict[str, Any]]] = field(default_factory=list)
     future: list[list[dict[str, Any]]] = field(default_factory=list)
+    rest: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def names(self) -> list[str]:
+        """The columns in sight."""
+        names: list[str] = self.seen[3] if self.seen else []
+        return names
 
     @property
     def now(self) -> pd.DataFrame:
@@ -79,7 +88,7 @@ class TableDraft:
         """This draft with what was typed in an earlier one about columns of the same name."""
         if earlier is None or earlier.columns == self.columns:
             return earlier or self
-        self.name, self.version = earlier.name, earlier.version
+        self.name, self.version, self.rest = earlier.name, earlier.version, earlier.rest
         carried = self.rows
         if earlier.typed is not None:
             carried = schema_rows.carry_over(self.rows, earlier.typed)
@@ -89,13 +98,38 @@ class TableDraft:
     def written(self) -> dict[str, Any]:
         """Everything, as JSON can hold it."""
         rows = schema_rows.written(self.now)
-        return {**vars(self), "rows": rows, "typed": None, "seen": (), "turn": 0}
+        return {**vars(self), "rows": rows, "typed": None, "seen": (), "version": 0, "turn": 0}
 
     @classmethod
     def read(cls, content: dict[str, Any]) -> TableDraft:
         """What :meth:`written` gave, to begin the form with."""
-        rows, version = schema_rows.read(content["rows"]), content["version"] + 1
-        return cls(**content | {"rows": rows, "typed": rows, "version": version, "seen": ()})
+        rows = schema_rows.read(content["rows"])
+        return cls(**content | {"rows": rows, "typed": rows, "version": 0, "seen": ()})
+
+    @property
+    def grid(self) -> str:
+        """The key of the grid that shows the rows in sight."""
+        return f"intake-rows-{self.ident}-{self.version}-{self.turn}"
+
+    def take_up(self, earlier: TableDraft, edits: Mapping[int, Mapping[str, Any]]) -> None:
+        """Go on from another session's notes where this session has a grid: it begins anew, and loses nothing.
+
+        Parameters
+        ----------
+        earlier : TableDraft
+            What this session had of the same table.
+        edits : mapping
+            What its grid holds: by the places of rows in it, the fields that were typed.
+        """
+        inside = [row for row in schema_rows.written(earlier.rows) if row[schema_rows.NAME] in earlier.names]
+        known = {row[schema_rows.NAME]: row for row in schema_rows.written(earlier.now)}
+        fresh: dict[str, dict[str, Any]] = {}
+        for place, fields in edits.items():
+            name = inside[place][schema_rows.NAME]
+            fresh[name] = {field: value for field, value in fields.items() if value != known[name][field]}
+        rows = [row | fresh.get(row[schema_rows.NAME], {}) for row in schema_rows.written(self.now)]
+        self.show(schema_rows.read(rows))
+        self.version = earlier.version + 1
 
     def show(self, rows: pd.DataFrame) -> None:
         """Let the form begin with these rows when it is next drawn."""

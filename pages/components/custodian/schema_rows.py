@@ -36,6 +36,8 @@ NUMERIC = ("integer", "real")
 LISTED = ("categorical", "ordinal")
 #: Signs that a name or a category of a group must not hold outside quotation marks.
 _AROUND_NAMES, _AROUND_MEMBERS = ':|;"', ';|"'
+#: A category in quotes, and its label if it has one.
+_QUOTED_LINE = re.compile(r'\s*"((?:[^"]|"")*)"\s*(?:[\t=](.*))?')
 _DTYPES = {
     SELECT: "bool",
     KEEP: "bool",
@@ -356,8 +358,10 @@ def join_categories(categories: Iterable[str]) -> str:
 
 
 def _quoted(label: str, signs: str) -> str:
-    if not re.search(f"[{signs}]", label):
-        return label
+    return _in_quotes(label) if re.search(f"[{signs}]", label) else label
+
+
+def _in_quotes(label: str) -> str:
     return '"' + label.replace('"', '""') + '"'
 
 
@@ -406,23 +410,35 @@ def split_groups(text: str) -> list[dict[str, Any]]:
     return groups
 
 
-def lines_of(row: dict[str, Any]) -> str:
-    """The categories of a row, one a line, each with its label if it has one."""
+def lines_of(row: dict[str, Any], between: str = "\t") -> str:
+    """The categories of a row, one a line, each with its label if it has one; :func:`listed` reads them back."""
     labels = json.loads(_words(row[REST]) or "{}").get("labels", {})
     with suppress(csv.Error):
         known = split_categories(_words(row[CATEGORIES]))
-        return "\n".join(f"{each}\t{labels[each]}" if each in labels else each for each in known)
+        return "\n".join(_line(each, between, labels.get(each)) for each in known)
     return _words(row[CATEGORIES])
 
 
+def _line(category: str, between: str, label: str | None) -> str:
+    alone = category.startswith('"') or " =" in category or "\t" in category
+    first = _in_quotes(category) if alone else category
+    return first if label is None else f"{first}{between}{label}"
+
+
 def listed(lines: str) -> dict[str, Any]:
-    """Categories and labels as they were written, one a line: ``11 = died``, or with a tab between."""
+    """Categories and labels as they were written, one a line: ``11 = died``, or with a tab between.
+
+    A category in quotes stays whole: ``"dose = 0" = none given``.
+    """
     pairs = [_pair(line) for line in lines.splitlines() if line.strip()]
     return {"categories": [category for category, _ in pairs], "labels": dict(pair for pair in pairs if pair[1])}
 
 
 def _pair(line: str) -> tuple[str, str]:
-    category, _, label = line.partition("\t") if "\t" in line else line.partition(" = ")
+    if quoted := _QUOTED_LINE.fullmatch(line):
+        category, label = quoted[1].replace('""', '"'), quoted[2] or ""
+    else:
+        category, _, label = line.partition("\t") if "\t" in line else line.partition(" = ")
     return category.strip(), " ".join(label.split())
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from dpcore.workspace.requests import REASON_LIMIT, DatasetInfo
-from pages.components.kit import markup
+from pages.components.kit import entry, markup
 from pages.components.kit.texts import text
 from pages.components.visitor import access, outcome
 
@@ -35,25 +35,28 @@ def show() -> None:
 
 
 def _names(dataset: DatasetInfo) -> None:
+    keys = f"upkeep-name-{dataset.id}-{dataset.name}", f"upkeep-description-{dataset.id}"
     with st.expander("Name and description (public)"), st.form(f"upkeep-{dataset.id}-{dataset.name}"):
         st.markdown(text("describe_anew"))
-        name = st.text_input("Name", dataset.name, key=f"upkeep-name-{dataset.id}-{dataset.name}", max_chars=128)
-        description = st.text_area(
-            "Description", dataset.description, key=f"upkeep-description-{dataset.id}", max_chars=2000
-        )
-        if st.form_submit_button("Change them"):
-            _describe(dataset, name.strip(), description.strip())
+        st.text_input("Name", dataset.name, key=entry.begin(keys[0], dataset.name), max_chars=128)
+        st.text_area("Description", dataset.description, key=entry.begin(keys[1], dataset.description), max_chars=2000)
+        st.form_submit_button("Change them", on_click=_describe, args=(dataset.id, *keys))
 
 
-def _describe(dataset: DatasetInfo, name: str, description: str) -> None:
+def _describe(dataset_id: str, name_key: str, description_key: str) -> None:
+    """Change what was typed over, and nothing that another custodian changed meanwhile. For use as a callback."""
+
     def act() -> None:
-        if name != dataset.name:
-            access.service().rename_dataset(dataset.id, name)
-        if description != dataset.description:
-            access.service().describe_dataset(dataset.id, description)
+        stored = access.service().dataset(dataset_id)
+        name = entry.typed(name_key, stored.name)
+        description = entry.typed(description_key, stored.description)
+        if name != stored.name:
+            access.service().rename_dataset(dataset_id, name)
+        if description != stored.description:
+            access.service().describe_dataset(dataset_id, description)
 
-    outcome.of(_SAID, act, "Changed.")
-    st.rerun()
+    if outcome.of(_SAID, act, "Changed."):
+        entry.saved(name_key, description_key)
 
 
 def _end(dataset: DatasetInfo) -> None:

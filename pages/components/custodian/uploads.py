@@ -14,6 +14,7 @@ from dpcore.intake.parts import ENDINGS
 from dpcore.intake.sql_files import DATABASE_ENDINGS
 from dpcore.workspace.desks import Desk, KeptFile
 from pages.components.custodian import upload_reading
+from pages.components.kit import dialog
 from pages.components.kit.markup import plain
 from pages.components.server import upload_gate
 from pages.components.visitor import access
@@ -21,6 +22,10 @@ from pages.components.visitor import access
 TYPES = tuple(ending.removeprefix(".") for ending in ENDINGS)
 #: Files that hold or name several tables.
 DATABASES = tuple(ending.removeprefix(".") for ending in DATABASE_ENDINGS)
+#: Where the file lies without which there are no others.
+_MAIN = "main"
+#: The file about which the custodian is being asked.
+_ASKED = "remove-asked"
 
 
 def is_database(name: str) -> bool:
@@ -125,15 +130,65 @@ def _card(desk: Desk, file: KeptFile, label: str, busy: bool) -> None:
     with st.container(border=True, key=f"card-upload-{file.file_id}"):
         left, right = st.columns([4, 1], vertical_alignment="center")
         left.markdown(f"{label}: **{plain(file.name)}**, {_size(file.size)}")
+        all_else = ", and what you typed about it" if file.place == _MAIN else ""
         right.button(
             "Remove",
             key=f"remove-{file.file_id}",
-            on_click=_drop,
+            on_click=_remove,
             args=(desk, file),
             width="stretch",
-            help="Deletes the uploaded copy from this computer.",
+            help=f"Deletes the uploaded copy from this computer{all_else}.",
             disabled=busy,
         )
+
+
+def question(desk: Desk) -> None:
+    """Whether the main file is to be removed although others go with it, if that was asked for."""
+    file = next((kept for kept in desk.files() if kept.file_id == st.session_state.get(_ASKED)), None)
+    if file is None or upload_reading.current() is not None:
+        _let_go_of_question()
+    elif not dialog.is_open():
+        _dialog(desk, file)
+
+
+def _remove(desk: Desk, file: KeptFile) -> None:
+    """Remove a file, or ask first if others go with it. For use as a callback."""
+    if file.place == _MAIN and _others(desk, file):
+        st.session_state[_ASKED] = file.file_id
+    else:
+        _drop(desk, file)
+
+
+def _others(desk: Desk, file: KeptFile) -> list[KeptFile]:
+    return [kept for kept in desk.files() if kept.file_id != file.file_id]
+
+
+def _let_go_of_question() -> None:
+    """Ask no longer; the files stay unless they were removed."""
+    if st.session_state.pop(_ASKED, None) is not None:
+        dialog.answer()
+
+
+def _remove_all(desk: Desk, file: KeptFile) -> None:
+    _drop(desk, file)
+    _let_go_of_question()
+
+
+@dialog.titled("Remove all files?", on_dismiss=_let_go_of_question)
+def _dialog(desk: Desk, file: KeptFile) -> None:
+    names = ", ".join(f"**{plain(other.name)}**" for other in _others(desk, file))
+    st.markdown(f"**{plain(file.name)}** is the main file. If you remove it, these go with it: {names}.")
+    st.markdown("All that you typed about them goes, too.")
+    everything, nothing = st.columns(2)
+    everything.button(
+        "Remove all of it",
+        key="remove-all",
+        type="primary",
+        on_click=_remove_all,
+        args=(desk, file),
+        width="stretch",
+    )
+    nothing.button("Keep all of it", key="remove-nothing", on_click=_let_go_of_question, width="stretch")
 
 
 def _drop(desk: Desk, file: KeptFile) -> None:
@@ -142,7 +197,7 @@ def _drop(desk: Desk, file: KeptFile) -> None:
         return  # It is gone already, and what lies there now was brought in another tab.
     if upload_reading.current() is not None:
         return
-    if file.place == "main":
+    if file.place == _MAIN:
         desk.clear()
     else:
         desk.drop(file.file_id)

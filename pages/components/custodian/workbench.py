@@ -82,8 +82,7 @@ def _chosen(table: TableDraft, key: str | None) -> list[str]:
             table.rows = table.now  # The grid begins anew, with what was typed so far.
             table.turn += 1
         table.seen = (*seen, [name for name, row in _rows(table) if _fits(row, seen[0], kind, key)])
-    names: list[str] = table.seen[3]
-    return names
+    return table.names
 
 
 def _rows(table: TableDraft) -> list[tuple[str, dict[str, Any]]]:
@@ -115,7 +114,7 @@ def _grid(table: TableDraft, names: list[str], shown: tuple[str, ...]) -> pd.Dat
     edited = st.data_editor(
         inside.reset_index(drop=True),
         hide_index=True,
-        key=f"intake-rows-{table.ident}-{table.version}-{table.turn}",
+        key=table.grid,
         height="auto" if len(inside) <= _SEEN else 35 * (_SEEN + 1) + 3,
         placeholder="–",
         alt="One row per column of the file: type, limits, categories",

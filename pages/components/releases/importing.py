@@ -18,10 +18,15 @@ from pages.components.visitor import access, outcome
 _SAID, _TURN = "import-said", "import-turn"
 
 
-def read() -> tuple[list[Release], list[str]]:
-    """The visitor's imports in the words of people, their data sets called imported; and what cannot be read."""
+def read(released: Sequence[Release]) -> tuple[list[Release], list[str]]:
+    """The visitor's imports in the words of people, their data sets called imported; and what cannot be read.
+
+    One that stands among the ``released`` ones, as it was shared since, is left out: the ledger vouches for these.
+    """
     found, lost = access.service().imported_releases()
-    return [shown.told(dataset_name=f"{shown.dataset_name} (imported)") for shown in map(readable, found)], lost
+    here = {release.id for release in released}
+    shown = [readable(release) for release in found if release.id not in here]
+    return [release.told(dataset_name=f"{release.dataset_name} (imported)") for release in shown], lost
 
 
 def offer(lost: Sequence[str]) -> None:

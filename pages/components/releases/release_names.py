@@ -11,7 +11,7 @@ from dpcore.privacy.budgets import alike, format_epsilon
 from dpcore.released.release import Release
 from dpcore.workspace.requests import NAME_LIMIT, NOTE_LIMIT, ReleaseNote
 from pages.components.families import registry
-from pages.components.kit import markup, slot
+from pages.components.kit import entry, markup, slot
 from pages.components.kit.texts import text
 from pages.components.visitor import access, outcome
 
@@ -69,15 +69,26 @@ def _offer(release: Release, note: ReleaseNote | None) -> None:
 
 def _form(release: Release, note: ReleaseNote | None) -> None:
     keys = f"note-name-{release.id}", f"note-text-{release.id}"
-    st.text_input("Name", note.name if note else "", max_chars=NAME_LIMIT, key=keys[0])
-    st.text_area("Note", note.note if note else "", max_chars=NOTE_LIMIT, key=keys[1])
+    name, words = (note.name, note.note) if note else ("", "")
+    st.text_input("Name", name, max_chars=NAME_LIMIT, key=entry.begin(keys[0], name))
+    st.text_area("Note", words, max_chars=NOTE_LIMIT, key=entry.begin(keys[1], words))
     st.form_submit_button("Save name and note", on_click=_save, args=(release.id, *keys))
 
 
 def _save(release_id: str, name_key: str, note_key: str) -> None:
-    """Write both down before the page is drawn again, so that every list shows the new name."""
-    written = st.session_state[name_key], st.session_state[note_key]
-    outcome.of(_SAID, lambda: access.service().note_release(release_id, *written), "Saved.")
+    """Write both down before the page is drawn again, so that every list shows the new name.
+
+    What was not typed over stays as it is by now.
+    """
+
+    def act() -> None:
+        service = access.service()
+        stored = service.release_notes(service.release(release_id).dataset_id).get(release_id)
+        name, words = (stored.name, stored.note) if stored else ("", "")
+        service.note_release(release_id, entry.typed(name_key, name), entry.typed(note_key, words))
+
+    if outcome.of(_SAID, act, "Saved."):
+        entry.saved(name_key, note_key)
     for box in (OPEN, *SIDES):  # A box shows a changed name only if its choice is made again.
         if box in st.session_state:
             st.session_state[box] = st.session_state[box]

@@ -150,7 +150,14 @@ def advise(wish: Wish, schema: Schema, quoted: Callable[[Decimal], Quote], count
     quote = price(chosen)
     cautions = []
     if enough > most:
-        cautions.append(_not_enough(wish, rows, quote, chosen, stops[enough] if enough < len(stops) else None))
+        wanted = stops[enough] if enough < len(stops) else None
+        if not quote.affordable:
+            cautions.append(_none_fits(quote))
+        elif most < 0:
+            cautions.append(_none_allowed(chosen, wanted))
+        else:
+            larger = price(stops[most + 1]) if most + 1 < len(stops) else None
+            cautions.append(_not_enough(wish, rows, quote, larger, wanted))
     if family == "ilp":
         cautions += _too_few(quote, rows)
     about = (*_about(wish, schema, family), _rows(rows, counted))
@@ -217,18 +224,49 @@ def _costs(quote: Quote) -> str:
     return f"{adds_sentence(quote)} {left} {fitting(quote)} {takes}"
 
 
-def _not_enough(wish: Wish, rows: int, quote: Quote, chosen: Decimal, enough: Decimal | None) -> str:
-    if not quote.affordable:
-        return "Not even a small run fits into what is left: ask for more budget." if quote.short else quote.refusal
-    clear = _clear(wish) * quote.plan.count_margin()
+def _none_fits(quote: Quote) -> str:
+    """Why not even the least that is proposed can be spent."""
+    return "Not even a small run fits into what is left: ask for more budget." if quote.short else quote.refusal
+
+
+def _none_allowed(least: Decimal, wanted: Decimal | None) -> str:
+    """That the least that is proposed is more than the part of what is left that may be spent."""
+    told = f"Even ε = {format_epsilon(least)}, the least that is proposed here, is more than you allow: allow more."
+    if wanted is None:
+        return f"{told} No usual ε shows groups as small as yours."
+    return told if wanted == least else f"{told} Your groups take ε = {format_epsilon(wanted)}."
+
+
+def _not_enough(wish: Wish, rows: int, quote: Quote, larger: Quote | None, wanted: Decimal | None) -> str:
+    """Which groups stand out at the most that can be spent, and what would show smaller ones.
+
+    Parameters
+    ----------
+    larger : Quote or None
+        Price at the next of the usual epsilons, which is too much; ``None`` if there is none.
+    wanted : Decimal or None
+        The epsilon that shows the groups that are wanted, if a usual one does.
+    """
+    most, more = _limit(larger)
+    clear, chosen = _clear(wish) * quote.plan.count_margin(), format_epsilon(quote.cost)
     if clear > rows:
-        told = f"ε = {format_epsilon(chosen)} is too little to see any group"
+        told = f"ε = {chosen}, {most}, is too little to see any group"
     else:
-        told = f"At ε = {format_epsilon(chosen)}, the most that you allow, only groups of {whole(clear)} "
-        told += "and more stand out"
-    if enough is None:
+        told = f"At ε = {chosen}, {most}, only groups of {whole(clear)} and more stand out"
+    if wanted is None:
         return f"{told}, and no usual ε shows smaller ones: choose larger groups."
-    return f"{told}. Yours take ε = {format_epsilon(enough)}: allow more, or ask for larger ones."
+    return f"{told}. Yours take ε = {format_epsilon(wanted)}: {more}, or ask for larger ones."
+
+
+def _limit(larger: Quote | None) -> tuple[str, str]:
+    """What keeps a run from costing more, and what would allow it to."""
+    if larger is None:
+        return "the largest that is proposed", "enter more on the page of the method"
+    if larger.hindrance == "one run":
+        return "the most that one run may cost here", "ask the custodian to allow more for one run"
+    if larger.hindrance is not None:
+        return "the most that is left", "ask for more budget"
+    return "the most that you allow", "allow more"
 
 
 def _too_few(quote: Quote, rows: int) -> list[str]:

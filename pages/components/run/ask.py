@@ -58,7 +58,8 @@ def _state(last: BudgetRequest) -> str:
     more, day = amounts.cost(last.epsilon), f"{last.time:%Y-%m-%d}"
     if last.state == "open":
         return f"You asked for {more} more on {day}; the custodian has not answered yet."
-    told = f"Your request of {day} for {more} more was {last.state}."
+    limit = "" if last.granted is None else f": {amounts.left(last.granted)} in all, with what you have spent"
+    told = f"Your request of {day} for {more} more was {last.state}{limit}."
     answer = plain(" ".join(last.answer.split()))
     return f"{told} The custodian wrote: {answer}" if answer else told
 

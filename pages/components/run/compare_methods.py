@@ -19,7 +19,7 @@ from pages.components.families.shared import inputs
 from pages.components.kit import figure, markup
 from pages.components.kit.texts import text
 from pages.components.visitor import access, background
-from pages.components.visitor.background import Work
+from pages.components.visitor.background import InTurn
 
 if TYPE_CHECKING:
     from dpcore.domain.schema import Schema
@@ -55,7 +55,7 @@ class Question:
 
 
 @dataclass
-class Comparing(Work):
+class Comparing(InTurn):
     """A comparison that is being made."""
 
     failed = (

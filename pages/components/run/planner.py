@@ -11,11 +11,11 @@ import streamlit as st
 from dpcore.models.released import get_family
 from dpcore.numerals import measured, percent, score
 from dpcore.privacy.budgets import alike, format_epsilon
-from dpcore.workspace.requests import Quote, RunRequest
+from dpcore.workspace.requests import Hindrance, Quote, RunRequest
 from pages.components.kit import epsilon, figure, markup
 from pages.components.kit.texts import text
 from pages.components.visitor import access, background
-from pages.components.visitor.background import Work
+from pages.components.visitor.background import InTurn
 
 if TYPE_CHECKING:
     from dpcore.plots.methods import EpsilonCurve
@@ -25,6 +25,12 @@ if TYPE_CHECKING:
 
 _KEY, _WANTED = "planner", "planner_wanted"
 _FIRST_WANTED = 80.0
+_IN_THE_WAY: dict[Hindrance, str] = {
+    "budget": "more than is left",
+    "one run": "more than one run may cost",
+    "frozen": "your budget is frozen",
+    "over": "nothing more can be run",
+}
 
 
 @dataclass(frozen=True)
@@ -43,7 +49,7 @@ class Question:
 
 
 @dataclass
-class Outlooking(Work):
+class Outlooking(InTurn):
     """An outlook that is being made."""
 
     failed = "The answer could not be worked out. Try another method, or fewer columns."
@@ -175,16 +181,26 @@ def _say(outlook: Outlook, question: Question, quote: Quote, found: Decimal | No
 
 
 def _limits(question: Question, quote: Quote, found: Decimal) -> str:
-    if _fits(question, found):
+    then = _at(question, found)
+    if then is not None and then.affordable:
         return "Working it out spent nothing."
+    if then is not None and not then.short:
+        return then.refusal
     return f"That does not fit into what you have left: ε = {format_epsilon(quote.balance_before.left, up=False)}."
 
 
-def _fits(question: Question, epsilon: Decimal) -> bool:
-    """Whether the request could be made at another epsilon now."""
+def _at(question: Question, epsilon: Decimal) -> Quote | None:
+    """What the request would cost at another epsilon now; ``None`` if it cannot be planned."""
     request = question.request.model_copy(update={"epsilon": epsilon})
     quote, _ = access.attempt(lambda: access.service().quote(request))
-    return quote is not None and quote.affordable
+    return quote
+
+
+def _within(quote: Quote | None) -> str:
+    """Whether a run could be made, in a word; if not, why."""
+    if quote is None:
+        return "no"
+    return "yes" if quote.hindrance is None else f"no: {_IN_THE_WAY[quote.hindrance]}"
 
 
 def _shown(value: float, outlook: Outlook) -> str:
@@ -220,7 +236,7 @@ def _table(outlook: Outlook, question: Question) -> None:
                 epsilon,
                 f"<b>{score(point.mean, measure)}</b>",
                 f"{score(point.low, measure)} to {score(point.high, measure)}",
-                "yes" if _fits(question, point.epsilon) else "no: more than is left",
+                _within(_at(question, point.epsilon)),
             ]
         )
         for point, epsilon in zip(outlook.points, epsilons, strict=True)

@@ -9,6 +9,13 @@ from pages.components.kit.texts import text
 from pages.components.visitor import access, login
 
 
+def log_out() -> None:
+    """End the visitor's tokens, and their login even if that fails. For use as a callback."""
+    if login.may("analyst", "teacher"):
+        access.attempt(access.service().end_tokens)
+    st.logout()
+
+
 @st.fragment
 def show() -> None:
     """Get a token, see it once, end those that there are."""

@@ -191,15 +191,15 @@ def follow() -> None:
         st.rerun()
 
 
-def show() -> None:
-    """Say in the sidebar who the visitor is."""
+def show(log_out: Callable[[], None] = st.logout) -> None:
+    """Say in the sidebar who the visitor is; ``log_out`` ends the login, and what ends with it."""
     visitor = user()
     if visitor is LOCAL_USER:
         st.caption(text("roles"))
         return
     roles = " and ".join(sorted(visitor.roles)) or "no role"
     st.caption(f"Logged in as {markup.person(visitor.name)}: {roles}.{_ends(visitor)}")
-    st.button("Log out", on_click=st.logout, key="log-out")
+    st.button("Log out", on_click=log_out, key="log-out")
 
 
 def _refuse(title: str, words: str, button: str = "", action: Callable[[], None] | None = None) -> None:
