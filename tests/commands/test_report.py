@@ -61,6 +61,20 @@ def test_a_release_is_named_and_listed(nameless: str) -> None:
     assert "spent 0.50" in run("ledger", "show", "small")
 
 
+def test_nothing_that_people_wrote_commands_a_terminal(nameless: str, home: Path) -> None:
+    wrote = "a\x1b[2J\u202eb"
+    told = run("release", "note", nameless, "--name", wrote, "--note", f"{wrote}\nmore")
+    assert told == "name: a\\x1b[2J\\u202eb\nnote: a\\x1b[2J\\u202eb\nmore\n"
+    assert "a\\x1b[2J\\u202eb" in run("release", "list")
+    with Service(workers=0) as service:
+        content = service.release(nameless).to_json()
+    (home / "release.json").write_text(content.replace('"dataset_name": "small"', '"dataset_name": "s\\u001b[2J"'))
+    shown = run("release", "show", home / "release.json")
+    assert "on 's\\x1b[2J'" in shown
+    assert "no such release" in refuse("release", "show", wrote)
+    assert not any("\x1b" in text for text in (told, shown, refuse("release", "show", wrote)))
+
+
 def test_wrong_names_are_one_line(release: str) -> None:
     assert "at most 100" in refuse("release", "note", release, "--name", "n" * 101)
     assert "no such release" in refuse("release", "note", "nothing", "--name", "n")
