@@ -16,6 +16,7 @@ from typing import Any
 from xml.etree import ElementTree as ET
 
 import docx
+import plotly.graph_objects as go
 import pytest
 import yaml
 from markdown_it import MarkdownIt
@@ -23,13 +24,16 @@ from pydantic import ValidationError
 
 from dpcore.errors import RequestError
 from dpcore.privacy.budgets import format_epsilon, plain_epsilon
-from dpcore.report.blocks import Bullets, Document, Drawing, Facts, Grid, Paragraph
+from dpcore.report.blocks import Bullets, Document, Drawing, Facts, Grid, Paragraph, Section
+from dpcore.report.contents import Picture
 from dpcore.report.dossier import Dossier
 from dpcore.report.forms import FORMS, instead, made
 from dpcore.report.markdown import escaped
+from dpcore.report.pdf import dossier_pdf
 from dpcore.report.registry_form import RegistryForm
 from dpcore.service import Service
 from dpcore.workspace.dossier import Application
+from dpcore.workspace.requests import ReleaseNote
 from tests.support import reports
 from tests.support.fake_learner import small_frame, small_schema
 
@@ -113,6 +117,36 @@ def test_what_is_written_is_never_markup() -> None:
     application = Application(title=words, findings=words, hypotheses=words)
     chosen = [reports.release("rule list")]
     made(Dossier(reports.dataset(), chosen, {}, reports.balance(), application), "pdf")
+
+
+#: A mark of byte order, and signs that mean something in one font alone, as those of lists pasted from Word.
+PASTED = "a\ufeffb \ue000 \uf0b7 \U000f0000 \ufffe"
+
+
+@pytest.mark.filterwarnings("ignore:Glyph")
+def test_what_was_pasted_stands_in_a_pdf() -> None:
+    drawn = go.Figure(go.Bar(x=[PASTED], y=[1]), {"title": {"text": PASTED}})
+    blocks = (
+        Paragraph(PASTED, lead=PASTED),
+        Bullets.of(PASTED),
+        Grid.pairs(PASTED, {PASTED: PASTED}),
+        Drawing(Picture(PASTED, drawn, PASTED), "figure-1-1"),
+    )
+    told = objects(dossier_pdf(Document(PASTED, {PASTED: PASTED}, (Section(PASTED, blocks),))))
+    assert b"/Alt" in told
+
+
+def test_a_pasted_sign_stops_no_form() -> None:
+    release = reports.release("rule list")
+    note = ReleaseNote(release.id, PASTED, PASTED, "ann", reports.NOTE_TIME)
+    application = Application(title=PASTED, findings=PASTED)
+    assert made(Dossier(reports.dataset(), [release], {release.id: note}, reports.balance(), application), "zip")
+
+
+def test_what_the_typesetter_refuses_is_told_in_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dpcore.report.pdf._archival", str)
+    with pytest.raises(RequestError, match="cannot be made as a PDF"):
+        dossier_pdf(Document("secret \ue000", {}, (Section("Why", (Paragraph("x"),)),)))
 
 
 # Word
