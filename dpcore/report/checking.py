@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from pydantic import BaseModel
 
+from dpcore.domain.protected import protected_thing, shared_things
 from dpcore.models.released import family_of
 from dpcore.privacy.budgets import exact_amount, plain_epsilon
 from dpcore.released.parameters import parameters_of
@@ -85,6 +86,7 @@ def _guarantee(dossier: Dossier, release: Release) -> dict[str, Any]:
         "delta": exact_amount(card.delta),
         "rho": None if card.rho is None else exact_amount(card.rho),
         "privacy_unit": card.privacy_unit,
+        "not_protected": shared_things(release.domain),
         "neighbouring_relation": card.neighboring_relation,
         "max_rows_per_person": card.max_rows_per_person,
         "sampler": card.sampler,
@@ -145,8 +147,8 @@ def _summary(dossier: Dossier, releases: Any, private: bool) -> str:
         f"ε = {plain_epsilon(release.certificate.epsilon)}, δ = {exact_amount(release.certificate.delta)}"
         for release in releases
     )
-    balance = dossier.balance
+    balance, unit = dossier.balance, protected_thing(dossier.dataset.schema)
     return (
-        f"review; differentially private per person: {promises}; everything spent on the data set: "
+        f"review; differentially private per {unit}: {promises}; everything spent on the data set: "
         f"ε = {plain_epsilon(balance.spent + balance.reserved)}, δ = {exact_amount(balance.delta)}"
     )

@@ -101,7 +101,7 @@ class Releases(ServiceBase):
             self._ledger.balance(dataset.id),
             application,
             self._everybodys(dataset.id),
-            asked={run.release_id: run.request for run in runs if run.release_id in release_ids},
+            asked={run.release_id: run.request for run in runs if run.release_id and run.release_id in release_ids},
         )
         return made(dossier, form)
 
