@@ -27,6 +27,7 @@ _HOME_NAMES = ("localhost", "127.0.0.1", "::1")
 #: Attempts to send a request to a server that does not answer, and the pause before the second.
 _ATTEMPTS, _PAUSE = 5, 0.5
 _POLL_SECONDS = 0.5
+_ANOTHER = "What answers at this address is not Frostglass."
 
 
 class RefusedError(FrostglassError):
@@ -37,11 +38,31 @@ class RefusedError(FrostglassError):
     status : int
         HTTP status: 401 no good token, 403 not allowed, 404 not there, 409 not in the budget, 422
         not a request that can be honoured, 503 the server cannot answer now.
+    certain : bool
+        Whether the server said so itself when it was asked for the first time: then it did nothing.
     """
 
-    def __init__(self, message: str, status: int) -> None:
+    def __init__(self, message: str, status: int, *, certain: bool = False) -> None:
         super().__init__(message)
         self.status = status
+        self.certain = certain
+
+
+class UnansweredError(FrostglassError):
+    """A run was accepted, or may have been, but its result did not arrive; the message says how to get it.
+
+    Attributes
+    ----------
+    nonce : str
+        Given to :meth:`Client.run` with the same request, it gets the same run, which is paid for once.
+    run : str or None
+        Identifier of the run; ``None`` if it is not known whether there is one.
+    """
+
+    def __init__(self, why: str, nonce: str, run: str | None = None) -> None:
+        known = "It is not known whether the run was accepted" if run is None else f"The run {run} was accepted"
+        super().__init__(f"{why} {known}. Ask for it again with nonce={nonce!r}: it is paid for once.")
+        self.nonce, self.run = nonce, run
 
 
 class RunFailedError(FrostglassError):
@@ -106,7 +127,7 @@ class Client:
         token = token or os.environ.get(_VARIABLE, "")
         if not token:
             raise RequestError(f"Get a token on the page Data sets, and pass it or put it into {_VARIABLE}.")
-        self._error = httpx.TransportError
+        self._error = httpx.RequestError
         self._http = httpx.Client(
             base_url=f"{_checked(url)}/api/v1/",
             headers={"Authorization": f"Bearer {token}"},
@@ -140,7 +161,7 @@ class Client:
     ) -> Release:
         """Spend on a run, wait for it, and return its result.
 
-        A connection that breaks costs nothing: the request is sent again under the same nonce, and
+        A connection that breaks costs nothing more: the request is sent again under the same nonce, and
         spends once.
 
         Parameters
@@ -168,6 +189,9 @@ class Client:
         ------
         RefusedError
             If the run is not accepted: nothing is spent then.
+        UnansweredError
+            If nobody can say whether it was accepted, or it was and its result cannot be fetched: the nonce
+            in the message gets it, and pays once.
         RunFailedError
             If it ends without a result.
         TimeoutError
@@ -183,17 +207,38 @@ class Client:
             "pure": pure,
             "nonce": name,
         }
-        run_id = self._ask("POST", "runs", json=asked)["run"]
+        run_id = self._submitted(asked, name)
+        try:
+            status = self._ended(run_id, name, timeout, progress)
+            if status["release"] is not None:
+                return self.release(status["release"])
+        except RefusedError as error:
+            raise UnansweredError(str(error), name, run_id) from None
+        raise RunFailedError(status["message"])
+
+    def _submitted(self, asked: dict[str, Any], nonce: str) -> str:
+        """Identifier of the run that was asked for."""
+        try:
+            return str(self._ask("POST", "runs", json=asked)["run"])
+        except RefusedError as error:
+            if error.certain:
+                raise
+            raise UnansweredError(str(error), nonce) from None
+        except KeyError:
+            raise UnansweredError(_ANOTHER, nonce) from None
+
+    def _ended(
+        self, run_id: str, nonce: str, timeout: float | None, progress: Callable[[int, int], object] | None
+    ) -> dict[str, Any]:
+        """Where a run stands once it has ended."""
         until = None if timeout is None else time.monotonic() + timeout
         while (status := self._ask("GET", f"runs/{run_id}"))["active"]:
             if progress is not None:
                 progress(status["done"], status["total"])
             if until is not None and time.monotonic() >= until:
-                raise TimeoutError(f"The run {run_id} goes on. Wait for it again with nonce={name!r}.")
+                raise TimeoutError(f"The run {run_id} goes on. Wait for it again with nonce={nonce!r}.")
             time.sleep(_POLL_SECONDS)
-        if status["release"] is None:
-            raise RunFailedError(status["message"])
-        return self.release(status["release"])
+        return status
 
     def release(self, release_id: str) -> Release:
         """A result that the token's owner may read. Free.
@@ -232,9 +277,11 @@ class Client:
         except ValueError:
             content = None
         if not isinstance(content, dict):
-            raise RefusedError("What answers at this address is not Frostglass.", answer.status_code)
+            raise RefusedError(_ANOTHER, answer.status_code)
         if answer.status_code != 200:
-            raise RefusedError(str(content.get("error", "The server refused this.")), answer.status_code)
+            told = str(content.get("error", "The server refused this."))
+            certain = attempt == 1 and "error" in content and 400 <= answer.status_code < 500
+            raise RefusedError(told, answer.status_code, certain=certain)
         return content
 
 

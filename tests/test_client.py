@@ -14,7 +14,7 @@ import pytest
 from starlette.applications import Starlette
 
 from dpcore import Client, figures
-from dpcore.client import RefusedError, RunFailedError
+from dpcore.client import RefusedError, RunFailedError, UnansweredError
 from dpcore.errors import RequestError
 from dpcore.service import Service
 from dpcore.workspace.users import User
@@ -191,6 +191,56 @@ def test_waiting_ends_and_the_run_goes_on(client: Client, monkeypatch: pytest.Mo
         client.run("ward", "tree", target="died", epsilon=0.5, timeout=0, nonce=NONCE)
     monkeypatch.setattr(client, "_ask", asked)
     assert client.run("ward", "tree", target="died", epsilon=0.5, nonce=NONCE) == ann().releases()[0]
+
+
+def answering(posted: httpx.Response | None, then: httpx.Response | None = None) -> Client:
+    """A client of a server that answers so to what spends, and to everything else; ``None``: not at all."""
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        chosen = posted if request.method == "POST" else then
+        if chosen is None:
+            raise httpx.ReadError("cut off")
+        return chosen
+
+    return Client("http://localhost:1", "fgt_x", transport=httpx.MockTransport(answer))
+
+
+@pytest.mark.parametrize(
+    ("posted", "then", "run"),
+    [
+        (httpx.Response(200, json={"run": "run-7"}), httpx.Response(502, content=b"<html>"), "run-7"),
+        (httpx.Response(200, json={"run": "run-7"}), httpx.Response(401, json={"error": "Get a token."}), "run-7"),
+        (httpx.Response(200, json={"run": "run-7"}), None, "run-7"),
+        (None, None, None),
+        (httpx.Response(502, content=b"<html>"), None, None),
+        (httpx.Response(500, json={"error": "Something went wrong."}), None, None),
+        (httpx.Response(403, content=b"<html>"), None, None),
+        (httpx.Response(200, json={}), None, None),
+    ],
+)
+def test_what_may_be_spent_is_never_said_to_be_refused(
+    wire: Wire, posted: httpx.Response | None, then: httpx.Response | None, run: str | None
+) -> None:
+    with answering(posted, then) as client, pytest.raises(UnansweredError) as lost:
+        client.run("ward", "tree", target="died", epsilon=0.5)
+    assert lost.value.run == run
+    assert f"nonce={lost.value.nonce!r}" in str(lost.value)
+    assert ("run-7 was accepted" if run else "not known whether") in str(lost.value)
+
+
+def test_a_refusal_after_a_lost_answer_does_not_say_that_nothing_is_spent(client: Client, wire: Wire) -> None:
+    def ends_tokens(request: httpx.Request) -> httpx.Response:
+        answer = wire.handle_request(request)
+        if answer.status_code != 200:
+            return answer
+        ann().end_tokens()
+        raise httpx.ReadError("cut off")
+
+    client._http._transport = httpx.MockTransport(ends_tokens)
+    with pytest.raises(UnansweredError, match="token") as lost:
+        client.run("ward", "tree", target="died", epsilon=0.5, nonce=NONCE)
+    assert lost.value.nonce == NONCE
+    assert len(ann().runs()) == 1
 
 
 @pytest.mark.parametrize("url", ["http://frostglass.example", "frostglass.example", "ftp://localhost", "http://", ""])

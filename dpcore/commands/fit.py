@@ -94,9 +94,9 @@ def fit(
             typer.echo(_rehearsal_heading(rehearsed))
         else:
             release = _spend(service, request, nonce or uuid.uuid4().hex)
-    typer.echo(release_text(release))
     if output is not None or not rehearse:
         write_new(output or Path(f"release-{release.id}.json"), release.to_json() + "\n")
+    typer.echo(release_text(release))
 
 
 def _rehearsal_heading(rehearsed: Rehearsal) -> str:

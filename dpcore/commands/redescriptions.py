@@ -25,11 +25,12 @@ def _redescriptions(
 ) -> None:
     """Read the redescriptions of a release under other constraints, as often as you like: free."""
     from dpcore.models.redescriptions.released.plain_text import redescriptions_text
+    from dpcore.released.plain_text import lines_of
 
     if csv is not None:
         check_new(csv)
     found = _extracted(release, constraints)
-    typer.echo(redescriptions_text(found))
+    typer.echo(lines_of(redescriptions_text(found)))
     if csv is not None:
         write_new(csv, frame_csv(found.to_frame()))
 

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from dpcore.commands.shell import Dataset, check_new, open_service, write_new
+from dpcore.released.plain_text import lines_of
 
 _FILE = typer.Option(help="File to write; it must not exist yet.")
 
@@ -88,4 +89,4 @@ def note(
             kept[0] if name is None else name,
             kept[1] if text is None else text,
         )
-    typer.echo(f"name: {written.name or '-'}\nnote: {written.note or '-'}")
+    typer.echo(lines_of(f"name: {written.name or '-'}\nnote: {written.note or '-'}"))

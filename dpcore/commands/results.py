@@ -68,12 +68,13 @@ releases.command("ask")(ask)
 def show_ledger(dataset: Dataset) -> None:
     """Print the budget of a data set and every line of its ledger, oldest first."""
     from dpcore.commands.text_ledger import balance_text, ledger_text
+    from dpcore.released.plain_text import one_line
 
     with open_service() as service:
         info = service.dataset(dataset)
-        typer.echo(f"{info.name}: {balance_text(service.total_balance(info.id))}\n")
+        typer.echo(f"{one_line(info.name)}: {balance_text(service.total_balance(info.id))}\n")
         if info.sharing:
-            typer.echo(f"{info.sharing}\n")
+            typer.echo(f"{one_line(info.sharing)}\n")
         names = {one.id: one.name for one in service.datasets()} if info.shares_with else None
         typer.echo(ledger_text(service.ledger_entries(info.id), names))
 
@@ -138,7 +139,6 @@ def caps(
 @ledger.command("stranded")
 def stranded() -> None:
     """List runs whose process cannot be seen from this machine: it may have vanished."""
-    from dpcore.commands.text_ledger import one_line
     from dpcore.privacy.budgets import format_epsilon
     from dpcore.released.plain_text import text_table
 
@@ -149,7 +149,7 @@ def stranded() -> None:
                 run.id,
                 f"{run.created:%Y-%m-%d %H:%M}",
                 names[run.request.dataset_id],
-                one_line(run.analyst),
+                run.analyst,
                 format_epsilon(run.request.epsilon),
                 run.step or "-",
             ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from decimal import Decimal
@@ -14,6 +15,7 @@ from typer.core import TyperGroup
 from typer.exceptions import Abort, TyperException
 
 from dpcore.errors import FrostglassError, RequestError
+from dpcore.released.plain_text import one_line
 
 if TYPE_CHECKING:
     from dpcore.released.release import Release
@@ -31,7 +33,7 @@ class RunFailedError(Exception):
 
 
 def _fail(message: str, code: int) -> NoReturn:
-    typer.echo(f"error: {message}", err=True)
+    typer.echo(f"error: {one_line(message)}", err=True)
     sys.exit(code)
 
 
@@ -41,6 +43,9 @@ class OneLineErrors(TyperGroup):
     def main(self, *args: Any, **extra: Any) -> Any:
         """Run the command line and leave the process: 0 done, 2 user mistake, 1 failure."""
         extra["standalone_mode"] = False
+        for stream in (sys.stdout, sys.stderr):
+            if isinstance(stream, io.TextIOWrapper):  # What a terminal cannot show ends no command.
+                stream.reconfigure(errors="replace")
         try:
             code = super().main(*args, **extra)
         except Abort:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -231,9 +232,8 @@ def source(
         check_new(described)
         served = cdm.served(database_env, omop_schema)
     else:
-        named = dict(_named_table(option) for option in table or ())
         queries = {name: _text_of(path) for name, path in table_files(query_file).items()}
-        served = Served(database_env, named | queries)
+        served = Served(database_env, _named_tables(table or (), queries) | queries)
     write_new(file, served.text())
     try:
         headers = headers_of(file)
@@ -273,9 +273,15 @@ def _wanted(schema: Path | None, dictionary: Path | None, files: list[Path], cho
     return wanted
 
 
-def _named_table(option: str) -> tuple[str, str]:
-    name, _, wanted = option.partition("=")
-    return name, wanted or name
+def _named_tables(options: Sequence[str], taken: Collection[str]) -> dict[str, str]:
+    """Tables of a data base by what the schema calls them, from options like ``person=clinic.patients``."""
+    named: dict[str, str] = {}
+    for option in options:
+        name, _, wanted = option.partition("=")
+        if name in named or name in taken:
+            raise RequestError(f"The table '{name}' is given twice: give each table its own name.")
+        named[name] = wanted or name
+    return named
 
 
 def _text_of(path: Path) -> str:

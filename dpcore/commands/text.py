@@ -12,7 +12,7 @@ from dpcore.models.released import family_of, parse_model
 from dpcore.numerals import score, small, whole
 from dpcore.privacy.budgets import delta_sentence, format_epsilon, format_parts
 from dpcore.released.evaluation import Evaluation, Figure
-from dpcore.released.plain_text import text_table
+from dpcore.released.plain_text import lines_of, text_table
 from dpcore.released.plan import guaranteed_odds
 from dpcore.released.regression_evaluation import RegressionEvaluation
 from dpcore.released.release import Certificate, Release
@@ -41,7 +41,7 @@ def release_text(release: Release) -> str:
         told = verdict(model.evaluation, release.target, getattr(model, "classes", ()))
         parts.append(f"{told.headline}. {told.sentence}\n{_evaluation(model.evaluation)}")
     learned = [release.domain.learned.words] if release.domain.learned else []
-    return "\n\n".join([*parts, certificate_text(release.certificate), *learned])
+    return lines_of("\n\n".join([*parts, certificate_text(release.certificate), *learned]))
 
 
 def _evaluation(evaluation: Evaluation | RegressionEvaluation) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 
 from dpcore.privacy.budgets import alike, at_delta, exact_amount, format_epsilon
-from dpcore.released.plain_text import text_table
+from dpcore.released.plain_text import one_line, text_table
 from dpcore.report.spending import plain_sum
 from dpcore.workspace.requests import Account, Balance, BudgetRequest, LedgerEntry, Standing
 
@@ -30,12 +30,6 @@ def balance_text(balance: Balance) -> str:
 def left_text(amount: Decimal) -> str:
     """What is left of an epsilon, rounded down."""
     return format_epsilon(amount, up=False)
-
-
-def one_line(typed: str | None) -> str:
-    """What somebody typed, without anything that a terminal would obey."""
-    shown = (typed or "").replace("\n", " ").replace("\r", " ").replace("\t", " ")
-    return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in shown)
 
 
 def ledger_text(entries: Sequence[LedgerEntry], names: Mapping[str, str] | None = None) -> str:

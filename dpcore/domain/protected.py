@@ -33,6 +33,12 @@ _OF_SEVERAL: Final = frozenset(
 )
 
 
+def protected_thing(schema: Schema) -> str:
+    """Who or what is protected, in a word: whom a column names, or else what each row is."""
+    named = schema.privacy_unit.column is not None and not schema.children
+    return "person" if named else schema.entity
+
+
 def shared_things(schema: Schema) -> str:
     """What is not protected, if the names of a schema tell of records that are about several things; or nothing.
 

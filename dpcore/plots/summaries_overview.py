@@ -8,12 +8,14 @@ from collections.abc import Sequence
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from dpcore.domain.columns import RESERVED
 from dpcore.domain.schema import Schema
 from dpcore.models.summaries.released.reading import ColumnReading
 from dpcore.models.summaries.released.words import cell_words, figure_words, share_words, unit_of
+from dpcore.numerals import whole
 from dpcore.plots.style import INK, clear_layout, colour, safe, shorten
 
-#: Columns on one sheet, and beside each other; bars of each.
+#: Columns on one sheet, and beside each other; bars of each, beside those for no value and for others.
 MOST_COLUMNS, _ACROSS, MOST_CELLS = 24, 3, 40
 _ROW = 190
 
@@ -26,15 +28,16 @@ def overview_figure(told: Sequence[ColumnReading], schema: Schema) -> go.Figure:
     figure = make_subplots(
         rows=down,
         cols=_ACROSS,
-        subplot_titles=[safe(shorten(reading.label, 28)) for reading in shown],
+        subplot_titles=[_title(reading) for reading in shown],
         vertical_spacing=min(80 / height, 1 / max(1, down - 1) - 1e-6),
         horizontal_spacing=0.07,
     )
     for place, reading in enumerate(shown):
         row, col = place // _ACROSS + 1, place % _ACROSS + 1
         figure.add_trace(_bars(reading, schema), row=row, col=col)
-        names = cell_words(reading.axis, schema)
-        ends = [0, len(names[:MOST_CELLS]) - 1]
+        words = cell_words(reading.axis, schema)
+        names = [words[cell] for cell in _drawn(reading)]
+        ends = [0, len(names) - 1]
         few = list(range(len(names))) if len(names) <= 4 else ends
         figure.update_xaxes(
             tickvals=few, ticktext=[safe(shorten(names[own], 12)) for own in few], tickangle=0, row=row, col=col
@@ -46,30 +49,49 @@ def overview_figure(told: Sequence[ColumnReading], schema: Schema) -> go.Figure:
     return figure
 
 
+def _drawn(reading: ColumnReading) -> list[int]:
+    """Cells that have a bar: the first ones, and always those for no value and for others."""
+    ordinary = [cell for cell, name in enumerate(reading.cells) if name not in RESERVED]
+    left_out = set(ordinary[MOST_CELLS:])
+    return [cell for cell in range(len(reading.cells)) if cell not in left_out]
+
+
+def _cut(reading: ColumnReading) -> str:
+    """What is said of cells without a bar: ``first 40 of 57 groups``; empty if all have one."""
+    every = sum(name not in RESERVED for name in reading.cells)
+    return f"first {MOST_CELLS} of {whole(every)} groups" if every > MOST_CELLS else ""
+
+
+def _title(reading: ColumnReading) -> str:
+    name, cut = safe(shorten(reading.label, 28)), _cut(reading)
+    return f"{name}<br>{cut}" if cut else name
+
+
 def _bars(reading: ColumnReading, schema: Schema) -> go.Bar:
-    shares, names = reading.shares, cell_words(reading.axis, schema)[:MOST_CELLS]
-    values = shares.values[: len(names)]
+    shares, words, drawn = reading.shares, cell_words(reading.axis, schema), _drawn(reading)
+    values = shares.values[drawn]
     return go.Bar(
-        x=list(range(len(names))),
+        x=list(range(len(drawn))),
         y=values,
         error_y={
             "type": "data",
             "symmetric": False,
-            "array": (shares.high[: len(names)] - values).clip(min=0),
-            "arrayminus": (values - shares.low[: len(names)]).clip(min=0),
+            "array": (shares.high[drawn] - values).clip(min=0),
+            "arrayminus": (values - shares.low[drawn]).clip(min=0),
             "thickness": 1,
             "width": 2,
             "color": INK,
         },
         marker={"color": colour(0), "line": {"color": INK, "width": 0.4}},
-        hovertext=[f"{safe(name)}: {share_words(shares.amount(cell))}" for cell, name in enumerate(names)],
+        hovertext=[f"{safe(words[cell])}: {share_words(shares.amount(cell))}" for cell in drawn],
         hovertemplate="%{hovertext}<extra></extra>",
     )
 
 
 def overview_alt(told: Sequence[ColumnReading], schema: Schema) -> str:
     """The sheet in words: the middle of each number, the largest group of each other column."""
-    return "; ".join(most_of(reading, schema) for reading in told[:MOST_COLUMNS]) + ". Bars show each column."
+    each = [(most_of(reading, schema), _cut(reading)) for reading in told[:MOST_COLUMNS]]
+    return "; ".join(f"{most} ({cut} drawn)" if cut else most for most, cut in each) + ". Bars show each column."
 
 
 def most_of(reading: ColumnReading, schema: Schema) -> str:

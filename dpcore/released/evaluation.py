@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, Final, Self
 
 import numpy as np
+from pydantic import model_validator
 
 from dpcore.arrays import Floats, Ints
 from dpcore.frozen import FrozenModel
@@ -23,6 +24,8 @@ _TWO = 2
 CLEAR = 2.0
 #: What fewer records tell, on one side of an AUC or in all, is nothing of others.
 FEW = 5
+#: Groups that an evaluation may have: as many as a rule list has candidates. Trees have a tenth of that.
+MOST_GROUPS: Final = 5000
 
 
 class Figure(FrozenModel):
@@ -68,6 +71,18 @@ class Evaluation(FrozenModel):
     group_counts: tuple[tuple[int, ...], ...] = ()
     scale: float = 0.0
     group_limits: tuple[float, ...] = ()
+
+    @model_validator(mode="after")
+    def _of_the_same_groups(self) -> Self:
+        counts, estimates, limits = self.group_counts, self.group_estimates, self.group_limits
+        classes = {len(row) for row in (*self.noisy_confusion, *counts, *estimates)}
+        if len(counts) != len(estimates) or len(limits) not in (0, len(counts)) or len(classes) > 1:
+            raise ValueError("an evaluation needs an estimate and a count for each group and class")
+        if len(counts) > MOST_GROUPS:
+            raise ValueError(f"an evaluation has at most {MOST_GROUPS} groups")
+        if counts and not 0 < self.scale < math.inf:
+            raise ValueError("noise on counts has a scale above 0")
+        return self
 
     @property
     def has_auc(self) -> bool:

@@ -59,10 +59,11 @@ def operating_points(evaluation: Evaluation, code: int) -> tuple[OperatingPoint,
     estimates = np.asarray(evaluation.group_estimates)[:, code]
     counts = np.asarray(evaluation.group_counts, dtype=np.int64)
     ranked = np.asarray(evaluation.group_limits) if evaluation.group_limits and code == 1 else estimates
-    thresholds = np.unique(ranked)[::-1]
-    flagged = (ranked[None, :] >= thresholds[:, None]).astype(np.float64)
-    told = _cells(counts[None], code, flagged)
-    noisy = _cells(redrawn(counts, evaluation.scale), code, flagged)
+    order = np.argsort(-ranked, kind="stable")
+    thresholds, sizes = np.unique(-ranked, return_counts=True)
+    thresholds, ends = -thresholds, np.cumsum(sizes) - 1
+    told = _cells(counts[None, order], code, ends)
+    noisy = _cells(redrawn(counts, evaluation.scale)[:, order], code, ends)
     shares, spread = _shares(*told)[..., 0, :], _shares(*noisy).std(axis=1)
     people = _people(*told)[..., 0, :]
     noise = _people(*noisy).std(axis=1)
@@ -112,10 +113,19 @@ def _part(part: Ints, whole: Ints) -> Floats:
     return np.asarray(np.clip(part / np.maximum(whole, 1), 0.0, 1.0))
 
 
-def _cells(counts: Ints, code: int, flagged: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-    """Records flagged and not, with the class and without: each of shape (n_draws, n_thresholds)."""
-    own, others = counts[..., code].astype(np.float64), counts.sum(axis=-1) - counts[..., code]
-    hit, false = own @ flagged.T, others @ flagged.T
+def _cells(counts: Ints, code: int, ends: Ints) -> tuple[Floats, Floats, Floats, Floats]:
+    """Records flagged and not, with the class and without: each of shape (n_draws, n_thresholds).
+
+    Parameters
+    ----------
+    counts : array of shape (n_draws, n_groups, n_classes)
+        Of groups in the order in which they are flagged.
+    ends : array of shape (n_thresholds,)
+        The last group that is flagged.
+    """
+    people = counts.astype(np.float64)  # Noise for a tiny epsilon: sums leave 64 bits.
+    own, others = people[..., code], people.sum(axis=-1) - people[..., code]
+    hit, false = (np.cumsum(side, axis=-1)[:, ends] for side in (own, others))
     return hit, own.sum(axis=-1, keepdims=True) - hit, false, others.sum(axis=-1, keepdims=True) - false
 
 

@@ -7,12 +7,20 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+import shlex
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from pydantic import BaseModel
+
+from dpcore.domain.protected import protected_thing, shared_things
+from dpcore.models.released import family_of
 from dpcore.privacy.budgets import exact_amount, plain_epsilon
+from dpcore.released.parameters import parameters_of
 from dpcore.released.release import Release
 from dpcore.report.dossier import Dossier
+from dpcore.validation import validated
+from dpcore.workspace.requests import RunRequest
 
 #: Version of the form, not of this program: readers compare it with the one that they know.
 _FORM: Final = "1.0.1"
@@ -55,7 +63,7 @@ def _output(uid: str, dossier: Dossier, releases: Any, files: Mapping[str, bytes
         "properties": {"guarantees": [_guarantee(dossier, release) for release in releases]},
         "files": [{"name": name, "sdc": {}, "sha256": _checksum(content)} for name, content in files.items()],
         "outcome": {},
-        "command": "; ".join(_command(release) for release in releases),
+        "command": "; ".join(command(release, dossier.asked.get(release.id)) for release in releases),
         "summary": _summary(dossier, releases, private),
         "timestamp": max(release.certificate.created for release in releases).isoformat(),
         "comments": ["No cell is suppressed or exact: every number is noisy, small counts included."],
@@ -78,6 +86,7 @@ def _guarantee(dossier: Dossier, release: Release) -> dict[str, Any]:
         "delta": exact_amount(card.delta),
         "rho": None if card.rho is None else exact_amount(card.rho),
         "privacy_unit": card.privacy_unit,
+        "not_protected": shared_things(release.domain),
         "neighbouring_relation": card.neighboring_relation,
         "max_rows_per_person": card.max_rows_per_person,
         "sampler": card.sampler,
@@ -88,10 +97,47 @@ def _guarantee(dossier: Dossier, release: Release) -> dict[str, Any]:
     }
 
 
-def _command(release: Release) -> str:
-    target = f" --target {release.target}" if release.target else ""
-    epsilon = plain_epsilon(release.certificate.epsilon)
-    return f"fit {release.kind} {release.dataset_name}{target} --epsilon {epsilon}"
+def command(release: Release, asked: RunRequest | None) -> str:
+    """The command that makes such a release, as a shell reads it.
+
+    Parameters
+    ----------
+    asked : RunRequest or None
+        What was asked for. Without it, the epsilon is that of the certificate, which may be larger, and no settings
+        are told.
+    """
+    words = ["fit", release.kind.replace("_", "-"), release.dataset_name]
+    if release.target:
+        words += ["--target", release.target]
+    words += ["--epsilon", plain_epsilon(release.certificate.epsilon if asked is None else asked.epsilon)]
+    if asked is not None:
+        words += [*(["--pure"] if asked.pure else []), *_options(release, asked)]
+    return shlex.join(words)
+
+
+def _options(release: Release, asked: RunRequest) -> Iterator[str]:
+    """Settings that were chosen, each as its option."""
+    family = family_of(release)
+    chosen = {name: value for name, value in asked.parameters.items() if name != "delta"}  # That of the budget.
+    given = validated(family.parameters, chosen)
+    for name, parameter in parameters_of(family.parameters).items():
+        value = getattr(given, name)
+        if isinstance(value, BaseModel):
+            for part, own in value:
+                yield from _option(f"{name.removesuffix('s')}_{part}", own)
+        elif value != parameter.default:
+            yield from _option(name, value)
+
+
+def _option(name: str, value: Any) -> Iterator[str]:
+    told = name.replace("_", "-")
+    if isinstance(value, bool):
+        yield f"--{told}" if value else f"--no-{told}"
+    elif isinstance(value, tuple):
+        for one in value:
+            yield from _option(name, one)
+    elif value is not None:
+        yield from (f"--{told}", str(value))
 
 
 def _summary(dossier: Dossier, releases: Any, private: bool) -> str:
@@ -101,8 +147,8 @@ def _summary(dossier: Dossier, releases: Any, private: bool) -> str:
         f"ε = {plain_epsilon(release.certificate.epsilon)}, δ = {exact_amount(release.certificate.delta)}"
         for release in releases
     )
-    balance = dossier.balance
+    balance, unit = dossier.balance, protected_thing(dossier.dataset.schema)
     return (
-        f"review; differentially private per person: {promises}; everything spent on the data set: "
+        f"review; differentially private per {unit}: {promises}; everything spent on the data set: "
         f"ε = {plain_epsilon(balance.spent + balance.reserved)}, δ = {exact_amount(balance.delta)}"
     )

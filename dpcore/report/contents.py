@@ -216,15 +216,22 @@ def _redescriptions(release: Release, model: RedescriptionModel, short: bool) ->
     found = model.extract(release.domain)
     if not found.found:
         return Content(["No two conditions fulfil the usual constraints."], [], [])
-    kept = found.pruned(found.suggested_support)[:_BEST]
-    told = [pairs.sentence(item, found.counted) for item in (kept[:_FEW_REDESCRIPTIONS] if short else kept)]
+    kept = found.pruned(found.suggested_support)
+    most = _FEW_REDESCRIPTIONS if short else _BEST
+    told = [pairs.sentence(item, found.counted) for item in kept[:most]]
+    if len(kept) > most:
+        told.append(f"These are the first {most} of {whole(len(kept))} that are kept.")
     drawn = dataclasses.replace(found, found=found.found[:_MOST_DRAWN])
     figure = redescriptions_figure(drawn, found.suggested_support)
     alt = redescriptions_alt(drawn, found.suggested_support)
+    title = "Noisy support and noisy Jaccard index"
+    if len(found.found) > _MOST_DRAWN:
+        first = f"first {whole(_MOST_DRAWN)} of {whole(len(found.found))}"
+        title, alt = f"{title}, {first}", f"Only the {first} are drawn and counted here. {alt}"
     return Content(
         told or [pairs.all_aside(found, found.suggested_support)],
-        [Picture("Noisy support and noisy Jaccard index", figure, alt)],
-        [redescriptions_table(kept)] if kept else [],
+        [Picture(title, figure, alt)],
+        [redescriptions_table(kept, _BEST)] if kept else [],
     )
 
 

@@ -21,7 +21,7 @@ from dpcore.report.tables import Table
 from dpcore.report.totals import Total, exact_epsilon, totals, weakest
 from dpcore.validation import storable
 from dpcore.workspace.dossier import MOST_RELEASES, Application, paragraphs
-from dpcore.workspace.requests import Balance, DatasetInfo, ReleaseNote
+from dpcore.workspace.requests import Balance, DatasetInfo, ReleaseNote, RunRequest
 
 _LIMITS = (
     (
@@ -68,6 +68,8 @@ class Dossier:
         Of the data set, all analysts together.
     every : sequence of Release
         All releases of the data set, for the kind of guarantee of everything spent.
+    asked : mapping of str to RunRequest
+        What was asked for, by the release that came of it.
 
     Raises
     ------
@@ -81,6 +83,7 @@ class Dossier:
     balance: Balance
     application: Application
     every: Sequence[Release] = ()
+    asked: Mapping[str, RunRequest] = field(default_factory=dict)
     made: datetime = field(default_factory=lambda: datetime.now(UTC))
 
     def __post_init__(self) -> None:

@@ -7,20 +7,28 @@ is true cannot be seen from a file: whoever shows it has to say so.
 from __future__ import annotations
 
 import json
+import math
 import os
 import subprocess
 import sys
 import threading
-from typing import Final, NoReturn
+from decimal import Decimal
+from typing import Any, Final, NoReturn
 
 from dpcore.errors import FrostglassError, RequestError
 from dpcore.privacy.budgets import EPSILON_LIMIT
-from dpcore.released.release import Release
+from dpcore.privacy.losses import RHO_LIMIT
+from dpcore.released.release import Certificate, Release
 
 #: What the process may take, as public as the size of the file.
 _SECONDS: Final = 60
 _MEMORY: Final = 3 << 30
 _LONGEST_NAME = 128
+#: Most digits behind the point of an amount: no delta that floating point tells from 0 has more.
+_MOST_PLACES: Final = 400
+#: A run that is made to be composed promises an epsilon that is larger than the one asked for, at most so many times
+#: at the limit: ρ + 2 √(ρ ln 1/δ), for every δ that floating point tells from 0.
+_COMPOSED: Final = 3
 #: Files read at once; further ones wait for their turn.
 _turns = threading.BoundedSemaphore(2)
 _GOOD = "good"
@@ -64,7 +72,7 @@ def checked(text: str) -> Release:
 def fault_of(text: str) -> str:
     """Why a file is not taken, as a key of the sentences; ``good`` if it is."""
     try:
-        json.loads(text, parse_constant=_no_number)
+        json.loads(text, parse_constant=_no_number, parse_float=_finite)
     except ArithmeticError:
         return "number"
     except (ValueError, RecursionError):
@@ -80,24 +88,27 @@ def _no_number(_: str) -> NoReturn:
     raise ArithmeticError
 
 
+def _finite(digits: str) -> float:
+    number = float(digits)
+    if not math.isfinite(number):
+        raise ArithmeticError
+    return number
+
+
 def _fault(release: Release) -> str:
     from dpcore.models.released import family_of, parse_model
-    from dpcore.report.contents import content
 
     try:
         family, model = family_of(release), parse_model(release)
+        json.dumps(model.model_dump(mode="json"), allow_nan=False)  # Texts such as "inf" are read as numbers, too.
     except (FrostglassError, ValueError):
         return "form"
     card, domain = release.certificate, release.domain
     fits = (
-        card.epsilon > 0
-        and (card.asked is None or card.asked > 0)
-        and all(0 <= amount <= EPSILON_LIMIT for amount in (card.epsilon, card.asked or 0, *card.budget_split.values()))
-        and 0 <= card.delta < 1
+        is_coherent(card)
         and card.max_rows == domain.max_rows
         and card.max_rows_per_person == domain.privacy_unit.max_rows_per_person
         and card.cuts_from == release.parameters.get("cuts_from", "")
-        and (card.composition != "" or sum(card.budget_split.values()) == card.epsilon)
         and len(release.dataset_name) <= _LONGEST_NAME
         and isinstance(release.parameters.get("method", ""), str)
         and family.targeted == bool(release.target)
@@ -109,12 +120,57 @@ def _fault(release: Release) -> str:
     if not fits:
         return "itself"
     try:
-        content(release)
+        _show(release, model)
     except (MemoryError, RecursionError):
         return "limits"
     except Exception:  # noqa: BLE001  Whatever a changed file brings down, it is not taken.
         return "show"
     return _GOOD
+
+
+def is_coherent(card: Certificate) -> bool:
+    """Whether the amounts of a certificate are such as runs have, and do not contradict each other."""
+    whole, aside = card.budget_split.values(), card.parallel_split.values()
+    known = () if card.rho is None else (card.rho,)
+    asked = () if card.asked is None else (card.asked,)
+    most = _COMPOSED * EPSILON_LIMIT if card.delta else EPSILON_LIMIT
+    return (
+        all(map(_is_short, (card.epsilon, card.delta, *asked, *known, *whole, *aside)))
+        and 0 < card.epsilon <= most
+        and all(0 < amount <= EPSILON_LIMIT for amount in asked)
+        and 0 <= card.delta < 1
+        and (card.definition == "pure") == (card.delta == 0)
+        and all(0 <= rho <= RHO_LIMIT for rho in known)
+        and all(0 <= part <= most for part in whole)
+        and all(0 < part <= card.epsilon for part in aside)
+        and (card.composition != "" or sum(whole) == card.epsilon)
+    )
+
+
+def _is_short(amount: Decimal) -> bool:
+    """Whether an amount can be written out."""
+    return abs(int(amount.as_tuple().exponent)) <= _MOST_PLACES
+
+
+def _show(release: Release, model: Any) -> None:
+    """Do all that pages and files do with an import, as it will be read back."""
+    from dpcore.models.readable import readable
+    from dpcore.models.released import parse_model
+    from dpcore.released.evaluation import Evaluation
+    from dpcore.released.imported import imported
+    from dpcore.released.thresholds import group_shares, operating_points
+    from dpcore.report.result import result_blocks
+
+    again = imported(release.to_json())
+    parse_model(again)
+    parse_model(readable(again))
+    for short in (False, True):
+        result_blocks(again, short=short)
+    aside = getattr(model, "evaluation", None)
+    if isinstance(aside, Evaluation):
+        for code in range(len(model.classes)):
+            operating_points(aside, code)
+            group_shares(aside, code)
 
 
 def main() -> None:

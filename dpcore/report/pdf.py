@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any, Final
 
 import matplotlib as mpl
 import typst
 
+from dpcore.errors import RequestError
 from dpcore.report.blocks import Block, Bullets, Code, Document, Drawing, Facts, Grid, Heading, Paragraph
 from dpcore.report.page import TEMPLATES
 
@@ -17,12 +19,25 @@ _TEMPLATE: Final = TEMPLATES / "dossier.typ"
 _STANDARDS: Final[Any] = ["a-2a", "ua-1"]
 #: Letters that are always at hand: those of the figures.
 _FONTS: Final = Path(mpl.get_data_path()) / "fonts" / "ttf"
+#: Signs that an archival PDF may not hold, as they mean something in one font alone, or nothing at all.
+_MEANINGLESS: Final = re.compile("[\ue000-\uf8ff\ufffe\uffff\U000f0000-\U0010ffff]")
+_MARK: Final = "\ufeff"
+_CANNOT: Final = (
+    "This dossier cannot be made as a PDF: its texts hold something that an archival PDF may not. "
+    "Choose another form, such as Word or the web page."
+)
 
 
 def dossier_pdf(document: Document) -> bytes:
     """A dossier to be printed.
 
     Texts reach the typesetter as data, never as markup, and it reads no file but its template and its letters.
+    Signs that no archival PDF may hold are replaced by the sign for what cannot be shown.
+
+    Raises
+    ------
+    RequestError
+        If the typesetter refuses it all the same.
     """
     told = {
         "title": document.title,
@@ -32,16 +47,24 @@ def dossier_pdf(document: Document) -> bytes:
             for section in document.sections
         ],
     }
-    made: bytes = typst.compile(
-        _TEMPLATE,
-        None,
-        root=_TEMPLATE.parent,
-        font_paths=[_FONTS],
-        format="pdf",
-        sys_inputs={"document": json.dumps(told)},
-        pdf_standards=_STANDARDS,
-    )
+    try:
+        made: bytes = typst.compile(
+            _TEMPLATE,
+            None,
+            root=_TEMPLATE.parent,
+            font_paths=[_FONTS],
+            format="pdf",
+            sys_inputs={"document": _archival(json.dumps(told, ensure_ascii=False))},
+            pdf_standards=_STANDARDS,
+        )
+    except typst.TypstError:
+        raise RequestError(_CANNOT) from None
     return made
+
+
+def _archival(words: str) -> str:
+    """The same without signs that an archival PDF may not hold, in texts, figures and what stands for these."""
+    return _MEANINGLESS.sub("\ufffd", words.replace(_MARK, ""))
 
 
 def _told(block: Block) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from decimal import Decimal
 import yaml
 
 from dpcore.domain.origins import words_of
+from dpcore.domain.protected import protected_thing
 from dpcore.errors import RequestError
 from dpcore.numerals import whole
 from dpcore.privacy.budgets import exact_amount, plain_epsilon
@@ -24,7 +25,7 @@ from dpcore.report.registry_form import (
     RegistryForm,
     Variant,
 )
-from dpcore.report.statement import NOT_STATED
+from dpcore.report.statement import NOT_STATED, UNPROTECTED
 
 _AFTERWARDS = (
     "Estimates, intervals, figures, sentences and files are made from the noisy results alone. Noisy counts below zero "
@@ -94,7 +95,8 @@ def _variant(dossier: Dossier) -> Variant:
         data_domain=f"Tables of at most {whole(schema.max_rows)} rows that fit the public schema of "
         f"{len(schema.columns)} columns. Of it, {dossier.statement['Bounds and public assumptions']}",
         unprotected_quantities=f"No number from the records. Public are the schema ({words_of(schema.origins)}), the "
-        "row limit, budgets, and which methods ran with which settings.",
+        "row limit, budgets, and which methods ran with which settings. "
+        f"{dossier.statement.get(UNPROTECTED, '')}".strip(),
     )
 
 
@@ -105,7 +107,7 @@ def _loss(dossier: Dossier) -> Loss:
     chosen, _ = dossier.sums
     spent = dossier.balance.spent + dossier.balance.reserved
     return Loss(
-        privacy_unit="person",
+        privacy_unit=protected_thing(dossier.dataset.schema),
         privacy_unit_details=f"{statement['Unit of privacy']}. Neighbouring data sets: "
         f"{statement['Neighbouring data sets']}, with all its rows.",
         privacy_parameters=Parameters(epsilon=float(epsilon), delta=float(delta) if delta else None),

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from dpcore.domain.origins import words_of
+from dpcore.domain.protected import shared_things
 from dpcore.numerals import whole
 from dpcore.privacy.budgets import delta_sentence
 from dpcore.released.release import SECURE, Certificate, Release
@@ -19,6 +20,8 @@ from dpcore.workspace.dossier import Application
 from dpcore.workspace.requests import DatasetInfo
 
 NOT_STATED = "not stated"
+#: The question whose answer warns of what the promise leaves out; only asked where there is something.
+UNPROTECTED = "Who is not protected"
 
 
 def statement(
@@ -34,6 +37,7 @@ def statement(
         "Use case": application.request.strip() or NOT_STATED,
         "Data": _data(dataset),
         "Unit of privacy": _unit(dataset, cards[0].privacy_unit),
+        **({UNPROTECTED: shared} if (shared := shared_things(dataset.schema)) else {}),
         "Model": "central: one trusted server holds the records, and only noisy results leave it",
         "Neighbouring data sets": _all(card.neighboring_relation for card in cards),
         "Kind of definition": _all(map(_definition, cards)),

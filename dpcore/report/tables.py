@@ -143,7 +143,7 @@ def scores_table(words: EBMWords, terms: Sequence[Term]) -> Table:
     return Table.of(f"What the columns drawn above add to {to_what}", head, rows)
 
 
-def redescriptions_table(items: Sequence[Redescription]) -> Table:
+def redescriptions_table(items: Sequence[Redescription], most: int = MOST_ROWS) -> Table:
     """Redescriptions that are kept, best first."""
     marked = any(item.missing for item in items)
     rows = [
@@ -155,11 +155,11 @@ def redescriptions_table(items: Sequence[Redescription]) -> Table:
             f"{hundredths(item.chance)}; {p_words(item.p_value)}",
             *([SHORT[item.missing]] if marked else []),
         )
-        for item in items
+        for item in items[:most]
     ]
     head = ["Left", "Right", "Noisy Jaccard index (noise alone)", "Noisy support", "By chance alone"]
     head += ["Missing values"] if marked else []
-    return Table.of("Redescriptions that are kept, best first", head, rows)
+    return Table("Redescriptions that are kept, best first", tuple(head), tuple(rows), len(items))
 
 
 def use_table(used: Sequence[ColumnUse]) -> Table:

@@ -92,13 +92,16 @@ class Releases(ServiceBase):
         from dpcore.report.forms import made
 
         dataset = self._visible(dataset_id)
+        chosen = [self.release(release_id) for release_id in release_ids]
+        runs = self._queue.statuses({release.dataset_id for release in chosen})
         dossier = Dossier(
             dataset,
-            [self.release(release_id) for release_id in release_ids],
+            chosen,
             read_notes(self._engine, {dataset.id}),
             self._ledger.balance(dataset.id),
             application,
             self._everybodys(dataset.id),
+            asked={run.release_id: run.request for run in runs if run.release_id and run.release_id in release_ids},
         )
         return made(dossier, form)
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 
-from dpcore.errors import RequestError
+from dpcore.errors import FrostglassError, RequestError
+from dpcore.models.readable import readable
+from dpcore.models.released import parse_model
 from dpcore.released.imported import Imported, imported
 from dpcore.released.release import Release
 from dpcore.workspace.database import imported_releases, read, utc_now, write
@@ -42,9 +44,12 @@ def read_imports(engine: Engine, owner: str) -> tuple[list[Imported], list[str]]
     lost: list[str] = []
     for row in read(engine, lambda connection: connection.execute(chosen).all()):
         try:
-            found.append(imported(row.content))
-        except RequestError:
+            release = imported(row.content)
+            parse_model(readable(release))
+        except (FrostglassError, ValueError):
             lost.append(row.id)
+        else:
+            found.append(release)
     return found, lost
 
 

@@ -435,6 +435,28 @@ def test_a_fit_from_file_to_ledger(stored: None, home: Path) -> None:
     assert release.id in ledger
 
 
+def test_a_terminal_that_cannot_show_a_sign_loses_no_release(stored: None, home: Path) -> None:
+    """Such as one of Windows, whose letters are those of code page 1252."""
+    file, limited = home / "list.json", CliRunner(charset="cp1252")
+    result = limited.invoke(app, [*FIT, "--epsilon", "0.5", "--output", str(file)])
+    assert result.exit_code == 0, result.output
+    assert Release.from_json(file.read_text(encoding="utf-8")).certificate.private
+    again = limited.invoke(app, ["release", "show", str(file)])
+    assert again.stdout == result.stdout
+    text = run("release", "show", file)
+    assert "ρ" in text
+    assert again.stdout == text.encode("cp1252", "replace").decode("cp1252")
+
+
+def test_a_release_is_written_before_it_is_shown(stored: None, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def cannot(_: Release) -> str:
+        raise ValueError
+
+    monkeypatch.setattr("dpcore.commands.fit.release_text", cannot)
+    assert call(*FIT, "--epsilon", "0.5", "--output", home / "list.json").exit_code == 1
+    assert Release.from_json((home / "list.json").read_text(encoding="utf-8")).certificate.private
+
+
 def test_quote_and_rehearsal_are_free(unchanged: None, home: Path) -> None:
     assert "would cost epsilon = 0.50" in run(*FIT, "--epsilon", "0.5", "--quote")
     assert "REHEARSAL" in run(*FIT, "--epsilon", "0.5", "--rehearse")

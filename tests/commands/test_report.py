@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import re
+import shlex
 from decimal import Decimal
 from pathlib import Path
 
 import pytest
 
+from dpcore.report.checking import RESULTS, sidecar
 from dpcore.service import Service
+from dpcore.workspace.dossier import Application
+from dpcore.workspace.requests import Quote, RunRequest
 from tests.commands.test_commands import HOME, call, home, refuse, run
 from tests.support.fake_learner import small_frame, small_schema
 
@@ -61,9 +66,56 @@ def test_a_release_is_named_and_listed(nameless: str) -> None:
     assert "spent 0.50" in run("ledger", "show", "small")
 
 
+def test_nothing_that_people_wrote_commands_a_terminal(nameless: str, home: Path) -> None:
+    wrote = "a\x1b[2J\u202eb"
+    told = run("release", "note", nameless, "--name", wrote, "--note", f"{wrote}\nmore")
+    assert told == "name: a\\x1b[2J\\u202eb\nnote: a\\x1b[2J\\u202eb\nmore\n"
+    assert "a\\x1b[2J\\u202eb" in run("release", "list")
+    with Service(workers=0) as service:
+        content = service.release(nameless).to_json()
+    (home / "release.json").write_text(content.replace('"dataset_name": "small"', '"dataset_name": "s\\u001b[2J"'))
+    shown = run("release", "show", home / "release.json")
+    assert "on 's\\x1b[2J'" in shown
+    assert "no such release" in refuse("release", "show", wrote)
+    assert not any("\x1b" in text for text in (told, shown, refuse("release", "show", wrote)))
+
+
 def test_wrong_names_are_one_line(release: str) -> None:
     assert "at most 100" in refuse("release", "note", release, "--name", "n" * 101)
     assert "no such release" in refuse("release", "note", "nothing", "--name", "n")
+
+
+@pytest.mark.parametrize(
+    ("kind", "options", "composed"),
+    [
+        ("rule-list", ("--sampler", "pool", "--pool-size", "200", "--no-evaluate"), False),
+        ("tree", ("--blocks", "1", "--blocks", "1"), True),
+        ("tree", ("--pure",), False),
+    ],
+)
+def test_output_checkers_read_the_command_that_ran(
+    home: Path, monkeypatch: pytest.MonkeyPatch, kind: str, options: tuple[str, ...], composed: bool
+) -> None:
+    monkeypatch.setattr("dpcore.report.forms.made", lambda dossier, _: sidecar(dossier, {}, {})[RESULTS])
+    with Service(workers=0) as service:
+        info = service.add_dataset(small_frame(), small_schema("it's; a set"), budget=Decimal(3))
+    run("fit", kind, info.name, "--target", "ill", "--epsilon", "0.5", *options)
+    with Service(workers=0) as service:
+        [release] = service.releases()
+        results = json.loads(service.dossier(info.id, [release.id], Application(), "zip"))["results"]
+        asked = service.runs()[0].request
+    assert (release.certificate.epsilon > Decimal("0.5")) == composed
+    command = results["result_1"]["command"]
+    assert results["dossier"]["command"] == command
+    quote, seen = Service.quote, list[RunRequest]()
+
+    def quoted(service: Service, request: RunRequest) -> Quote:
+        seen.append(request)
+        return quote(service, request)
+
+    monkeypatch.setattr(Service, "quote", quoted)
+    assert "would cost epsilon = 0.50" in run(*shlex.split(command), "--quote")
+    assert seen == [asked]
 
 
 def test_a_dossier_is_written_once(release: str, home: Path) -> None:

@@ -283,6 +283,14 @@ def test_the_command_leaves_no_file_that_cannot_be_read(tmp_path: Path) -> None:
         code, _ = run("data", "source", path, "--database-env", NAME, *more)
         assert code
         assert not path.exists()
+    query = tmp_path / "query.sql"
+    query.write_text("SELECT 1 AS one")
+    person = ["--table", "person=Visits of 2020"]
+    for more in (["--table", "person"], ["--query-file", f"person={query}"]):
+        code, told = run("data", "source", path, "--database-env", NAME, *person, *more)
+        assert code == 2
+        assert "'person' is given twice" in told
+        assert not path.exists()
     code, told = run("data", "source", tmp_path / "x.csv", "--database-env", NAME, "--table", "person")
     assert code == 2
     assert "ends in .source" in told

@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal
 from functools import cache
 
 import numpy as np
 import pytest
 
+from dpcore.domain.columns import RESERVED
 from dpcore.domain.schema import Schema
 from dpcore.models.registry import LEARNERS
 from dpcore.models.released import parse_model
 from dpcore.models.summaries.released.association import Association, associations
 from dpcore.models.summaries.released.crosstab import crosstab
 from dpcore.models.summaries.released.drawn import drawn_ends
-from dpcore.models.summaries.released.reading import Amount, readings
+from dpcore.models.summaries.released.reading import Amount, Cells, readings
 from dpcore.models.summaries.released.standing_out import by_what_stands_out
 from dpcore.models.summaries.released.table_one import differences, table_one
 from dpcore.models.summaries.released.table_one_words import printed
 from dpcore.models.summaries.released.words import cell_words, figure_words, share_words
 from dpcore.plots.palette import DARK
 from dpcore.plots.summaries import by_group, column_alt, column_figure, everybody
-from dpcore.plots.summaries_overview import overview_alt, overview_figure
+from dpcore.plots.summaries_overview import MOST_CELLS, overview_alt, overview_figure
 from dpcore.plots.summaries_pairs import pairs_alt, pairs_figure
 from dpcore.rehearsal import rehearse
 from dpcore.report.table_one import table_one_document, table_one_rows
@@ -102,6 +104,25 @@ def test_the_sheet_of_all_columns_has_a_place_for_each() -> None:
     _, _, told = made()
     assert len(overview_figure(told, SCHEMA).data) == len(told)
     assert "age: median" in overview_alt(told, SCHEMA)
+
+
+def test_a_column_of_many_groups_says_how_many_are_drawn_and_keeps_those_without_a_value() -> None:
+    _, _, told = made()
+    columns = [column.model_dump(mode="json", exclude_none=True) for column in SCHEMA.columns]
+    columns[3]["categories"] = [f"c{number}" for number in range(57)]
+    wide = Schema.model_validate(SCHEMA.model_dump(mode="json") | {"columns": columns})
+    cells = (*columns[3]["categories"], *RESERVED)
+    shares = np.arange(1.0, len(cells) + 1) / 1770
+    reading = replace(told[3], cells=cells, shares=Cells(shares, shares, shares))
+    figure = overview_figure([reading, told[0]], wide)
+    bars, few = figure.data
+    np.testing.assert_array_equal(bars.y, [*shares[:MOST_CELLS], *shares[-2:]])
+    assert [text.partition(":")[0] for text in bars.hovertext[-3:]] == ["c39", "other", "missing"]
+    titles = [note.text for note in figure.layout.annotations]
+    assert titles == ["ward<br>first 40 of 57 groups", "age"]
+    assert "(first 40 of 57 groups drawn)" in overview_alt([reading], wide)
+    assert "drawn" not in overview_alt(told, SCHEMA)
+    assert len(few.y) == len(told[0].cells)
 
 
 def test_the_map_of_pairs_has_a_field_for_each() -> None:

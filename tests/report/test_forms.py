@@ -10,26 +10,38 @@ import sys
 import zipfile
 import zlib
 from collections.abc import Iterator
+from dataclasses import replace
 from decimal import Decimal
 from functools import cache
 from typing import Any
 from xml.etree import ElementTree as ET
 
 import docx
+import plotly.graph_objects as go
 import pytest
 import yaml
 from markdown_it import MarkdownIt
 from pydantic import ValidationError
 
+from dpcore.domain.protected import protected_thing, shared_things
+from dpcore.domain.schema import PrivacyUnit
 from dpcore.errors import RequestError
+from dpcore.models.registry import LEARNERS
+from dpcore.models.released import parse_model
 from dpcore.privacy.budgets import format_epsilon, plain_epsilon
-from dpcore.report.blocks import Bullets, Document, Drawing, Facts, Grid, Paragraph
+from dpcore.released.release import make_release
+from dpcore.report.blocks import Bullets, Document, Drawing, Facts, Grid, Paragraph, Section
+from dpcore.report.checking import RESULTS, sidecar
+from dpcore.report.contents import Picture
 from dpcore.report.dossier import Dossier
 from dpcore.report.forms import FORMS, instead, made
 from dpcore.report.markdown import escaped
+from dpcore.report.pdf import dossier_pdf
+from dpcore.report.registry import registry_form, registry_yaml
 from dpcore.report.registry_form import RegistryForm
 from dpcore.service import Service
 from dpcore.workspace.dossier import Application
+from dpcore.workspace.requests import ReleaseNote
 from tests.support import reports
 from tests.support.fake_learner import small_frame, small_schema
 
@@ -113,6 +125,36 @@ def test_what_is_written_is_never_markup() -> None:
     application = Application(title=words, findings=words, hypotheses=words)
     chosen = [reports.release("rule list")]
     made(Dossier(reports.dataset(), chosen, {}, reports.balance(), application), "pdf")
+
+
+#: A mark of byte order, and signs that mean something in one font alone, as those of lists pasted from Word.
+PASTED = "a\ufeffb \ue000 \uf0b7 \U000f0000 \ufffe"
+
+
+@pytest.mark.filterwarnings("ignore:Glyph")
+def test_what_was_pasted_stands_in_a_pdf() -> None:
+    drawn = go.Figure(go.Bar(x=[PASTED], y=[1]), {"title": {"text": PASTED}})
+    blocks = (
+        Paragraph(PASTED, lead=PASTED),
+        Bullets.of(PASTED),
+        Grid.pairs(PASTED, {PASTED: PASTED}),
+        Drawing(Picture(PASTED, drawn, PASTED), "figure-1-1"),
+    )
+    told = objects(dossier_pdf(Document(PASTED, {PASTED: PASTED}, (Section(PASTED, blocks),))))
+    assert b"/Alt" in told
+
+
+def test_a_pasted_sign_stops_no_form() -> None:
+    release = reports.release("rule list")
+    note = ReleaseNote(release.id, PASTED, PASTED, "ann", reports.NOTE_TIME)
+    application = Application(title=PASTED, findings=PASTED)
+    assert made(Dossier(reports.dataset(), [release], {release.id: note}, reports.balance(), application), "zip")
+
+
+def test_what_the_typesetter_refuses_is_told_in_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dpcore.report.pdf._archival", str)
+    with pytest.raises(RequestError, match="cannot be made as a PDF"):
+        dossier_pdf(Document("secret \ue000", {}, (Section("Why", (Paragraph("x"),)),)))
 
 
 # Word
@@ -291,6 +333,34 @@ def test_the_registry_entry_is_complete_and_exact(private: tuple[Service, str, l
     assert (basic["data_curators"], basic["data_product_region"]) == (["Hospital"], "Europe")
     assert re.fullmatch(r"\d{4}-\d\d-\d\d", basic["publication_date"])
     assert told["url_slug"].endswith(f"-hospital-{basic['publication_date'][:4]}")
+
+
+def test_a_person_is_protected_where_a_column_names_them() -> None:
+    stays = small_schema().model_copy(update={"entity": "stay"})
+    assert protected_thing(stays) == "stay"
+    named = stays.model_copy(update={"privacy_unit": PrivacyUnit(column="patient", max_rows_per_person=3)})
+    assert protected_thing(named) == "person"
+
+
+@pytest.mark.parametrize("entity", ["person", "interaction"])
+def test_every_form_says_who_is_protected_and_who_is_not(entity: str) -> None:
+    """A guarantee of the classes of a table of pairs is none of the people who are in many of them."""
+    known = reports.dataset()
+    schema = small_schema().model_copy(update={"entity": entity})
+    plan = LEARNERS["tree"].plan(schema, "ill", Decimal(1), {})
+    release = make_release("tree", plan, parse_model(reports.release("tree")), secure=True, dataset_id=known.id)
+    dossier = Dossier(replace(known, schema=schema), [release], {}, reports.balance(), Application())
+    warned = shared_things(schema)
+    assert bool(warned) == (entity == "interaction")
+    assert dossier.statement.get("Who is not protected", "") == warned
+    form = registry_form(dossier).deployment
+    assert form.privacy_loss.privacy_unit == entity
+    assert form.dp_variant.unprotected_quantities.endswith(warned or "settings.")
+    RegistryForm.model_validate(yaml.safe_load(registry_yaml(dossier)))
+    results = json.loads(sidecar(dossier, {}, {})[RESULTS])["results"]
+    assert f"private per {entity}: " in results["dossier"]["summary"]
+    [guarantee] = results["result_1"]["properties"]["guarantees"]
+    assert guarantee["not_protected"] == warned
 
 
 def without(form: dict[str, Any], *path: str) -> None:

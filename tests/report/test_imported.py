@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from dpcore.errors import RequestError
+from dpcore.domain.schema import Schema
+from dpcore.errors import FrostglassError, RequestError
+from dpcore.models.registry import get_learner
+from dpcore.models.released import parse_model
+from dpcore.released.evaluation import MOST_GROUPS
 from dpcore.released.imported import Imported
-from dpcore.released.release import Release
+from dpcore.released.release import Release, make_release
 from dpcore.report import imported
 from dpcore.report.imported import fault_of
 from dpcore.service import Service
@@ -21,12 +26,33 @@ from dpcore.workspace.database import imported_releases, write
 from dpcore.workspace.users import LOCAL_USER
 from tests.plots.test_ilp import BOTH, release_of
 from tests.support.page_visitors import ANN, BOB
+from tests.support.small_trains import SCHEMA, TARGET
 
 RELEASE = release_of(*BOTH, dataset_name="elsewhere")
+_COLUMNS = [column.model_dump(mode="json", exclude_none=True) for column in SCHEMA.columns]
+LABELLED = release_of(
+    *BOTH,
+    dataset_name="elsewhere",
+    schema=Schema.model_validate(
+        SCHEMA.model_dump(mode="json")
+        | {"columns": [{**column, "label": f"The {column['name']}"} for column in _COLUMNS]}
+    ),
+)
+#: Quality on people set aside, of two groups.
+CHECKED = {
+    "noisy_confusion": [[90, 10], [20, 60]],
+    "accuracy": {"value": 0.8, "noise_margin": 0.1, "sampling_margin": 0.1},
+    "auc": None,
+    "count_margin": 9,
+    "group_estimates": [[0.25, 0.75], [0.9, 0.1]],
+    "group_counts": [[10, 60], [90, 20]],
+    "scale": 3.0,
+    "group_limits": [0.0, 0.5],
+}
 
 
-def changed(change: Callable[[dict[str, Any]], None]) -> str:
-    content = json.loads(RELEASE.to_json())
+def changed(change: Callable[[dict[str, Any]], None], release: Release = RELEASE) -> str:
+    content = json.loads(release.to_json())
     change(content)
     return json.dumps(content)
 
@@ -94,6 +120,79 @@ def test_a_file_that_was_changed_is_refused(text: str, fault: str) -> None:
     assert fault_of(text) == fault
 
 
+@pytest.mark.parametrize("release", [RELEASE, LABELLED], ids=["names", "labels"])
+@pytest.mark.parametrize("number", ["1e400", "-1e400", '"inf"', '"NaN"'])
+def test_a_number_that_cannot_be_stored_is_refused(release: Release, number: str) -> None:
+    """It would come back as none, and break every page on which it stands."""
+    figure = put("model.evaluation", CHECKED | {"auc": {"value": 0.123456, "noise_margin": 0, "sampling_margin": 0}})
+    assert fault_of(text := changed(figure, release)) == "good"
+    assert fault_of(text.replace("0.123456", number)) == ("form" if '"' in number else "number")
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"group_limits": [0.0, 0.5, 0.7]},
+        {"group_counts": [[10, 60], [90]]},
+        {"group_counts": [[10, 60]]},
+        {"group_estimates": [[0.25, 0.5, 0.25], [0.9, 0.05, 0.05]]},
+        {"scale": 0},
+        {"scale": -1},
+        {
+            "group_counts": [[1, 1]] * (MOST_GROUPS + 1),
+            "group_estimates": [[0.5, 0.5]] * (MOST_GROUPS + 1),
+            "group_limits": [],
+        },
+    ],
+    ids=["more limits", "ragged", "fewer counts", "more classes", "no noise", "less than none", "too many"],
+)
+def test_groups_that_do_not_fit_each_other_are_refused(wrong: dict[str, Any]) -> None:
+    assert fault_of(changed(put("model.evaluation", CHECKED))) == "good"
+    assert fault_of(changed(put("model.evaluation", CHECKED | wrong))) == "form"
+
+
+def test_what_follows_from_groups_is_tried_before_it_is_taken() -> None:
+    """Counts beyond 64 bits pass for numbers, but nothing can be worked out from them."""
+    beyond = CHECKED | {"group_counts": [[10, 10**30], [90, 20]]}
+    assert fault_of(changed(put("model.evaluation", beyond))) == "show"
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"definition": "approximate"},
+        {"delta": "0.5"},
+        {"rho": "-3"},
+        {"rho": "1e30000000"},
+        {"parallel_split": {"evaluation": "-5"}},
+        {"definition": "approximate", "delta": "1e-3000000"},
+        {"parallel_split": {"evaluation": "1e50"}},
+    ],
+    ids=str,
+)
+def test_a_certificate_that_contradicts_itself_is_refused(wrong: dict[str, Any]) -> None:
+    def change(content: dict[str, Any]) -> None:
+        content["certificate"] |= wrong
+
+    assert fault_of(changed(change)) == "itself"
+
+
+@pytest.mark.parametrize("delta", ["0", "0.000001"])
+@pytest.mark.parametrize("epsilon", ["0.02", "1", "1000"])
+@pytest.mark.parametrize("rho", [None, "0.01"])
+def test_certificates_of_this_program_are_coherent(epsilon: str, delta: str, rho: str | None) -> None:
+    for kind in ("rule_list", "tree", "forest", "ebm", "ilp", "summaries"):
+        target = "" if kind == "summaries" else TARGET
+        try:
+            plan = get_learner(kind).plan(
+                SCHEMA, target, Decimal(epsilon), {}, Decimal(delta), None if rho is None else Decimal(rho)
+            )
+        except FrostglassError:  # Not every method has every form.
+            continue
+        model = parse_model(RELEASE)
+        assert imported.is_coherent(make_release(kind, plan, model, secure=True).certificate), kind
+
+
 @pytest.fixture
 def service(tmp_path: Path) -> Iterator[Service]:
     with Service(tmp_path / "home", workers=0) as running:
@@ -126,6 +225,10 @@ def test_what_can_no_longer_be_read_hides_nothing_else_and_can_be_removed(servic
     write(service._engine, lambda connection: connection.execute(gone))
     assert [found.id for found in ann.imported_releases()[0]] == [RELEASE.id]
     assert ann.imported_releases()[1] == [older.id]
+    spoilt = changed(put("model.evaluation", CHECKED | {"auc": {"value": None}}), older)
+    for content in (spoilt, changed(put("kind", "of_old"), older)):
+        write(service._engine, lambda connection, content=content: connection.execute(gone.values(content=content)))
+        assert ann.imported_releases()[1] == [older.id], "its model cannot be read"
     ann.forget_import(older.id)
     assert ann.imported_releases()[1] == []
 

@@ -13,12 +13,14 @@ import pytest
 
 from dpcore.commands.text import certificate_text
 from dpcore.errors import NotFoundError, RequestError
+from dpcore.models.redescriptions.released.redescription_set import RedescriptionSet
 from dpcore.models.registry import LEARNERS
 from dpcore.models.released import parse_model
 from dpcore.numerals import small
 from dpcore.plots.printed.figure import printed
 from dpcore.privacy.budgets import exact_amount
 from dpcore.released.release import make_release
+from dpcore.report.blocks import Grid
 from dpcore.report.certificate import certificate_lines
 from dpcore.report.contents import WIDTH, content
 from dpcore.report.dossier import Dossier
@@ -82,6 +84,21 @@ def test_redescriptions_that_are_all_set_aside_are_shown_as_such() -> None:
     assert printed(picture.figure, WIDTH)
     none = content(small_redescriptions.release_of(small_redescriptions.nothing_in_common()))
     assert none.sentences == ["No two conditions fulfil the usual constraints."]
+
+
+def test_redescriptions_that_are_left_out_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = small_redescriptions.noisy_pairs()
+    release = small_redescriptions.release_of(model)
+    monkeypatch.setattr(RedescriptionSet, "pruned", lambda found, _: found.found)
+    for limit in ("_BEST", "_FEW_REDESCRIPTIONS", "_MOST_DRAWN"):
+        monkeypatch.setattr(f"dpcore.report.contents.{limit}", 2)
+    for short in (False, True):
+        told = content(release, short=short)
+        [table], [picture] = told.tables, told.pictures
+        assert Grid(table).remark.startswith("The first 2 of 4 rows;")
+        assert told.sentences[2:] == ["These are the first 2 of 4 that are kept."]
+        assert picture.title.endswith(", first 2 of 4")
+        assert picture.alt.startswith("Only the first 2 of 4 are drawn and counted here. ")
 
 
 @pytest.mark.parametrize("case", reports.CASES)
