@@ -43,7 +43,7 @@ def environment(program: str) -> Path:
     Raises
     ------
     LeftOutError
-        If it cannot be installed.
+        If it cannot be installed; never ``UnfinishedError``, by which a program is known to be slow.
     """
     place = folder() / PROGRAMS[program].replace("==", "-").replace(" ", "-")
     python, ready = place / "bin" / "python", place / "ready"
@@ -51,7 +51,10 @@ def environment(program: str) -> Path:
         print(f"Installing {PROGRAMS[program]} into {place} ...", file=sys.stderr)
         venv.create(place, with_pip=True, clear=True)
         command = [str(python), "-m", "pip", "install", "--quiet", *PROGRAMS[program].split()]
-        called(command, _INSTALLING, "it could not be installed in time")
+        try:
+            called(command, _INSTALLING, "it could not be installed in time")
+        except UnfinishedError as fault:
+            raise LeftOutError(str(fault)) from None  # Of the network, not of the program: nobody keeps it.
         ready.touch()
     return python
 

@@ -3,7 +3,8 @@
 ``python peer_chances.py PROBLEM.npz SCORES.npy EPSILON ...`` prints one JSON entry per fit and writes the scores of
 the test records, one row per entry. It imports nothing of this project. The problem holds ``codes`` (n_rows,
 n_columns), ``sizes`` (n_columns,), ``labels`` (n_rows,) of 0 and 1, and ``tests`` (n_splits, n_rows), all of one size.
-Bounds, norms and classes are public, so nothing leaks: a record has one cell in each column.
+Every model is fitted in each encoding, and the method of an entry names it. Bounds, norms and classes are public, so
+nothing leaks: a record has one cell in each column.
 """
 
 from __future__ import annotations
@@ -14,6 +15,15 @@ import warnings
 from typing import Any
 
 import numpy as np
+
+ENCODINGS = ("one-hot", "ordinal")
+
+
+def encoded(codes: Any, sizes: Any) -> dict[str, Any]:
+    """Matrix of each encoding: all entries from 0 to 1, and no row longer than the root of the number of columns."""
+    hot = [np.eye(size)[own] for own, size in zip(codes.T, sizes, strict=True)]
+    ordinal = codes / np.maximum(np.asarray(sizes) - 1, 1)
+    return dict(zip(ENCODINGS, (np.concatenate(hot, axis=1), ordinal), strict=True))
 
 
 def models(epsilon: float, columns: int, width: int) -> dict[str, Any]:
@@ -38,15 +48,15 @@ def main() -> None:
     warnings.simplefilter("ignore")
     warnings.simplefilter("error", PrivacyLeakWarning)
     problem = np.load(sys.argv[1], allow_pickle=False)
-    codes, sizes, labels = problem["codes"], problem["sizes"], problem["labels"]
-    hot = np.concatenate([np.eye(size)[own] for own, size in zip(codes.T, sizes, strict=True)], axis=1)
+    codes, labels = problem["codes"], problem["labels"]
     entries, scores = [], []
-    for number, test in enumerate(problem["tests"]):
-        for epsilon in map(float, sys.argv[3:]):
-            for method, model in models(epsilon, codes.shape[1], hot.shape[1]).items():
-                model.fit(hot[~test], labels[~test])
-                scores.append(model.predict_proba(hot[test])[:, 1])
-                entries.append({"method": method, "epsilon": epsilon, "split": number})
+    for encoding, matrix in encoded(codes, problem["sizes"]).items():
+        for number, test in enumerate(problem["tests"]):
+            for epsilon in map(float, sys.argv[3:]):
+                for method, model in models(epsilon, codes.shape[1], matrix.shape[1]).items():
+                    model.fit(matrix[~test], labels[~test])
+                    scores.append(model.predict_proba(matrix[test])[:, 1])
+                    entries.append({"method": f"{method}, {encoding}", "epsilon": epsilon, "split": number})
     np.save(sys.argv[2], np.stack(scores))
     json.dump(entries, sys.stdout)
 

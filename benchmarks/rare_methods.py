@@ -13,7 +13,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from benchmarks import privatree, rare_peers, smooth_lists
+from benchmarks import peer_chances, privatree, rare_peers, smooth_lists
+from benchmarks.datasets import BenchData
 from benchmarks.rare import Problem
 from benchmarks.summaries_rivals import rival_records
 from dpcore import DPSummary
@@ -25,6 +26,7 @@ from dpcore.models.registry import get_learner
 from dpcore.models.summaries.released.axes import axes_of
 from dpcore.models.summaries.released.synthesis import Source, draw_codes
 from dpcore.privacy.randomness import SecureRandom, SeededRandom
+from dpcore.released.plan import RunPlan
 
 #: Splits, by their number, with the records that are set aside in each.
 Splits = dict[int, Flags]
@@ -46,18 +48,32 @@ class Program:
         Whether it has an epsilon.
     peer : bool
         Whether it runs in an environment of its own.
+    encodings : tuple of str
+        In which ``learn`` scores every method, as ``"method, encoding"``: the better one counts. None: as it is.
     """
 
     methods: tuple[str, ...]
     learn: Way
     private: bool = True
     peer: bool = False
+    encodings: tuple[str, ...] = ()
+
+    def scored_as(self, method: str) -> list[str]:
+        """The names under which ``learn`` scores one of the methods."""
+        return [f"{method}, {encoding}" for encoding in self.encodings] or [method]
+
+
+def house_plan(algorithm: str, data: BenchData, epsilon: Decimal) -> RunPlan:
+    """What a learner of the house does by default; the rivals' delta where it has one, and nobody set aside."""
+    learner = get_learner(algorithm)
+    chosen = {"evaluate": False, "delta": Decimal(repr(rare_peers.DELTA))}
+    given = {key: value for key, value in chosen.items() if key in learner.parameters.model_fields}
+    return learner.plan(data.schema, data.target, epsilon, given)
 
 
 def _house(algorithm: str, one: Problem, splits: Splits, epsilon: float | None) -> Iterator[tuple[int, Floats]]:
     """A learner with its defaults, nobody set aside within the run."""
-    learner = get_learner(algorithm)
-    plan = learner.plan(one.data.schema, one.data.target, Decimal(repr(epsilon)), {"evaluate": False})
+    learner, plan = get_learner(algorithm), house_plan(algorithm, one.data, Decimal(repr(epsilon)))
     for number, rows in splits.items():
         table = ingest(frame_chunks(one.data.frame[~rows]), one.data.schema, SeededRandom(number))
         model: Any = learner.run(Run(table, plan, SecureRandom()))
@@ -169,6 +185,7 @@ PROGRAMS: Final[dict[str, Program]] = {
         ("diffprivlib tree", "diffprivlib forest", "diffprivlib logistic regression"),
         rare_peers.diffprivlib,
         peer=True,
+        encodings=peer_chances.ENCODINGS,
     ),
     "AIM": _alone("SmartNoise AIM, then regression", _aim, peer=True),
     "regression, not private": _alone("logistic regression, not private", _regression, private=False),

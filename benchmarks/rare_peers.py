@@ -28,7 +28,7 @@ def interpret(one: Problem, splits: dict[int, Flags], epsilon: float | None) -> 
 
 
 def diffprivlib(one: Problem, splits: dict[int, Flags], epsilon: float | None) -> Iterator[tuple[str, int, Floats]]:
-    """The same of its tree, its forest and its logistic regression, on one column for each cell."""
+    """The same of its tree, its forest and its logistic regression, in each of its encodings."""
     content = {"codes": one.codes, "sizes": np.array(one.sizes), "labels": one.truth}
     return _asked("diffprivlib", "peer_chances.py", content, splits, epsilon)
 

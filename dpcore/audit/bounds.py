@@ -168,6 +168,13 @@ class AuditResult:
         """Whether the claim stands and the audit has shown its teeth."""
         return self.holds and self.caught
 
+    @property
+    def verdict(self) -> str:
+        """What came of it, in words; that a broken version was not found out says nothing against the claim."""
+        if not self.holds:
+            return "FAILED"
+        return "passed" if self.caught else "too few trials to judge"
+
 
 @dataclass(frozen=True)
 class Audit:

@@ -1,4 +1,7 @@
-"""The audits of this engine: every mechanism, and whole fits of the learners.
+"""The audits of this engine: every mechanism, and whole fits of five families.
+
+Forests, first looks and facts that are learned stand on the same mechanisms. Their runs are replayed
+(:mod:`dpcore.audit.replay`), which is sharper, and so are those of all others.
 
 How an audit works: :mod:`dpcore.audit.bounds`.
 """
@@ -23,12 +26,14 @@ from dpcore.audit.ebm import ebm_audit, ebm_outlier_audit
 from dpcore.audit.fits import adaptive_tree_audit, lookahead_tree_audit, rule_list_audit
 from dpcore.audit.ilp import AUDITS as ILP_AUDITS
 from dpcore.audit.redescriptions import AUDITS as REDESCRIPTION_AUDITS
-from dpcore.privacy.budgets import calibrate_gaussian, discrete_gaussian_epsilon
+from dpcore.privacy.budgets import calibrate_fine_gaussian, calibrate_gaussian, discrete_gaussian_epsilon
 from dpcore.privacy.mechanisms import (
     ExponentialMechanism,
+    FineGaussian,
     GaussianMechanism,
     GeometricMechanism,
     NoisyMax,
+    ThresholdMechanism,
 )
 from dpcore.privacy.randomness import SecureRandom
 
@@ -38,11 +43,17 @@ _EPSILON = Decimal(1)
 _DELTA = 0.05
 
 
-def _noise(mechanism: GeometricMechanism | GaussianMechanism) -> AuditedMechanism:
-    """A count that one person changes by 1, released with noise."""
+#: What one person adds to a sum on a fine grid, and how many of its steps are told apart.
+_FINE, _COARSE = 2**24, 2**21
+
+
+def _noise(
+    mechanism: GeometricMechanism | GaussianMechanism | FineGaussian | ThresholdMechanism, change: int = 1
+) -> AuditedMechanism:
+    """A count to which one person adds ``change``, released with noise."""
 
     def draw(side: int, trials: int) -> Ints:
-        return mechanism.release(np.full(trials, side, dtype=np.int64), SecureRandom())
+        return mechanism.release(np.full(trials, side * change, dtype=np.int64), SecureRandom())
 
     return draw
 
@@ -68,6 +79,34 @@ def gaussian_audit() -> Audit:
         {"noise halved": _noise(GaussianMechanism(1, 4 * rho))},
         epsilon=discrete_gaussian_epsilon(sound.scale, _DELTA),
         delta=_DELTA,
+    )
+
+
+def fine_gaussian_audit() -> Audit:
+    """Discrete Gaussian noise on a fine grid, of which many steps are told as one."""
+    mu = calibrate_fine_gaussian(_EPSILON, _DELTA, 1)
+
+    def runs(mu: float) -> AuditedMechanism:
+        draw = _noise(FineGaussian(_FINE, mu), _FINE)
+        return lambda side, trials: draw(side, trials) // _COARSE
+
+    controls = {"noise halved": runs(2 * mu)}
+    return Audit("Gaussian noise on a fine grid", runs(mu), threshold_events, controls, delta=_DELTA, share=0.6)
+
+
+#: Budget of the counts of texts: so little that the noise is wide, and a threshold can nearly have its delta.
+_RHO_OF_TEXTS = 0.005
+
+
+def threshold_audit() -> Audit:
+    """A text that nobody has listed, and one person alone has: shown with a chance of delta at most."""
+    sound = ThresholdMechanism(1, _RHO_OF_TEXTS, _DELTA)
+    controls = {
+        "shown four times as often": _noise(ThresholdMechanism(1, _RHO_OF_TEXTS, 4 * _DELTA)),
+        "six rows counted as one": _noise(sound, 6),
+    }
+    return Audit(
+        "texts above a threshold", _noise(sound), threshold_events, controls, epsilon=0.0, delta=_DELTA, share=0.6
     )
 
 
@@ -124,6 +163,8 @@ def noisy_max_audit() -> Audit:
 AUDITS: Sequence[Callable[[], Audit]] = (
     geometric_audit,
     gaussian_audit,
+    fine_gaussian_audit,
+    threshold_audit,
     exponential_audit,
     noisy_max_audit,
     rule_list_audit,

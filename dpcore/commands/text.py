@@ -118,7 +118,7 @@ def audit_text(results: Sequence[AuditResult]) -> str:
             f"{result.epsilon:.3g}" + (f", delta {result.delta:.1g}" if result.delta else ""),
             f"{result.lower_bound:.3f}",
             ", ".join(f"{broken} {bound:.3f}" for broken, bound in result.controls.items()),
-            "passed" if result.passed else "FAILED",
+            result.verdict,
         ]
         for result in results
     ]

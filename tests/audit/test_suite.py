@@ -1,11 +1,16 @@
+import inspect
 import math
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
+from dpcore.audit import suite
 from dpcore.audit.bounds import (
+    CONFIDENCE,
     AtLeast,
     Audit,
+    AuditResult,
     OneOf,
     epsilon_lower_bound,
     likelihood_events,
@@ -15,21 +20,62 @@ from dpcore.audit.bounds import (
 from dpcore.audit.suite import (
     AUDITS,
     exponential_audit,
+    fine_gaussian_audit,
     gaussian_audit,
     geometric_audit,
     noisy_max_audit,
     run_audits,
+    threshold_audit,
 )
+from dpcore.commands import app
+from dpcore.privacy import mechanisms
 from dpcore.privacy.budgets import calibrate_gaussian, discrete_gaussian_delta, gaussian_delta
 
+OF_MECHANISMS = (
+    geometric_audit,
+    gaussian_audit,
+    fine_gaussian_audit,
+    threshold_audit,
+    exponential_audit,
+    noisy_max_audit,
+)
 
-@pytest.mark.parametrize("make", [geometric_audit, gaussian_audit, exponential_audit, noisy_max_audit])
+
+@pytest.mark.parametrize("make", [make for make in OF_MECHANISMS if make is not threshold_audit])
 def test_mechanism_keeps_its_claim_and_broken_versions_are_caught(make):
     result = make().run(20_000)
     assert result.holds, result
     assert result.caught, result
     assert result.passed
     assert result.lower_bound > 0.3, "a bound near 0 would say nothing"
+
+
+def test_a_text_of_one_person_is_shown_as_seldom_as_delta_says():
+    """False alarms of the claim: 1e-6; that the threshold is nearly as low as it may be is exact."""
+    result = threshold_audit().run(5000)
+    assert result.passed, result
+    sound = mechanisms.ThresholdMechanism(1, 0.005, 0.05)
+    assert not sound._keeps(sound.threshold - 1)
+
+
+def test_every_mechanism_is_audited_by_itself(monkeypatch):
+    seen = set()
+
+    def noted(method):
+        def run(mechanism, *given):
+            seen.add(type(mechanism))
+            return method(mechanism, *given)
+
+        return run
+
+    for base, method in ((mechanisms._AdditiveNoise, "release"), (mechanisms._Selection, "select")):
+        monkeypatch.setattr(base, method, noted(getattr(base, method)))
+    for make in OF_MECHANISMS:
+        assert make in AUDITS
+        make().mechanism(1, 1)
+    bases = (mechanisms._AdditiveNoise, mechanisms._Selection)
+    kinds = [kind for _, kind in inspect.getmembers(mechanisms, inspect.isclass) if issubclass(kind, bases)]
+    assert seen == {kind for kind in kinds if not kind.__name__.startswith("_")}
 
 
 @pytest.mark.slow
@@ -40,7 +86,7 @@ def test_all_audits_long_form():
 
 
 def test_every_audit_has_a_control():
-    assert len(AUDITS) == 17
+    assert len(AUDITS) == 19
     for make in AUDITS:
         assert make().controls
 
@@ -106,6 +152,21 @@ def test_an_audit_that_cannot_catch_its_control_does_not_pass():
     assert result.holds
     assert not result.caught
     assert not result.passed
+    assert result.verdict == "too few trials to judge"
+
+
+@pytest.mark.parametrize(
+    ("bound", "control", "verdict"),
+    [(0.9, 1.1, "passed"), (0.9, 0.8, "too few trials to judge"), (1.1, 1.2, "FAILED"), (1.1, 0.8, "FAILED")],
+)
+def test_only_a_claim_that_is_refuted_fails(bound, control, verdict, monkeypatch):
+    result = AuditResult("noise", 1.0, 0.0, bound, {"halved": control}, 1000, CONFIDENCE)
+    monkeypatch.setattr(suite, "run_audits", lambda _trials: [result])
+    told = CliRunner().invoke(app, ["audit", "--trials", "1000"])
+    assert result.verdict == verdict
+    assert verdict in told.output
+    assert told.exit_code == (0 if verdict == "passed" else 1)
+    assert ("FAILED" in told.output) == (verdict == "FAILED")
 
 
 def test_the_continuous_formula_is_no_bound_for_discrete_gaussian_noise():

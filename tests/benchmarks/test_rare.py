@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
+from decimal import Decimal
 
 import numpy as np
 import pytest
 
-from benchmarks import privatree
+from benchmarks import peer_chances, privatree, rare_peers
 from benchmarks.datasets import FOLDER_VARIABLE
-from benchmarks.rare import TABLES, problem
+from benchmarks.rare import SEEN, TABLES, problem
+from benchmarks.rare_methods import PROGRAMS, house_plan
 
 needs_data = pytest.mark.skipif(not os.environ.get(FOLDER_VARIABLE), reason=f"{FOLDER_VARIABLE} names no data")
 
@@ -35,6 +37,33 @@ def test_all_tables_have_the_columns_of_their_schema() -> None:
     for make in (TABLES["best wines, 3 %"], TABLES["pima, 768 rows"]):
         data = make()
         assert [column.name for column in data.schema if column.name not in data.frame] == []
+
+
+@needs_data
+@pytest.mark.parametrize("name", TABLES)
+def test_house_methods_that_take_a_delta_have_the_delta_of_the_rivals(name: str) -> None:
+    data = TABLES[name]()
+    assert float(house_plan("ebm", data, Decimal(1)).delta) == rare_peers.DELTA
+    assert house_plan("rule_list", data, Decimal(1)).delta == 0
+
+
+def test_what_was_seen_are_tables_and_programs_of_the_house() -> None:
+    assert set(SEEN) < set(TABLES)
+    for seen in SEEN.values():
+        assert [name for name in PROGRAMS if name in seen] == list(seen)
+        assert not any(PROGRAMS[name].peer or not PROGRAMS[name].private for name in seen)
+
+
+def test_a_rival_has_its_bounds_and_its_norm_in_every_encoding() -> None:
+    codes = np.array([[0, 2, 0], [1, 0, 0], [1, 1, 0]])
+    found = peer_chances.encoded(codes, [2, 3, 1])
+    assert tuple(found) == peer_chances.ENCODINGS == PROGRAMS["diffprivlib"].encodings
+    assert found["ordinal"].tolist() == [[0, 1, 0], [1, 0, 0], [1, 0.5, 0]]
+    assert found["one-hot"].tolist() == [[1, 0, 0, 0, 1, 1], [0, 1, 1, 0, 0, 1], [0, 1, 0, 1, 0, 1]]
+    for matrix in found.values():
+        assert (matrix >= 0).all()
+        assert (matrix <= 1).all()
+        assert (np.linalg.norm(matrix, axis=1) <= np.sqrt(3)).all()
 
 
 def test_private_trees_find_what_is_plain_and_labels_alone() -> None:

@@ -11,7 +11,7 @@ import pytest
 from benchmarks import rare_results
 from benchmarks.environments import LeftOutError
 from benchmarks.kept import KeptLines
-from benchmarks.rare import Problem
+from benchmarks.rare import SEEN, TABLES, Problem
 from benchmarks.rare_methods import PROGRAMS, Program, Scored, Splits
 from benchmarks.rare_results import Request, run, tables
 from benchmarks.records import Record
@@ -77,6 +77,40 @@ def test_a_rival_that_fails_keeps_what_it_did_and_says_so(tmp_path: Path, asked:
     assert {own.method: own.n for own in records} == {"even": 3, "also even": 3, "gone": 1}
     assert "(1 of 3 splits)" in text(tables(records))
     assert all(line["area"] == 0.5 for line in KeptLines(path).lines())
+
+
+@needs_data
+def test_of_two_encodings_the_better_counts_in_each_cell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = Program(("tree", "forest"), lambda *_: iter(()), encodings=("one-hot", "ordinal"))
+    monkeypatch.setattr(rare_results, "PROGRAMS", {"rival": program})
+    path = tmp_path / "areas.jsonl"
+    kept = {
+        ("tree, one-hot", 1.0): (0.9, 0.5),
+        ("tree, ordinal", 1.0): (0.6, 0.6),
+        ("forest, one-hot", 1.0): (0.6, 0.6),
+        ("forest, ordinal", 1.0): (0.5, 0.8),
+        ("tree, one-hot", 4.0): (0.6, 0.6),
+        ("tree, ordinal", 4.0): (0.9, 0.9),
+        ("forest, ordinal", 4.0): (0.5, 0.5),
+        ("forest, one-hot", 4.0): (0.9,),
+    }
+    for (method, epsilon), areas in kept.items():
+        for split, area in enumerate(areas):
+            keep(path, method, epsilon, split, area)
+    found = [own for own in run(Request([HEART], [1.0, 4.0], splits=2, kept=path)) if isinstance(own, Record)]
+    assert {(own.method, own.epsilon): (own.mean, own.n) for own in found} == {
+        ("tree", 1.0): (pytest.approx(0.7), 2),
+        ("forest", 1.0): (pytest.approx(0.65), 2),
+        ("tree", 4.0): (pytest.approx(0.9), 2),
+        ("forest", 4.0): (pytest.approx(0.5), 2),
+    }
+
+
+def test_a_table_says_which_methods_have_seen_it() -> None:
+    shown = list(tables([Record("records", name, "tree", 1.0, "", 0.5, 0.1, 5, None, "") for name in TABLES]))
+    titles = [str(one.title).partition(":")[0] for one in shown]
+    assert [name for name, title in zip(TABLES, titles, strict=True) if title.endswith("looked at on it")] == list(SEEN)
+    assert str(shown[-1].title).startswith("pima, 768 rows (constants chosen or looked at on it: shape functions)")
 
 
 def test_peers_can_be_left_out_and_a_model_without_privacy_has_no_epsilon() -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from benchmarks import summaries_models, summaries_rivals
+from benchmarks import environments, summaries_models, summaries_rivals
 from benchmarks.datasets import BenchData
 from benchmarks.environments import FOLDER_VARIABLE, LeftOutError, UnfinishedError, called
 from benchmarks.summaries import Truth
@@ -84,6 +84,22 @@ def test_what_was_not_finished_is_tried_again_with_more_time(
             made = summaries_rivals.rival_records("dpmm aim", codes, [2, 2], 1.0, 0, longest=longest)
             assert made.seconds == seconds
     assert given == [75, 200]  # What was asked once is kept.
+
+
+def test_an_installation_that_was_not_finished_is_tried_again(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    tried = []
+
+    def slow(command: list[str], _seconds: int, too_long: str) -> str:
+        tried.append(command)
+        raise UnfinishedError(too_long)
+
+    monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path))
+    monkeypatch.setattr(environments, "called", slow)
+    monkeypatch.setattr(environments.venv, "create", lambda *_, **__: None)
+    for _ in range(2):
+        with pytest.raises(LeftOutError, match="could not be installed in time"):
+            summaries_rivals.rival_records("dpmm aim", np.zeros((4, 2), dtype=np.int64), [2, 2], 1.0, 0)
+    assert len(tried) == 2
 
 
 def test_only_what_is_asked_for_is_measured(truth: Truth, monkeypatch: pytest.MonkeyPatch) -> None:
