@@ -13,6 +13,8 @@ from functools import lru_cache, partial
 from dpcore.data.chosen import chosen_executor, cluster_address
 from dpcore.domain.schema import Schema
 from dpcore.errors import AccessError, BudgetError, NotFoundError, RequestError
+from dpcore.privacy.budgets import EPSILON_LIMIT, EPSILON_STEP
+from dpcore.privacy.losses import Loss
 from dpcore.released.plan import RunPlan, form_sentence, guarantee_sentence, guaranteed_odds
 from dpcore.service.base import ServiceBase, check_id
 from dpcore.workspace.ledger_lines import RECORDS_GONE, Means, refusal_of
@@ -21,6 +23,8 @@ from dpcore.workspace.requests import DatasetInfo, Quote, RunRequest, RunStatus
 from dpcore.workspace.users import ROLES
 
 _POLL_SECONDS = 0.1
+#: Amounts that are asked for are whole multiples of it, unless a smaller one is exact.
+_STEP = Decimal("0.0001")
 #: How many plans a process remembers.
 _PLANS = 128
 _NOT_YOURS = (
@@ -65,7 +69,7 @@ class Runs(ServiceBase):
 
         in_form = _forms(dataset, request, means)
         plan = in_form(request.pure)
-        hindrance = means.hindrance(plan.loss)
+        hindrance, short_by = means.hindrance(plan.loss), _short_by(dataset, request, means, plan.loss)
         return Quote(
             plan=plan,
             forecast=machine_of(self._home).forecast(get_learner(request.algorithm).workload(plan)),
@@ -76,9 +80,9 @@ class Runs(ServiceBase):
             balance_before=means.balance,
             left_after=Decimal(0) if hindrance else means.left(plan.loss),
             hindrance=hindrance,
-            short_by=means.short_by(plan.loss),
+            short_by=short_by,
             runs_like_this_left=0 if hindrance else means.fitting(plan.loss, plan.loss),
-            refusal=refusal_of(means, plan.loss) or "",
+            refusal=refusal_of(means, plan.loss, short_by) or "",
             guarantee=guarantee_sentence(plan),
             odds=guaranteed_odds(plan.epsilon, plan.delta, plan.promised),
         )
@@ -98,8 +102,12 @@ class Runs(ServiceBase):
         ConflictError
             If the nonce was used for another request.
         """
-        _, request, plan = self._planned(request)
-        reservation = self._queue.reserve(request, self._user.name, plan.loss, nonce, _request_hash(request, plan))
+        dataset, request, plan = self._planned(request)
+        hashed = _request_hash(request, plan)
+        try:
+            reservation = self._queue.reserve(request, self._user.name, plan.loss, nonce, hashed)
+        except BudgetError as refused:
+            raise BudgetError(self._priced(dataset, request, self._means(dataset)).refusal or str(refused)) from None
         if reservation.created or self._queue.status(reservation.id).state == "queued":
             self._jobs.start(reservation.id)
         return reservation.id
@@ -241,6 +249,43 @@ def _plan(asked: _Asked, delta: Decimal, rho: Decimal | None = None) -> RunPlan:
     return get_learner(request.algorithm).plan(
         asked.schema, request.target, request.epsilon, request.parameters, delta, rho
     )
+
+
+def _short_by(dataset: DatasetInfo, request: RunRequest, means: Means, loss: Loss) -> Decimal:
+    """By how much a run exceeds what is left: with so much more it is accepted, in the form that it then has.
+
+    A higher cap may change the form of a run, so what it lacks in its present form is only the first guess.
+    """
+    guess, pot = means.short_by(loss), means.full(loss)
+    if means.hindrance(loss) != "budget" or pot is None or not guess.is_finite():
+        return guess
+
+    def fits(more: Decimal) -> bool:
+        try:
+            plan = _forms(dataset, request, means.raised(pot, more))(request.pure)
+        except BudgetError:
+            return False
+        return pot.raised(more).cap.accepts(pot.total + plan.loss)
+
+    return smallest_raise(fits, guess)
+
+
+def smallest_raise(fits: Callable[[Decimal], bool], guess: Decimal) -> Decimal:
+    """About the smallest amount above 0 that fits: the guess, if less does not, else in steps of :data:`_STEP`.
+
+    What is returned fits, unless nothing does up to the largest epsilon.
+    """
+    if fits(guess) and not fits(guess - EPSILON_STEP):
+        return guess
+    low, high = 0, int(guess / _STEP) + 1
+    while not fits(high * _STEP):
+        if high * _STEP > EPSILON_LIMIT:
+            return guess
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if fits(middle * _STEP) else (middle, high)
+    return high * _STEP
 
 
 def _may_be_pure(in_form: Callable[[bool], RunPlan]) -> bool:

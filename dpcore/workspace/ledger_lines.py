@@ -159,6 +159,14 @@ class Pot:
         """What is left, after one more run of this loss; never below 0."""
         return max(_ZERO, self.cap.epsilon - self.cap.spent(self.total + loss))
 
+    def lacks(self, loss: Loss) -> Decimal:
+        """By how much one more run of this loss would exceed the cap, with what exceeds it already; never below 0."""
+        return max(_ZERO, self.cap.spent(self.total + loss) - self.cap.epsilon)
+
+    def raised(self, more: Decimal) -> Pot:
+        """The same with a higher cap on epsilon."""
+        return replace(self, cap=replace(self.cap, epsilon=self.cap.epsilon + more))
+
     def balance(self, run_cap: Decimal | None) -> Balance:
         """The same, as people read it."""
         spent, claimed = self.cap.spent(self.spent), self.cap.spent(self.total)
@@ -220,6 +228,10 @@ class Means:
         """The nearest pot without room for one more run of this loss, if there is one."""
         return next((pot for pot in self.pots if not pot.cap.accepts(pot.total + loss)), None)
 
+    def raised(self, pot: Pot, more: Decimal) -> Means:
+        """The same with a higher cap of one of the pots."""
+        return replace(self, whole=pot.raised(more)) if pot is self.whole else replace(self, own=pot.raised(more))
+
     def left(self, loss: Loss) -> Decimal:
         """What would be left after one more run of this loss."""
         return min(pot.left(loss) for pot in self.pots)
@@ -235,13 +247,16 @@ class Means:
         return None if self.full(loss) is None else "budget"
 
     def short_by(self, loss: Loss) -> Decimal:
-        """By how much one more run of this loss exceeds what is left, if it does; all of it for whoever is frozen."""
+        """By how much one more run of this loss exceeds what is left, if it does; all of it for whoever is frozen.
+
+        A larger cap may change the form of a run, and with it the loss.
+        """
         hindrance = self.hindrance(loss)
         if hindrance == "frozen":
             return self.pots[0].adds(loss)
         if hindrance != "budget" or (pot := self.full(loss)) is None:
             return _ZERO
-        return pot.adds(loss) - pot.left()
+        return pot.lacks(loss)
 
     def fitting(self, *losses: Loss) -> int:
         """How many runs like the last fit after the others."""
@@ -296,8 +311,14 @@ def _pot(connection: Connection, dataset_id: str, analyst: str | None, cap: Priv
     return Pot(cap, touched + outside + learned, claimed - refunded + outside + learned)
 
 
-def refusal_of(means: Means, loss: Loss) -> str | None:
-    """Why a run of this cost cannot be reserved: what it would come to, and whom to ask."""
+def refusal_of(means: Means, loss: Loss, short_by: Decimal | None = None) -> str | None:
+    """Why a run of this cost cannot be reserved: what it would come to, and whom to ask.
+
+    Parameters
+    ----------
+    short_by : Decimal, optional
+        How much more it takes. By default what the run lacks in its present form, which is about as much.
+    """
     hindrance, full = means.hindrance(loss), means.full(loss)
     if hindrance == "over":
         return means.over
@@ -309,7 +330,7 @@ def refusal_of(means: Means, loss: Loss) -> str | None:
             f"Not enough budget: this run asks for ε = {_shown(loss.epsilon)}, but {_shown(most)} is allowed "
             f"for one run on this data set. It is short by {_shown(loss.epsilon - most)}. {_WHOM}"
         )
-    return None if full is None else _refuse(full, loss, full is means.whole, means.balance.largest)
+    return None if full is None else _refuse(means, full, loss, short_by)
 
 
 def pot_of(connection: Connection, dataset_id: str) -> Pot:
@@ -343,20 +364,23 @@ def _frozen(reason: str) -> str:
     return f"Your budget on this data set is frozen by the custodian. The reason given: {reason}"
 
 
-def _refuse(pot: Pot, loss: Loss, whole: bool, largest: Decimal) -> str:
-    adds, left = pot.adds(loss), pot.left()
+def _refuse(means: Means, pot: Pot, loss: Loss, short_by: Decimal | None) -> str:
+    adds, left, largest = pot.adds(loss), pot.left(), means.balance.largest
     if not pot.cap.spent(pot.total).is_finite():
         at = at_delta(pot.cap.delta) or " without a delta"
         return f"Not enough budget: what was spent here has no bound{at}. Ask the custodian to raise the delta first."
     if not pot.cap.spent(pot.total + loss).is_finite():
         return f"Not enough budget: what this run could tell has no bound without a delta. {_WHOM}"
-    account = "in this data set's budget" if whole else "in your own budget"
+    account = "in this data set's budget" if pot is means.whole else "in your own budget"
     at = at_delta(pot.cap.delta)
     tells = largest > 0 and (largest < left or loss.delta > 0)
     pure = f" A run without a delta of up to ε = {_shown(largest, up=False)} would fit." if tells else ""
+    # Without a delta there is one form only, and costs are added up.
+    about = "about " if short_by is None and pot.cap.delta else ""
+    short = f"{about}{_shown(pot.lacks(loss) if short_by is None else short_by)}"
     return (
         f"Not enough budget: this run would add ε = {_shown(adds)}{at}, but {_shown(left, up=False)} is left "
-        f"{account}. It is short by {_shown(adds - left)}.{pure} {_WHOM}"
+        f"{account}. It is short by {short}.{pure} {_WHOM}"
     )
 
 

@@ -374,7 +374,8 @@ class Quote:
         What is in the way of the run, if anything: nothing can be run on the data set any more (``over``),
         the analyst is ``frozen``, it costs more than ``one run`` may, or the ``budget``.
     short_by : Decimal
-        By how much the run exceeds what is left, if that is in its way; all of it for whoever is frozen.
+        By how much the budget that is in the way of the run would have to be larger, for the form that the run then
+        has; all of its cost for whoever is frozen. Infinite if no larger epsilon would help.
     runs_like_this_left : int
         Further runs of the same cost that would fit after this one: exactly so many.
     refusal : str

@@ -800,6 +800,7 @@ def test_a_meter_shows_spending_that_nothing_bounds() -> None:
     told = meter.render("x", *[office.balance(dataset)] * 2, quote(dataset))
     assert "Spent so far ε ∞; Reserved ε 0.00; This run adds ε ∞;" in told
     assert "counted together" not in told
+    assert "Over budget: no larger ε would help" in told
     assert 'class="fg-spent" style="width:100.000%"' in told
     assert "fg-left" not in told.partition('class="fg-bar"')[2].partition("</div>")[0]
 

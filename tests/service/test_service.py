@@ -22,7 +22,8 @@ from dpcore.errors import (
     SchemaError,
 )
 from dpcore.models.registry import LEARNERS
-from dpcore.privacy.budgets import default_delta
+from dpcore.privacy.budgets import default_delta, plain_epsilon
+from dpcore.privacy.losses import pure_loss
 from dpcore.service import Service
 from dpcore.workspace.desks import spool
 from dpcore.workspace.dossier import Application
@@ -104,6 +105,36 @@ def test_public_records_may_have_one_and_every_text_says_so(service: Service) ->
         assert "read off the records" in words
         for claim in ("unconditional", "pure (ε, no δ)", "changes their odds", "declared by"):
             assert claim not in words, claim
+
+
+@pytest.mark.parametrize("limited", [False, True])
+@pytest.mark.parametrize("family", [name for name in LEARNERS if not name.startswith("fake")])
+def test_a_run_is_accepted_once_the_budget_is_larger_by_what_it_was_short_by(
+    service: Service, dataset: DatasetInfo, family: str, limited: bool
+) -> None:
+    """A larger budget may have it made in another form, with another cost."""
+
+    def give(budget: Decimal) -> None:
+        if limited:
+            service.grant(dataset.id, BOB.name, budget, "a pilot")
+        else:
+            service.raise_caps(dataset.id, budget=budget)
+
+    most, bob = Decimal(1), service.acting(BOB)
+    if limited:
+        service.raise_caps(dataset.id, budget=Decimal(9))
+    give(most)
+    service._ledger.reserve(dataset.id, BOB.name, pure_loss(most), "first", "hash")
+    sides = {"left": ["age"], "right": ["ill"]} if family == "redescriptions" else {}
+    target = "ill" if LEARNERS[family].family.targeted else ""
+    for epsilon in ("0.1", "0.5", "1"):
+        request = RunRequest(dataset_id=dataset.id, algorithm=family, target=target, epsilon=epsilon, parameters=sides)
+        quote = bob.quote(request)
+        assert quote.hindrance == "budget"
+        assert f"It is short by {plain_epsilon(quote.short_by)}." in quote.refusal
+        give(most + quote.short_by)
+        assert bob.quote(request).affordable
+        give(most)
 
 
 def test_everything_survives_a_restart(service: Service, dataset: DatasetInfo, tmp_path: Path) -> None:

@@ -184,6 +184,16 @@ def test_a_run_is_refused_for_what_was_spent_before_if_nothing_bounds_that(ledge
     reserve(ledger)
 
 
+def test_what_a_run_lacks_includes_what_is_over_the_cap_already(ledger: Ledger) -> None:
+    reserve(ledger)
+    ledger.raise_caps("data", cap=Decimal("0.2"))
+    with pytest.raises(BudgetError, match=r"0\.00 is left in this data set's budget. It is short by 0\.80"):
+        reserve(ledger, nonce="m")
+    ledger.raise_caps("data", cap=Decimal("0.2") + ledger.means("data", "ann").short_by(pure_loss(HALF)))
+    reserve(ledger, nonce="m")
+    assert ledger.balance("data").left == 0
+
+
 @pytest.mark.parametrize("rho", ["10000.1", "1e12", "1e30"])
 def test_a_rho_that_no_run_has_is_refused_before_it_is_entered(rho: str, ledger: Ledger) -> None:
     """A slip of the pen stays in the ledger for good: its sums must remain numbers of the database."""

@@ -96,6 +96,8 @@ def _warnings(balance: Balance, whole: Balance, quote: Quote | None) -> list[str
     if amounts.none_yet(balance, whole):
         return []
     if quote is not None and quote.short_by:
+        if not quote.short_by.is_finite():
+            return ["Over budget: no larger ε would help, as δ is too small for what was run."]
         return [f"Over budget: short by {amounts.cost(quote.short_by)}."]
     return []
 
