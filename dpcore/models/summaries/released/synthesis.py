@@ -19,7 +19,8 @@ import pandas as pd
 from dpcore.arrays import Floats, Ints
 from dpcore.domain.columns import MISSING, IntegerColumn
 from dpcore.domain.schema import Schema
-from dpcore.models.summaries.released.axes import Axis, row_ends
+from dpcore.errors import RequestError
+from dpcore.models.summaries.released.axes import Axis, middles, row_ends
 from dpcore.models.summaries.released.estimates import Pair
 from dpcore.models.summaries.released.likely import likely_column, likely_pair
 from dpcore.models.summaries.released.links import Links
@@ -123,9 +124,15 @@ def invented(model: SummaryModel, schema: Schema, rows: int, seed: int | None = 
         Of the main table.
     seed : int or None
         The same seed draws the same records; ``None`` draws others each time.
+
+    Raises
+    ------
+    RequestError
+        If they would have too many rows in further tables.
     """
     if not 0 <= rows <= MOST_ROWS:
         raise ValueError(f"invented records are at most {whole(MOST_ROWS)}")
+    check_further_rows(model, schema, rows)
     generator = np.random.default_rng() if seed is None else public_generator(seed)
     codes = draw_codes(Source(model), rows, generator)
     main: dict[str, Any] = {}
@@ -141,6 +148,31 @@ def invented(model: SummaryModel, schema: Schema, rows: int, seed: int | None = 
         if axis.rows:
             tables[axis.table] = _further(axis, schema, codes[place], generator)
     return tables
+
+
+def check_further_rows(model: SummaryModel, schema: Schema, rows: int) -> None:
+    """Refuse so many records that their rows in further tables, on average, are too many to make.
+
+    Raises
+    ------
+    RequestError
+        If there are too many; it says how many records fit.
+    """
+    each = sum(
+        _rows_each(axis, schema, likely_column(model.estimates, place))
+        for place, axis in enumerate(model.axes)
+        if axis.rows
+    )
+    if rows * each > MOST_ROWS:
+        raise RequestError(
+            f"So many records would have about {whole(rows * each)} rows in further tables, of which "
+            f"{whole(MOST_ROWS)} are made at most: choose {whole(math.floor(MOST_ROWS / each))} records or fewer."
+        )
+
+
+def _rows_each(axis: Axis, schema: Schema, counts: Floats) -> float:
+    """Rows that a record has in a further table on average, by how many records have how many."""
+    return float(counts @ middles(axis.ends(schema) or (), whole=True) / max(counts.sum(), 1e-12))
 
 
 def draw_codes(source: Source, rows: int, generator: np.random.Generator) -> dict[int, Ints]:

@@ -11,6 +11,7 @@ from pages.components.families.shared.downloads import file_name
 from pages.components.families.summaries.state import Look
 from pages.components.kit import made_file, markup
 from pages.components.kit.texts import text
+from pages.components.visitor import access
 
 #: Records of one file; the command line draws more.
 MOST = 100_000
@@ -33,6 +34,7 @@ def show(look: Look) -> None:
 
 def _files(look: Look) -> None:
     from dpcore.domain.counted import counted
+    from dpcore.models.summaries.released.synthesis import check_further_rows
 
     usual = min(max(1, round(look.model.estimates.total)), MOST)
     rows = st.number_input(
@@ -45,6 +47,10 @@ def _files(look: Look) -> None:
         help=f"At first about as many as there are {counted(look.schema).several}, {whole(MOST)} at most; "
         "`release synthesize` draws more.",
     )
+    _, problem = access.attempt(lambda: check_further_rows(look.model, look.schema, int(rows)))
+    if problem:
+        st.warning(problem)
+        return
     tables = [look.schema.entity, *(axis.table for axis in look.model.axes if axis.rows)]
     for table in tables:
         for place, form in zip(st.columns(len(_FORMS)), _FORMS, strict=True):
