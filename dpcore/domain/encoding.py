@@ -150,13 +150,14 @@ def clamp_numbers(column: Any, values: pd.Series[Any]) -> Floats:
 
 def numbers_of(column: Any, values: pd.Series[Any]) -> Floats:
     """Numbers of a numeric column before they are clamped; NaN for what is none, or stands for none."""
-    numbers = _numbers(values)
+    numbers = plain_numbers(values)
     if column.missing_codes:
         numbers[np.isin(numbers, [_number_of_text(code) for code in column.missing_codes])] = math.nan
     return np.rint(numbers) if isinstance(column, IntegerColumn) else numbers
 
 
-def _numbers(values: pd.Series[Any]) -> Floats:
+def plain_numbers(values: pd.Series[Any]) -> Floats:
+    """Numbers that values are or write; NaN for what is none, dates and times among it."""
     if values.dtype.kind in "fiub":  # the same conversion for each value
         return np.array(values.to_numpy(dtype=np.float64, na_value=np.nan))
     if isinstance(values.dtype, pd.StringDtype) and (numbers := _all_numbers(values)) is not None:

@@ -22,6 +22,11 @@ def has_controls(text: str) -> bool:
     return any(unicodedata.category(character) == "Cc" for character in text)
 
 
+def plain_name(name: str) -> str:
+    """A name without line breaks and without blanks at its ends; others stay as they are."""
+    return " ".join(name.split()) if has_controls(name) or name != name.strip() else name
+
+
 def _plain(name: str) -> str:
     if has_controls(name):
         raise ValueError("names and labels must not contain control characters")

@@ -10,11 +10,12 @@ from pathlib import Path
 import pandas as pd
 
 from dpcore.data.ingest import check_header
+from dpcore.domain.names import plain_name
 from dpcore.errors import IngestError
 from dpcore.intake.choices import chosen
 from dpcore.intake.commas import with_points
 from dpcore.intake.csv_files import csv_chunks, csv_description, csv_names
-from dpcore.intake.headers import plain_name, plain_names, renamed
+from dpcore.intake.headers import plain_names, renamed
 from dpcore.intake.parquet_files import parquet_chunks, parquet_names, parquet_types
 from dpcore.intake.parts import Files, Part, parts_of
 from dpcore.intake.sheets import describe_sheet, sheet_chunks, sheet_columns

@@ -5,16 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from dpcore.domain.names import has_controls
+from dpcore.domain.names import plain_name
 from dpcore.errors import IngestError
 
 if TYPE_CHECKING:
     import pandas as pd
-
-
-def plain_name(name: str) -> str:
-    """A name without line breaks and without blanks at its ends; others stay as they are."""
-    return " ".join(name.split()) if has_controls(name) or name != name.strip() else name
 
 
 def plain_names(names: Iterable[str]) -> dict[str, str]:

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import unquote
 
+from dpcore.domain.names import plain_name
 from dpcore.errors import IngestError
-from dpcore.intake.headers import plain_name
 
 #: A file, a folder or a pattern; or several files.
 Files = Path | Sequence[Path]

@@ -9,11 +9,12 @@ from pathlib import Path
 import pandas as pd
 
 from dpcore.data.ingest import check_header, frame_chunks
+from dpcore.domain.names import plain_name
 from dpcore.domain.schema import ChildTable, Schema
 from dpcore.errors import IngestError
 from dpcore.intake.commas import number_columns
 from dpcore.intake.files import declared_types, read_chunks, read_header
-from dpcore.intake.headers import plain_name, plain_names, renamed
+from dpcore.intake.headers import plain_names, renamed
 from dpcore.intake.joining import Told, chunks_for
 from dpcore.intake.served import open_served
 from dpcore.intake.sources import ENDING

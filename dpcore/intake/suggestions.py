@@ -15,11 +15,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from dpcore.domain.names import plain_name
 from dpcore.errors import IngestError
 from dpcore.intake.dictionaries import omop, stat_labels
 from dpcore.intake.files import declared_types, read_header
 from dpcore.intake.guesses import IDENTIFIER, guess, snake, suggest_person
-from dpcore.intake.headers import plain_name
 from dpcore.intake.joining import joint_columns
 from dpcore.intake.parts import Files, parts_of
 from dpcore.intake.relations import Source, read_headers

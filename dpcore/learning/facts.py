@@ -18,16 +18,13 @@ from dpcore.data.partition import Partition
 from dpcore.data.table import PrivateTable
 from dpcore.domain.columns import IntegerColumn
 from dpcore.domain.learned import Wish
-from dpcore.privacy.budgets import EPSILON_STEP, float_below
+from dpcore.privacy.budgets import float_below
 from dpcore.privacy.even_pace import counts_between
-from dpcore.privacy.losses import RHO_STEP
 from dpcore.privacy.mechanisms import ThresholdMechanism
 from dpcore.privacy.prefixes import PrefixSums
 from dpcore.privacy.randomness import RandomSource
-from dpcore.released.learning_plan import LearningPlan
+from dpcore.released.learning_plan import ROUNDS, LearningPlan
 
-#: Shares of a column's budget of the questions about one grid after the other.
-_ROUNDS: Final = (Decimal("0.25"), Decimal("0.25"), Decimal("0.5"))
 #: Cells of a grid, about.
 _CELLS: Final = 256
 #: Of a refined grid, the part of the cells that is spread over the whole range, come what may.
@@ -53,11 +50,11 @@ def learn_cuts(
 ) -> dict[str, Any]:
     """Cut points between bins of about equal mass, and bounds if wished: fields of a column."""
     edges = first_grid(column)
-    for number, share in enumerate(_ROUNDS):
+    for number, share in enumerate(ROUNDS):
         sums = _prefix_sums(plan, share).release(cell_counts(table, place, edges), randomness)
         below = np.concatenate([[0.0], np.maximum.accumulate(np.maximum(sums, 0.0))])
         below /= max(below[-1], 1.0)
-        if number + 1 < len(_ROUNDS):
+        if number + 1 < len(ROUNDS):
             edges = _refined(column, edges, below)
     ends = np.array([column.lower, *edges, column.upper])
     lower, upper = column.lower, column.upper
@@ -70,8 +67,7 @@ def learn_cuts(
 
 
 def _prefix_sums(plan: LearningPlan, share: Decimal) -> PrefixSums:
-    rows, step = plan.schema.privacy_unit.max_rows_per_person, EPSILON_STEP if plan.pure else RHO_STEP
-    part = (plan.share * share).quantize(step, rounding=ROUND_FLOOR)
+    rows, part = plan.schema.privacy_unit.max_rows_per_person, plan.share_of_round(share)
     return PrefixSums(rows, epsilon=part) if plan.pure else PrefixSums(rows, rho=part)
 
 

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from dpcore.arrays import Floats
 from dpcore.domain.columns import MISSING, OTHER
-from dpcore.domain.encoding import texts_of
+from dpcore.domain.encoding import plain_numbers, texts_of
 from dpcore.domain.origins import INFERRED, problem_of
 from dpcore.domain.schema import INFERRED_NAME, Schema
 from dpcore.errors import InputError, PrivacyLeakWarning
@@ -103,8 +104,8 @@ def _infer_target(values: pd.Series[Any], *, numeric: bool) -> dict[str, Any]:
     return fields
 
 
-def _finite(values: pd.Series[Any]) -> pd.Series[float]:
-    numbers = pd.to_numeric(values, errors="coerce").astype(float)
+def _finite(values: pd.Series[Any]) -> Floats:
+    numbers = plain_numbers(values)
     return numbers[np.isfinite(numbers)]
 
 

@@ -23,6 +23,7 @@ from dpcore.arrays import Array, Floats, Ints
 from dpcore.data.ingest import check_children, check_columns, check_header, frame_chunks, ingest
 from dpcore.domain.columns import NumericColumn
 from dpcore.domain.encoding import encode
+from dpcore.domain.names import plain_name
 from dpcore.domain.schema import Schema
 from dpcore.errors import InputError, RequestError
 from dpcore.learning.forms import plan_under
@@ -226,7 +227,7 @@ class PrivateEstimator(LearnerEstimator):
 
     def _features(self, X: Any) -> pd.DataFrame:  # noqa: N803
         check_is_fitted(self)
-        return features_of(X, self.schema_, self.release_.target)
+        return told_of(X, self.schema_, self.release_.target)
 
 
 class Labelling(ClassifierMixin):  # type: ignore[misc]
@@ -269,8 +270,9 @@ class Labelling(ClassifierMixin):  # type: ignore[misc]
 
         Labels count in every spelling that the schema reads.
         """
-        codes = self._codes(X)
-        truth = encode(self.schema_.column(self.release_.target), _column(y))[0]
+        codes, labels = self._codes(X), _column(y)
+        _check_lengths(len(codes), len(labels))
+        truth = encode(self.schema_.column(self.release_.target), labels)[0]
         return float(np.average(codes == truth, weights=sample_weight))
 
 
@@ -338,18 +340,22 @@ def prepare_fit(
     IngestError
         If the column that names the person is missing.
     """
-    name = target or _target_name(y, schema)
+    name = plain_name(target or _target_name(y, schema))
     frame, labels = features_of(X, schema, name).copy(deep=False), _column(y)
-    if len(frame) != len(labels):
-        raise InputError(f"X has {len(frame)} rows and y has {len(labels)}: they must be the same.")
+    _check_lengths(len(frame), len(labels))
     if name in frame.columns:
         raise RequestError(f"X must not hold the target '{name}'.")
     check_size(frame)
     frame[name] = labels
-    check_header([str(column) for column in frame.columns])
+    check_header(list(frame.columns))
     domain = domain_of(frame, schema, name, numeric_target=numeric_target)
     check_columns(frame, domain)
     return PreparedFit(frame, domain, name)
+
+
+def _check_lengths(rows: int, labels: int) -> None:
+    if rows != labels:
+        raise InputError(f"X has {rows} rows and y has {labels}: they must be the same.")
 
 
 def _target_name(y: Any, schema: Schema | None) -> str:
@@ -357,7 +363,7 @@ def _target_name(y: Any, schema: Schema | None) -> str:
     named = getattr(y, "name", None) if getattr(y, "ndim", 1) == 1 else None
     if schema is None:
         return str(named) if named is not None else "target"
-    if named is not None and any(column.name == str(named) for column in schema):
+    if named is not None and any(column.name == plain_name(str(named)) for column in schema):
         return str(named)
     if len(schema.targets) == 1:
         return schema.targets[0]
@@ -367,7 +373,8 @@ def _target_name(y: Any, schema: Schema | None) -> str:
 def features_of(X: Any, schema: Schema | None, target: str) -> pd.DataFrame:  # noqa: N803
     """``X`` as a frame with text names; an array takes the schema's feature names in order.
 
-    Only form is looked at. Values are all members of the schema's domain, so no value is refused.
+    Names have no blanks at their ends and no line breaks, as those of files. Only form is looked at.
+    Values are all members of the schema's domain, so no value is refused.
 
     Raises
     ------
@@ -376,7 +383,7 @@ def features_of(X: Any, schema: Schema | None, target: str) -> pd.DataFrame:  # 
     """
     features = None if schema is None else [own.name for own in schema if own.name != target]
     if isinstance(X, pd.DataFrame):
-        frame = X.set_axis([str(name) for name in X.columns], axis=1).reset_index(drop=True)
+        frame = X.set_axis([plain_name(str(name)) for name in X.columns], axis=1).reset_index(drop=True)
         absent = [] if schema is None else schema.lacking([*frame.columns, target])
         if absent:
             names = ", ".join(f"'{name}'" for name in absent[:10])
@@ -396,6 +403,21 @@ def features_of(X: Any, schema: Schema | None, target: str) -> pd.DataFrame:  # 
             "features as input: those of the schema, in its order."
         )
     return pd.DataFrame(array, columns=features)
+
+
+def told_of(X: Any, schema: Schema, target: str) -> pd.DataFrame:  # noqa: N803
+    """``X`` as :func:`features_of` gives it, to be predicted: a header that no fit takes is refused here too.
+
+    Raises
+    ------
+    InputError
+        See there.
+    IngestError
+        If columns have one name.
+    """
+    frame = features_of(X, schema, target)
+    check_header(list(frame.columns))
+    return frame
 
 
 def _rows(X: Any) -> Array:  # noqa: N803

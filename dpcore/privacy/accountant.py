@@ -46,7 +46,7 @@ class BudgetAccountant:
     in zero-concentrated DP, in which many small fits cost far less than their sum (see
     :class:`~dpcore.privacy.filters.PrivacyFilter`; proof: ``docs/privacy/accounting.md``).
     Copying (``copy.deepcopy``, ``sklearn.base.clone``) returns the same object. Pickling is
-    refused, because a copy in another process would spend a budget of its own.
+    refused, because a copy in another process would spend a budget of its own: of a fitted estimator save the release.
 
     Parameters
     ----------
@@ -133,4 +133,7 @@ class BudgetAccountant:
         return self
 
     def __reduce__(self) -> Any:
-        raise TypeError("an in-memory budget cannot be shared between processes: run with n_jobs=1")
+        raise TypeError(
+            "an in-memory budget cannot be copied to other processes or files: run with n_jobs=1; to save an "
+            "estimator, save its release, release_.to_json(), from which from_release makes it again"
+        )

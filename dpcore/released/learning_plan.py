@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import astuple, dataclass
 from datetime import UTC, datetime
 from decimal import ROUND_FLOOR, Decimal
-from typing import Any
+from typing import Any, Final
 
 from dpcore import __version__
 from dpcore.domain.columns import NumericColumn
@@ -28,6 +28,9 @@ _JOINS = (
     "list the categories of {names}, for example those of the data set whose budget is shared. Cut points and bounds "
     "can be learned here too."
 )
+
+#: Shares of the budget of a column of numbers: of the questions about one grid after the other.
+ROUNDS: Final = (Decimal("0.25"), Decimal("0.25"), Decimal("0.5"))
 
 
 @dataclass(frozen=True)
@@ -83,8 +86,15 @@ class LearningPlan:
     @property
     def share(self) -> Decimal:
         """Of each column: epsilon of a pure run, rho of another one."""
-        whole, step = (self.asked, EPSILON_STEP) if self.pure else (self.loss.rho, RHO_STEP)
-        return (whole / len(self.wishes)).quantize(step, rounding=ROUND_FLOOR)
+        whole = self.asked if self.pure else self.loss.rho
+        return self._floored(whole / len(self.wishes))
+
+    def share_of_round(self, share: Decimal) -> Decimal:
+        """Of the questions about one grid, which have one of :data:`ROUNDS`: epsilon or rho, as above."""
+        return self._floored(self.share * share)
+
+    def _floored(self, part: Decimal) -> Decimal:
+        return part.quantize(EPSILON_STEP if self.pure else RHO_STEP, rounding=ROUND_FLOOR)
 
     @property
     def share_of_delta(self) -> Decimal:
@@ -141,7 +151,9 @@ def plan_learning(wanted: Unfinished, epsilon: Decimal, cap: PrivacyFilter, *, o
         raise BudgetError((_JOINS if cap.learning_delta else _NO_DELTA).format(names=named(listed)))
     loss, threshold = learning_loss(epsilon, cap, listed=bool(listed))
     plan = LearningPlan(wanted.schema, wanted.wishes, epsilon, loss, threshold)
-    if not plan.share or (listed and not plan.share_of_delta):
+    numbers = len(wanted.wishes) > len(listed)
+    least = plan.share_of_round(min(ROUNDS)) if numbers else plan.share
+    if not least or (listed and not plan.share_of_delta):
         raise BudgetError("This epsilon is too small to be divided among so many columns: use a larger one.")
     return plan
 

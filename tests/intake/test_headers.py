@@ -11,10 +11,10 @@ import duckdb
 import pandas as pd
 import pytest
 
+from dpcore.domain.names import plain_name
 from dpcore.domain.schema import Schema
 from dpcore.errors import IngestError
 from dpcore.intake.files import declared_types, read_chunks, read_header
-from dpcore.intake.headers import plain_name
 from dpcore.intake.relations import check_headers, read_headers, read_table, rows_for
 from dpcore.intake.uploads import ask
 from tests.support.workbooks import workbook

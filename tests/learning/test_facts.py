@@ -62,6 +62,29 @@ def test_the_replay_finds_noise_made_for_one_row_of_two(cap: PrivacyFilter, monk
     assert cost_of(plan, first, second, 1) > 1.01
 
 
+@pytest.mark.parametrize("cap", [CAP, PURE])
+@pytest.mark.parametrize("columns", [1, 3])
+def test_whatever_budget_is_accepted_has_a_part_for_every_question(
+    cap: PrivacyFilter, columns: int, tmp_path: Path
+) -> None:
+    """From those on of which a column gets the least that there is."""
+    wanted = [real(f"x{number}", 0, 10, {"bins": 2}) for number in range(columns)]
+    frame = pd.DataFrame({column["name"]: [1.0, 2.0] for column in wanted})
+    least, accepted = Decimal("5e-7" if cap is CAP else "1e-9"), 0
+    for times in range(1, 20):
+        try:
+            plan = planned(wanted, str(times * least), cap, max_rows=10)
+        except BudgetError:
+            assert not accepted
+            continue
+        (folder := tmp_path / str(times)).mkdir()
+        learn_schema(plan, iter([frame]), SeededRandom(0), folder)
+        accepted += 1
+        if accepted == 3:
+            return
+    pytest.fail("So few are never accepted.")
+
+
 def neighbours(seed: int, rows: int, cap: PrivacyFilter) -> tuple[LearningPlan, PrivateTable, PrivateTable]:
     rng = np.random.default_rng(seed)
     plan = planned(

@@ -220,6 +220,19 @@ def test_prediction_asks_for_a_fit_and_for_records_of_its_form(kind):
                     getattr(model, method)(narrow)
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_prediction_and_score_refuse_the_forms_that_a_fit_refuses(kind):
+    frame, target = people(), KINDS[kind][1]
+    model, rows = fitted(kind, frame), frame.drop(columns=target)
+    for method in ("predict", "predict_proba"):
+        if hasattr(model, method):
+            with pytest.raises(IngestError, match="must be distinct"):
+                getattr(model, method)(pd.concat([rows, rows[["age"]]], axis=1))
+    for few in (1, len(frame) - 1):
+        with pytest.raises(ValueError, match="60"):
+            model.score(rows, frame[target][:few])
+
+
 def test_form_is_refused_without_a_word_about_values():
     with pytest.raises(InputError) as refusal:
         fitted("tree", people()).predict([71234567, 81234567])
@@ -275,6 +288,28 @@ def test_without_a_schema_columns_are_described_by_what_they_hold():
     assert text.categories == ("a",)
     assert infinite.type == "categorical"
     assert len(model.predict(frame)) == 60
+
+
+@pytest.mark.filterwarnings("ignore::dpcore.errors.PrivacyLeakWarning")
+@pytest.mark.parametrize("y", [pd.date_range("2024-01-01", periods=60), pd.to_timedelta(np.arange(60), unit="D")])
+@pytest.mark.parametrize("form", [pd.Series, np.asarray, list])
+def test_without_a_schema_dates_and_spans_are_no_numbers(y, form):
+    budget = BudgetAccountant(5)
+    with pytest.raises(InputError, match="no numbers"):
+        DPEBMRegressor(accountant=budget).fit(people()[["age", "sick"]], form(y))
+    assert budget.entries == []
+
+
+@pytest.mark.filterwarnings("ignore::dpcore.errors.PrivacyLeakWarning")
+def test_blanks_at_the_ends_of_names_do_not_count():
+    frame = people()[["age", "sick"]].rename(columns={"age": " age", "sick": "is\nsick "})
+    died = people()["died"].rename(" died ")
+    model = DPTreeClassifier(random_state=1).fit(frame, died)
+    assert [column.name for column in model.schema_] == ["age", "is sick", "died"]
+    assert model.release_.target == "died"
+    assert model.predict(frame).tolist() == model.predict(frame.set_axis(["age", "is sick"], axis=1)).tolist()
+    with pytest.raises(IngestError, match="must be distinct"):
+        DPTreeClassifier().fit(frame.assign(age=1), died)
 
 
 def test_columns_of_one_name_are_refused_with_and_without_a_schema():

@@ -4,6 +4,7 @@ from decimal import Decimal
 
 import pytest
 
+from dpcore.domain.conditions import Condition
 from dpcore.models.rules.learning.learner import RuleListLearner
 from dpcore.models.rules.released.model import Rule, RuleListModel
 from dpcore.models.rules.released.plain_text import rule_list_text
@@ -22,6 +23,20 @@ def _reading(*counts, interval=(0.6, 0.8)):
     )
     model = RuleListModel(classes=("no", "yes"), rules=(rule,), count_margin=9, antecedent_count=1, evaluation=None)
     return model.reading("ill")[0]
+
+
+def test_everyone_else_is_told_of_only_after_a_rule():
+    schema = schema_of([{"name": "age", "type": "integer", "lower": 0, "upper": 100, "bins": 2}, ILL])
+    shares = {"noisy_counts": (40, 90), "estimates": (0.29, 0.71), "intervals": ((0.2, 0.4), (0.6, 0.8))}
+    facts = {"classes": ("no", "yes"), "count_margin": 9, "antecedent_count": 1, "evaluation": None}
+    old = Condition(column="age", first=1, last=1)
+    for conditions, start in (((), "For everyone: "), ((old,), "If age > 50: ")):
+        rules = [Rule(conditions=items, text="", **shares) for items in ([conditions, ()] if conditions else [()])]
+        model = RuleListModel(rules=tuple(rules), **facts).worded(schema)
+        first, *others = model.reading("ill")
+        assert first.startswith(start)
+        assert [sentence.startswith("For everyone else: ") for sentence in others] == [True] * len(others)
+        assert model.to_frame()["condition"].tolist() == (["age > 50", "everyone else"] if conditions else ["everyone"])
 
 
 def test_no_chance_is_told_of_nobody():

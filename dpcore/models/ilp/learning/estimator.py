@@ -20,8 +20,8 @@ from dpcore.learning.learner import Learner
 from dpcore.learning.sklearn_base import (
     Labelling,
     LearnerEstimator,
-    features_of,
     prepare_fit,
+    told_of,
 )
 from dpcore.models.ilp.learning.learner import ILPLearner
 from dpcore.models.ilp.released.model import ILPModel
@@ -115,7 +115,7 @@ class DPILPClassifier(Labelling, LearnerEstimator):
     def _frames(self, X: Any) -> Frames:
         check_is_fitted(self)
         main, children = _tables(X, self.schema_)
-        own = features_of(main, self.schema_, self.release_.target)
+        own = told_of(main, self.schema_, self.release_.target)
         return {self.schema_.entity: own, **children}
 
 

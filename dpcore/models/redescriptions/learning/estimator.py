@@ -17,7 +17,7 @@ from dpcore.domain.schema import Schema
 from dpcore.errors import InputError, RequestError
 from dpcore.learning.inferred_schema import domain_of
 from dpcore.learning.learner import Learner
-from dpcore.learning.sklearn_base import LearnerEstimator, check_size, features_of
+from dpcore.learning.sklearn_base import LearnerEstimator, check_size, features_of, told_of
 from dpcore.models.redescriptions.learning.learner import RedescriptionLearner
 from dpcore.models.redescriptions.released.extraction import Constraints
 from dpcore.models.redescriptions.released.model import RedescriptionModel
@@ -110,7 +110,7 @@ class RedescriptionMiner(TransformerMixin, LearnerEstimator):  # type: ignore[mi
             Redescriptions in the order of ``redescriptions_``.
         """
         check_is_fitted(self)
-        frame = features_of(X, self.schema_, "")
+        frame = told_of(X, self.schema_, "")
         leaves = [
             (pair.left.apply(frame, self.schema_), pair.right.apply(frame, self.schema_)) for pair in self.model_.pairs
         ]

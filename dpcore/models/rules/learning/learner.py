@@ -340,7 +340,7 @@ def _model(
     rules = tuple(
         Rule(
             conditions=items,
-            text=rule_text(items, plan.schema),
+            text=rule_text(items, plan.schema, row),
             noisy_counts=tuple(int(count) for count in noisy[row]),
             estimates=tuple(float(share) for share in estimates[row]),
             intervals=tuple((float(low), float(high)) for low, high in intervals[row]),

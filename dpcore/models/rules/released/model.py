@@ -17,12 +17,14 @@ from dpcore.released.cases import first_possible, possible_cells
 from dpcore.released.evaluation import Evaluation
 from dpcore.released.noisy_counts import told_chance
 
-DEFAULT_TEXT = "everyone else"
+#: Who the default rule is for: after other rules, and alone.
+_DEFAULT, _ALONE = "everyone else", "everyone"
 
 
-def rule_text(conditions: Sequence[Condition], schema: Schema) -> str:
-    """Conditions that must all hold, in words."""
-    return " and ".join(condition.text(schema) for condition in conditions) or DEFAULT_TEXT
+def rule_text(conditions: Sequence[Condition], schema: Schema, position: int) -> str:
+    """Conditions of the rule at a position of its list, which must all hold, in words."""
+    words = " and ".join(condition.text(schema) for condition in conditions)
+    return words or (_DEFAULT if position else _ALONE)
 
 
 class Rule(FrozenModel):
@@ -66,7 +68,10 @@ class RuleListModel(FrozenModel):
 
     def worded(self, schema: Schema) -> RuleListModel:
         """The same list, its conditions told in the words of a schema."""
-        told = (rule.model_copy(update={"text": rule_text(rule.conditions, schema)}) for rule in self.rules)
+        told = (
+            rule.model_copy(update={"text": rule_text(rule.conditions, schema, position)})
+            for position, rule in enumerate(self.rules)
+        )
         return self.model_copy(update={"rules": tuple(told)})
 
     def predict_rules(self, frame: pd.DataFrame, schema: Schema) -> Ints:
@@ -111,7 +116,7 @@ class RuleListModel(FrozenModel):
         rule = self.rules[position]
         best = int(np.argmax(rule.estimates)) if len(self.classes) > 2 else 1
         opening = "If" if position == 0 else "Otherwise, if"
-        who = f"{opening} {rule.text}" if rule.conditions else "For everyone else"
+        who = f"{opening} {rule.text}" if rule.conditions else f"For {_DEFAULT if position else _ALONE}"
         chance = f"{who}: the chance of {target} = {self.classes[best]} is"
         return f"{chance} {told_chance(rule, best, self.count_margin)}."
 
