@@ -94,8 +94,7 @@ class Rows:
             codes, numbers, _ = block.encoded(column)
             rows["codes"][:, place] = codes
             if numbers is not None:
-                counted = column.summary == "count" and column.name not in block.frame.columns
-                rows["numbers"][:, numeric] = 1 if counted else numbers
+                rows["numbers"][:, numeric] = 1 if column.summary == "count" else numbers
                 numeric += 1
         if has_order(self._table):
             rows["order"] = self._order(block)

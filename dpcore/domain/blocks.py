@@ -54,8 +54,11 @@ class Block:
         return len(self.frame)
 
     def values(self, column: Any) -> pd.Series[Any]:
-        """Values of a column of the table: see :func:`dpcore.domain.encoding.values_of`."""
-        return values_of(column, self.frame)
+        """Values of a column of the table: see :func:`dpcore.domain.encoding.values_of`.
+
+        Of a count of rows each is 1, also where a column of the file is called like it.
+        """
+        return pd.Series(np.ones(len(self))) if column.summary == "count" else values_of(column, self.frame)
 
     def encoded(self, column: Any) -> Encoded:
         """Codes and numbers of a column of the table."""

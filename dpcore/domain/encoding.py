@@ -230,7 +230,10 @@ def encode(column: Any, values: pd.Series[Any]) -> tuple[Cells, Floats | None]:
 
 
 def values_of(column: Any, frame: pd.DataFrame) -> pd.Series[Any]:
-    """Values of a column in rows that hold it or else what it is made of; each of its own row."""
+    """Values of a column in rows that hold it or else what it is made of; each of its own row.
+
+    A case may hold how many rows a person has; whose own rows these are, they are counted: see ``Block.values``.
+    """
     made = column.derive
     if column.summary == "count" and column.name not in frame.columns:
         return pd.Series(np.ones(len(frame)))

@@ -242,10 +242,15 @@ class Schema(Table):
     def keeping(self) -> Keeping:
         return self.privacy_unit
 
-    def unordered(self) -> Schema:
-        """The same for rows that no column puts in order, such as invented ones."""
-        children = tuple(child.unordered() for child in self.children)
-        return self.model_copy(update={"privacy_unit": self.privacy_unit.unordered(), "children": children})
+    def invented(self) -> Schema:
+        """The same for invented rows: no column puts them in order, and what sums up a person's rows is a value."""
+        return self.model_copy(
+            update={
+                "privacy_unit": self.privacy_unit.unordered(),
+                "columns": tuple(column.model_copy(update={"summary": None}) for column in self.columns),
+                "children": tuple(child.unordered() for child in self.children),
+            }
+        )
 
     @model_validator(mode="after")
     def _related(self) -> Self:

@@ -77,7 +77,7 @@ def shape_for(learner: Learner, schema: Schema, plan: RunPlan, releases: Sequenc
 
 def invented_table(shape: Shape, seed: int) -> PrivateTable:
     """Invented records as a learner reads them."""
-    small = shape.schema.unordered().model_copy(update={"max_rows": shape.rows})
+    small = shape.schema.invented().model_copy(update={"max_rows": shape.rows})
     frame, children = shape.draw(shape.rows, seed)
     further = {name: frame_chunks(content) for name, content in children.items()}
     return ingest(frame_chunks(frame), small, SeededRandom(seed + _COINS), further)

@@ -172,12 +172,6 @@ def test_one_row_is_its_own_summary() -> None:
     assert partition.numbers[1][0] == 0.3
 
 
-def test_a_count_may_be_there_itself() -> None:
-    frame = pd.DataFrame({"who": ["ann"], "row": [1], "rows": [4]})
-    assert stored(frame, schema(("rows",))) == [(1.0, 4.0)]
-    assert schema(("rows",)).file_columns == ("row",)
-
-
 @pytest.mark.parametrize("partitions", [50, 10_000])
 def test_rows_put_down_on_their_way_give_the_same(
     partitions: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -268,6 +262,19 @@ def test_repeated_rows_are_a_child_table_too(ending: str, tmp_path: Path) -> Non
     assert sorted(zip(main["row"], main["stays"], strict=True)) == [(1.0, 3.0), (2.0, 2.0)]
     owners = tables["stay"]["who"].map(main["row"])
     assert sorted(zip(owners, tables["stay"]["kind"], strict=True)) == [(1.0, "a"), (1.0, "b"), (2.0, "b")]
+
+
+def test_a_person_s_rows_are_counted_whatever_a_column_of_their_name_says(tmp_path: Path) -> None:
+    """From a frame, which has the column, as from a file, of which it is not read."""
+    domain = Schema.from_mapping(ADMISSIONS)
+    frame, path = STAYS.assign(stays=[7, 0, 3, None]), tmp_path / "stays.csv"
+    frame.to_csv(path, index=False)
+    found = []
+    for source in (frame, path):
+        rows, children = rows_for(domain, source)
+        found.append(sorted(ingest(rows, domain, SeededRandom(0), children).public_frame()["stays"]))
+    assert found == [[2, 3], [2, 3]]
+    assert "stays" not in domain.file_columns
 
 
 def test_rows_of_the_main_table_have_its_key() -> None:

@@ -9,6 +9,7 @@ from dpcore.domain.schema import Schema
 from dpcore.models.registry import LEARNERS, get_learner
 from dpcore.models.released import parse_model
 from dpcore.rehearsal import rehearse, synthetic_tables, warm_up
+from dpcore.rehearsal.running import invented_table, shape_for
 from tests.support.fake_learner import FakePairLearner, small_schema
 
 KINDS = (
@@ -53,6 +54,19 @@ def test_without_a_target_each_view_tells_of_the_other():
                 assert abs(link(frame, one, other)) < 0.064, (one, other)
     for name in ("other", "number"):
         assert max(abs(link(frame, name, known)) for known in (*LEFT, *RIGHT)) < 0.064
+
+
+def test_numbers_of_a_person_s_rows_are_invented_too():
+    """Though every invented person has one row."""
+    stays = {"name": "stays", "type": "integer", "lower": 1, "upper": 20, "edges": [1, 5, 10], "summary": "count"}
+    late = {"name": "late", "type": "boolean", "summary": "last"}
+    unit = {"column": "who", "order_by": "day"}
+    content = {"name": "d", "max_rows": 400, "privacy_unit": unit, "columns": [{**late, "target": True}, stays]}
+    schema, learner = Schema.from_mapping(content), get_learner("tree")
+    shape = shape_for(learner, schema, learner.plan(schema, "late", Decimal(1), {}), [])
+    table = invented_table(shape, 1)
+    assert set(np.concatenate([own.codes[1] for own in table.partitions])) >= {1, 2, 3}
+    assert set(table.public_frame()["late"]) == {"no", "yes"}
 
 
 def test_views_of_one_column_follow_the_same_level():
