@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
+from streamlit.elements.lib.mutable_tab_container import TabContainer
 
 
 def show(parts: Mapping[str, Callable[[], None]], key: str, stay: Collection[str] = ()) -> None:
@@ -36,5 +36,5 @@ def show(parts: Mapping[str, Callable[[], None]], key: str, stay: Collection[str
 show_apart = st.fragment(show)
 
 
-def _is_open(tab: DeltaGenerator) -> bool:
+def _is_open(tab: TabContainer) -> bool:
     return bool(tab.open)
