@@ -178,7 +178,8 @@ def _check_more(present: Decimal | None, limit: Decimal) -> None:
     """Refuse to answer a request for more with less. Raises ``RequestError``."""
     if present is not None and limit <= present:
         raise RequestError(
-            f"This grants nothing: the limit is ε {plain_epsilon(present)} in all already. Give a higher one, or decline."
+            f"This grants nothing: the limit is ε {plain_epsilon(present)} in all already. Give a higher one, or "
+            "decline."
         )
 
 

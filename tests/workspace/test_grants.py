@@ -133,7 +133,7 @@ def test_a_request_is_not_granted_with_a_limit_that_gives_nothing(engine: Engine
     grants.grant("data", "ann", ONE, "a pilot", actor="office")
     number = grants.ask("data", "ann", HALF, "more").number
     for limit in (HALF, ONE):
-        with pytest.raises(RequestError, match="the limit is ε 1.00 in all already"):
+        with pytest.raises(RequestError, match=r"the limit is ε 1\.00 in all already"):
             grants.answer(number, limit, "", actor="office")
     assert grants.requests()[0].granted is None
     assert grants.answer(number, TWO, "", actor="office").granted == TWO
