@@ -7,6 +7,7 @@ from typing import Literal
 import numpy as np
 
 from dpcore.arrays import Flags, Floats, Ints
+from dpcore.privacy.randomness import public_generator
 
 
 def counts_between(edges: Floats, values: Floats, held: Flags, side: Literal["left", "right"] = "left") -> Ints:
@@ -28,6 +29,7 @@ def counts_between(edges: Floats, values: Floats, held: Flags, side: Literal["le
     -------
     array of shape (len(edges) + 1,)
     """
-    instead = np.random.default_rng(0).choice(edges, len(values)) if len(edges) else np.zeros(len(values))
+    # No noise: whatever stands for what is not held, nobody counts it.
+    instead = public_generator(0).choice(edges, len(values)) if len(edges) else np.zeros(len(values))
     cells = np.searchsorted(edges, np.where(held, values, instead), side=side)
     return np.bincount(np.where(held, cells, len(edges) + 1), minlength=len(edges) + 2)[:-1].astype(np.int64)

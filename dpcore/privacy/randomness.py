@@ -196,6 +196,6 @@ def source_for(seed: int | None) -> RandomSource:
     return SecureRandom() if seed is None else SeededRandom(seed)
 
 
-def public_generator(seed: int) -> np.random.Generator:
-    """Seeded numpy generator that invents public data; never to be used on private records."""
+def public_generator(seed: int | None) -> np.random.Generator:
+    """Numpy's generator, which invents public data; ``None`` draws others each time. It hides no private record."""
     return np.random.Generator(np.random.PCG64(seed))

@@ -18,7 +18,7 @@ from dpcore.arrays import Array, Ints, Ints32
 from dpcore.compiled import kernel
 from dpcore.data.bits import count_bits
 from dpcore.privacy.mechanisms import GeometricMechanism
-from dpcore.privacy.randomness import SecureRandom
+from dpcore.privacy.randomness import SecureRandom, public_generator
 from dpcore.workspace.machine import Machine, keep, kept_machine
 
 _REPEATS: Final = 12
@@ -40,7 +40,7 @@ def calibrate(home: Path, *, again: bool = False) -> Machine:
 
 def measured() -> Machine:
     """Figures of this machine."""
-    source = np.random.default_rng(0)
+    source = public_generator(0)
     vectors = source.integers(0, 2**63, (_VECTORS, _WORDS), dtype=np.uint64)
     codes = source.integers(0, _CELLS, _PLACES).astype(np.uint8)
     values, sums = source.integers(0, 2**20, _PLACES).astype(np.int32), np.zeros(_CELLS, dtype=np.int64)

@@ -33,6 +33,16 @@ def test_a_broken_engine_is_caught(mutant, family, name):
         assert any(outcome.violation for _, outcome, _ in replays(method, range(SEEDS)))
 
 
+@pytest.mark.parametrize(
+    "fault", ["rows of a person ignored", "noise halved", "noise halved after it was drawn", "no noise"]
+)
+def test_what_concerns_all_methods_is_sought_in_all(fault):
+    """Rows of a person are forgotten in other places by machines, Gaussian counts and first looks."""
+    names = {fault} | {f"{fault} by {kind}" for kind in ("machines", "Gaussian counts", "first looks")}
+    sought = {bite for mutant in MUTANTS if mutant.name in names for bite in mutant.bites}
+    assert sought == {(method.family, method.name) for method in METHODS}
+
+
 def test_a_mutant_leaves_the_engine_as_it_was():
     method = METHODS[0]
     before = [outcome for _, outcome, _ in replays(method, range(3))]

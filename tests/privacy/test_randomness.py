@@ -2,11 +2,14 @@ from __future__ import annotations
 
 import math
 import os
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy.stats import chi2
 
+import dpcore
 from dpcore.privacy import randomness
 from dpcore.privacy.randomness import SecureRandom, SeededRandom
 
@@ -117,3 +120,17 @@ def test_other_seeded_noise_has_the_right_moments():
 
 def test_public_generator_repeats_itself():
     assert randomness.public_generator(1).random() == randomness.public_generator(1).random()
+
+
+def test_generators_of_numpy_are_made_in_one_module():
+    """Elsewhere they are only named, as types."""
+    package = Path(dpcore.__path__[0])
+    made = re.compile(r"random\.(?!Generator\b(?!\())\w+\(|from numpy\.random|import numpy\.random")
+    lines = [
+        (file.relative_to(package).as_posix(), line)
+        for file in package.rglob("*.py")
+        for line in file.read_text(encoding="utf-8").splitlines()
+        if made.search(line) and re.search(r"\b(np|numpy)\.random", line)
+    ]
+    assert lines
+    assert {name for name, _ in lines} == {"privacy/randomness.py"}

@@ -49,7 +49,7 @@ FORESTS = tuple(method.name for method in METHODS if method.family == "forest")
 GAUSSIAN_LEVELS = ("groups and finer cells with a delta", "groups and finer cells, composing")
 GAUSSIAN_LOOKS = ("with a delta", "pairs found with a delta", "weighted, composing", *GAUSSIAN_LEVELS)
 LEVELS = ("groups and finer cells", *GAUSSIAN_LEVELS)
-LOOKS = ("weighted", "equal", "pairs found", "groups and finer cells", *GAUSSIAN_LOOKS)
+LOOKS = ("weighted", "equal", "pairs found", "pairs for records", "groups and finer cells", *GAUSSIAN_LOOKS)
 MACHINES = tuple(method.name for method in METHODS if method.family == "ebm")
 
 
@@ -173,7 +173,7 @@ def _half_afterwards() -> Iterator[None]:
 
 
 def _no_noise() -> AbstractContextManager[None]:
-    return replaced(GeometricMechanism, "release", lambda own, values, source: values)
+    return replaced(_AdditiveNoise, "release", lambda own, values, source: values)
 
 
 def _part_of_all(part: str) -> AbstractContextManager[None]:
@@ -384,16 +384,14 @@ MUTANTS = (
     Mutant(
         "rows of a person ignored",
         _rows_ignored,
-        tuple(own for own in _methods(*ALL) if own[0] not in ("ebm", "ilp", "summaries")) + _methods("naive"),
+        tuple(own for own in _methods(*ALL) if own[0] not in ("ebm", "ilp", "summaries"))
+        + _methods("noisy_max", "relevance_aware")
+        + _methods("naive"),
     ),
     Mutant("rows of a person ignored by machines", _rows_ignored_by_machines, _methods(*MACHINES)),
     Mutant("noise halved", _half_scale, _methods(*ALL)),
     Mutant("noise halved after it was drawn", _half_afterwards, _methods(*ALL)),
-    Mutant(
-        "no noise",
-        _no_noise,
-        tuple(own for own in _methods(*ALL) if own[0] != "ebm" and own[1] not in GAUSSIAN_LOOKS),
-    ),
+    Mutant("no noise", _no_noise, _methods(*ALL)),
     Mutant("trained on everybody", partial(_part_of_all, "train"), _evaluated()),
     Mutant("evaluated on everybody", partial(_part_of_all, "holdout"), _evaluated()),
     Mutant("progress tells of records", _telling_progress, _methods("pool")),

@@ -133,7 +133,7 @@ def invented(model: SummaryModel, schema: Schema, rows: int, seed: int | None = 
     if not 0 <= rows <= MOST_ROWS:
         raise ValueError(f"invented records are at most {whole(MOST_ROWS)}")
     check_further_rows(model, schema, rows)
-    generator = np.random.default_rng() if seed is None else public_generator(seed)
+    generator = public_generator(seed)
     codes = draw_codes(Source(model), rows, generator)
     main: dict[str, Any] = {}
     for place, axis in enumerate(model.axes):
