@@ -59,8 +59,10 @@ def _seed(random_state: Any) -> int | None:
     InputError
         If it is none.
     """
-    if random_state is None or (isinstance(random_state, Integral) and random_state >= 0):
-        return None if random_state is None else int(random_state)
+    if random_state is None:
+        return None
+    if isinstance(random_state, Integral) and int(random_state) >= 0:
+        return int(random_state)
     raise InputError(
         "random_state must be None, which is private, or a whole number from 0 on: a seed. Generators of numpy "
         "are not taken."
