@@ -6,8 +6,6 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 
 from dpcore.errors import FrostglassError, RequestError
-from dpcore.models.readable import readable
-from dpcore.models.released import parse_model
 from dpcore.released.imported import Imported, imported
 from dpcore.released.release import Release
 from dpcore.workspace.database import imported_releases, read, utc_now, write
@@ -39,6 +37,9 @@ def keep_import(engine: Engine, owner: str, release: Release) -> None:
 
 def read_imports(engine: Engine, owner: str) -> tuple[list[Imported], list[str]]:
     """What somebody has brought, newest first; and the identifiers of what this version cannot read."""
+    from dpcore.models.readable import readable  # Families are loaded only here: whoever stores data needs none.
+    from dpcore.models.released import parse_model
+
     chosen = sa.select(_R.id, _R.content).where(_R.owner == owner).order_by(_R.time.desc(), _R.id)
     found: list[Imported] = []
     lost: list[str] = []
