@@ -39,7 +39,7 @@ from dpcore.models.ebm.learning import accounting
 from dpcore.models.ilp.language import reach
 from dpcore.models.trees.learning.lookahead import ExactWeight
 from dpcore.privacy import budgets, losses, mechanisms
-from dpcore.privacy.mechanisms import GeometricMechanism, _AdditiveNoise
+from dpcore.privacy.mechanisms import _AdditiveNoise
 from dpcore.released.plan import RunPlan
 
 ALL = tuple(method.name for method in METHODS)
