@@ -5,8 +5,9 @@ import os
 import pytest
 
 from benchmarks import budget_errors
-from benchmarks.budget import CAP, run
+from benchmarks.budget import CAP, run, table
 from benchmarks.datasets import FOLDER_VARIABLE, BenchData, load
+from benchmarks.report import PAGE, section
 from dpcore.models.registry import LEARNERS
 from dpcore.privacy.losses import NOTHING, total_loss
 
@@ -21,6 +22,12 @@ def test_no_family_has_fewer_runs_than_by_adding():
 
 def test_small_runs_of_every_family_gain():
     assert all(record.mean > record.reference for record in run([0.1]))
+
+
+def test_the_page_has_the_runs_that_fit_today():
+    """It is arithmetic, so what is written must be what is computed."""
+    today = section("python -m benchmarks budget", [table(list(run(None)))])
+    assert today in PAGE.read_text(encoding="utf-8"), "run python -m benchmarks budget --write"
 
 
 @pytest.fixture
