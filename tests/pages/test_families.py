@@ -69,11 +69,6 @@ def test_every_method_goes_from_the_form_to_a_result(own: FamilyPage, method: st
     assert release.parameters.get("method", "") == method
 
 
-@pytest.fixture
-def every_tab() -> None:
-    """Here tabs are opened one by one."""
-
-
 @EVERY
 def test_the_form_opens_with_the_defaults_of_the_engine(own: FamilyPage) -> None:
     dataset_id = own.add()
@@ -106,6 +101,7 @@ def test_a_target_that_was_not_chosen_gives_a_sentence(own: FamilyPage) -> None:
 
 
 @EVERY
+@pytest.mark.usefixtures("one_by_one")
 def test_a_result_of_private_data_has_files_and_nothing_true(own: FamilyPage) -> None:
     app = own.at_run(own.submit(own.add()))
     text = words(app)

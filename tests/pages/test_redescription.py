@@ -46,14 +46,11 @@ from tests.support.small_redescriptions import (
     two_sided_people,
 )
 
+pytestmark = pytest.mark.usefixtures("one_by_one")
+
 PAGE = "redescriptions"
 QUICK = {"starts": 2}
 FOUND = small_pairs().extract(SCHEMA).found
-
-
-@pytest.fixture
-def every_tab() -> None:
-    """Here tabs are opened one by one."""
 
 
 def add_sides(*, public: bool = False, budget: str = "9") -> str:

@@ -18,7 +18,7 @@ def rule(cell: int | None, counts: tuple[int, int], intervals: tuple[tuple[float
     conditions = () if cell is None else (Condition(column="age", first=cell, last=cell),)
     return Rule(
         conditions=conditions,
-        text=rule_text(conditions, SCHEMA),
+        text=rule_text(conditions, SCHEMA, 1),
         noisy_counts=counts,
         estimates=(0.25, 0.75),
         intervals=intervals,

@@ -36,14 +36,11 @@ from tests.support.page_tools import (
     words,
 )
 
+pytestmark = pytest.mark.usefixtures("one_by_one")
+
 PAGE, OWN = "first_look", SCHEMA.hash[:8]
 ALL = {"by": "died", "crosstabs": ["age by sex"]}
 HOSTILE = "=cmd <b>*x*</b>"
-
-
-@pytest.fixture
-def every_tab() -> None:
-    """Here tabs are opened one by one."""
 
 
 def look(dataset_id: str, epsilon: str = "2", **parameters: object) -> str:

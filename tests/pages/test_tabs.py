@@ -7,10 +7,7 @@ from streamlit.testing.v1 import AppTest
 
 from tests.support.page_tools import add_ward, at_run, button, checked, submit, words
 
-
-@pytest.fixture
-def every_tab() -> None:
-    """Here tabs are opened one by one."""
+pytestmark = pytest.mark.usefixtures("one_by_one")
 
 
 @pytest.fixture
