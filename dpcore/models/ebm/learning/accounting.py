@@ -89,7 +89,7 @@ def cost_of(schema: Schema, target: str, epsilon: Decimal, delta: Decimal, param
     numbers = isinstance(schema.column(target), NumericColumn)
     rows = schema.privacy_unit.max_rows_per_person
     outputs = output_count(schema, target)
-    possible = len(possible_pairs(schema, target, parameters))
+    possible = pair_count(schema, target, parameters)
     divide = partial(_split, epsilon, numbers=numbers, possible_pairs=possible)
     choice = divide(parameters, Decimal("0.1")).parts.get(CHOICE)
     profile = gaussian_delta if choice is None else _selections(choice, parameters.pairs).delta
@@ -154,13 +154,20 @@ def _draws(parameters: EBMSettings, features: int, outputs: int) -> int:
 
 
 def possible_pairs(schema: Schema, target: str, parameters: EBMParameters) -> list[tuple[int, int]]:
-    """Places of the features of every pair that may be learned.
+    """Places of the features of every pair that may be learned."""
+    return list(combinations(_paired(schema, target, parameters), 2))
 
-    None is of a column whose shape only rises or only falls: a pair could undo that.
-    """
+
+def pair_count(schema: Schema, target: str, parameters: EBMParameters) -> int:
+    """How many :func:`possible_pairs` there are."""
+    return math.comb(len(_paired(schema, target, parameters)), 2)
+
+
+def _paired(schema: Schema, target: str, parameters: EBMParameters) -> list[int]:
+    """Places of the features that may be in pairs: not of those held to rise or fall, which a pair could undo."""
     held = {*parameters.increasing, *parameters.decreasing}
     names = [column.name for column in schema if column.name != target]
-    return list(combinations([place for place, name in enumerate(names) if name not in held], 2))
+    return [place for place, name in enumerate(names) if name not in held]
 
 
 def output_count(schema: Schema, target: str) -> int:

@@ -17,7 +17,7 @@ from dpcore.models.ebm.learning.accounting import (
     cost_of,
     histogram_mechanism,
     output_count,
-    possible_pairs,
+    pair_count,
 )
 from dpcore.models.ebm.learning.fit import EBMFit
 from dpcore.models.ebm.learning.grid import feature_cells
@@ -98,7 +98,7 @@ def _check_pairs(schema: Schema, target: str, parameters: EBMParameters) -> None
     features = len(schema.columns) - 1
     if features < 1:
         raise RequestError("This data set has no column to learn from but the target.")
-    if parameters.pairs > len(possible_pairs(schema, target, parameters)):
+    if parameters.pairs > pair_count(schema, target, parameters):
         held = len({*parameters.increasing, *parameters.decreasing})
         without = f", without those whose shape only rises or only falls ({held})," if held else ""
         raise RequestError(f"{features} columns{without} make fewer than {parameters.pairs} pairs.")

@@ -6,7 +6,7 @@ from typing import Final
 
 from dpcore.domain.columns import NumericColumn
 from dpcore.learning.workload import table_bytes
-from dpcore.models.ebm.learning.accounting import CHOICE, output_count, possible_pairs
+from dpcore.models.ebm.learning.accounting import CHOICE, output_count, pair_count
 from dpcore.models.ebm.learning.grid import feature_cells
 from dpcore.models.ebm.learning.schedule import EBMSettings, most_cells
 from dpcore.models.ebm.learning.turns import Turns
@@ -38,8 +38,8 @@ def ebm_workload(plan: RunPlan) -> Workload:
         "learning shapes": _shapes(plan),
     }
     if parameters.pairs:
-        asked = possible_pairs(schema, plan.target, parameters) if CHOICE in plan.split.parts else ()
-        steps["choosing pairs"] = Work(places=rows * outputs * (len(asked) * 3 + features), calls=_BEGINNING)
+        asked = pair_count(schema, plan.target, parameters) if CHOICE in plan.split.parts else 0
+        steps["choosing pairs"] = Work(places=rows * outputs * (asked * 3 + features), calls=_BEGINNING)
         steps["learning pairs"] = _boosting(plan, parameters.pairs, 64)
     terms = features + parameters.pairs
     steps["checking on people set aside"] = Work(places=_TERM * rows * terms, calls=_ENDING)
