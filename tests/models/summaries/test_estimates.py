@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from dpcore.models.summaries.released import estimates
 from dpcore.models.summaries.released.estimates import Estimates, Measured
 from dpcore.models.summaries.released.intervals import intervals
+from dpcore.privacy.randomness import public_generator
 from dpcore.released.noisy_counts import nearest
 
 SIZES = (2, 3, 4)
@@ -133,7 +134,7 @@ def test_the_nearest_counts_have_the_total_and_are_not_negative(counts, total):
 def test_redrawn_estimates_vary_as_noise_does():
     deviations = dict.fromkeys(TABLES, 20.0)
     estimates = Estimates(SIZES, noisy(true_tables(), np.random.default_rng(1), deviations), gaussian=True)
-    again = estimates.redrawn(600, seed=2).table((0,))
+    again = estimates.redrawn(public_generator(2), 600).table((0,))
     assert again.shape == (600, 2)
     np.testing.assert_allclose(again.mean(axis=0), estimates.table((0,)), atol=3)
     np.testing.assert_allclose(again.std(axis=0), estimates.deviation((0,)), rtol=0.12)

@@ -20,7 +20,7 @@ from dpcore.models.summaries.released.model import NoisyTable, SummaryModel
 from dpcore.models.summaries.released.reading import Amount, cells_of, column_reading, readings, shares_of, total_of
 from dpcore.models.summaries.released.standing_out import by_what_stands_out
 from dpcore.models.summaries.released.table_one import View, _lines, _means, deviations_below, differences, table_one
-from dpcore.privacy.randomness import SeededRandom
+from dpcore.privacy.randomness import SeededRandom, public_generator
 from tests.models.summaries.test_learner import LEARNER, ROWS, people, plan, schema
 from tests.support.configurations import table_of
 
@@ -115,7 +115,7 @@ def test_medians_of_groups_allow_for_the_noise_that_there_is(delta):
     age = model.place("age")
     filled = len(model.axes[age].ends(schema())) - 1
     view = View(model, schema(), model.estimates)
-    counts = View(model, schema(), model.estimates.redrawn(4000, 1)).counts(age)[..., :filled]
+    counts = View(model, schema(), model.estimates.redrawn(public_generator(1), 4000)).counts(age)[..., :filled]
     below = np.concatenate([np.zeros_like(counts[..., :1]), np.cumsum(counts, axis=-1)], axis=-1)
     seen = (below - 0.5 * below[..., -1:]).std(axis=0)
     told = deviations_below(view, age, filled, np.full(filled + 1, 0.5))

@@ -163,25 +163,22 @@ class Estimates:
         table = nearest(self.table(axes), total)
         return scaled(table, rows, columns)
 
-    def redrawn(self, draws: int, seed: int) -> Estimates:
-        """Estimates as other noise might have made them, around these: how much noise alone moves what is told.
-
-        Their tables have the shape (draws, the sizes of the axes); nothing but tables is told of them.
-        """
-        return self._again(public_generator(seed), draws)
-
     def redraws(self, seed: int) -> Iterator[Estimates]:
-        """The same many times over, a few at once, as those of large tables would not fit into memory together.
+        """:meth:`redrawn` many times over, a few at once, as those of large tables would not fit into memory together.
 
         Of the largest tables there are fewer of them, as each takes longer.
         """
         generator, cells = public_generator(seed), sum(own.counts.size for own in self.measured)
         left, at_once = min(max(_FEWEST, _NUMBERS // cells), _DRAWS), max(1, _AT_ONCE // cells)
         while left:
-            yield self._again(generator, min(left, at_once))
+            yield self.redrawn(generator, min(left, at_once))
             left -= min(left, at_once)
 
-    def _again(self, generator: np.random.Generator, draws: int) -> Estimates:
+    def redrawn(self, generator: np.random.Generator, draws: int) -> Estimates:
+        """Estimates as other noise might have made them, around these: how much noise alone moves what is told.
+
+        Their tables have the shape (draws, the sizes of the axes); nothing but tables is told of them.
+        """
         again = [
             Measured(own.axes, self.table(own.axes) + self._noise(generator, draws, own), own.deviation)
             for own in self.measured

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
@@ -90,13 +91,14 @@ def table_one(model: SummaryModel, schema: Schema, seed: int = 1) -> TableOne:
     if model.by is None:
         raise ValueError("this first look compares no groups")
     view = View(model, schema, model.estimates)
-    gaps, others = _differences(view, seed), [place for place in range(len(model.axes)) if place != model.by]
+    columns = _compared(view)
+    gaps = _differences(columns, view, seed)
     axis = model.axes[model.by]
     cells = axis.cells(schema)
     lines = [Line("", "people", "count", _sizes(view))]
-    for place in others:
-        lines += _lines(view, gaps.get(place), place)
-    uncompared = tuple(model.axes[place].label(schema) for place in others if _Compared(view, place).too_many)
+    for one in columns:
+        lines += _lines(view, gaps.get(one.place), one.place)
+    uncompared = tuple(model.axes[one.place].label(schema) for one in columns if one.too_many)
     return TableOne(axis.label(schema), tuple(cells[group] for group in view.shown), tuple(lines), uncompared)
 
 
@@ -233,9 +235,13 @@ class _Compared:
         return _gap_of_means(_shares_of(counts), self.middle)
 
 
-def _differences(view: View, seed: int) -> dict[int, Amount]:
+def _compared(view: View) -> list[_Compared]:
+    """Every column but that of the groups."""
+    return [_Compared(view, place) for place in range(len(view.model.axes)) if place != view.by]
+
+
+def _differences(columns: Sequence[_Compared], view: View, seed: int) -> dict[int, Amount]:
     """Standardised difference of each column that has one, by its place."""
-    columns = [_Compared(view, place) for place in range(len(view.model.axes)) if place != view.by]
     drawn: dict[int, list[tuple[Floats, Floats]]] = {one.place: [] for one in columns if one.told}
     for again in view.own.redraws(seed) if drawn else ():
         other = View(view.model, view.schema, again)
@@ -366,4 +372,5 @@ def _sizes(view: View) -> tuple[Amount, ...]:
 
 def differences(model: SummaryModel, schema: Schema, seed: int = 1) -> dict[int, Amount]:
     """Standardised difference of each column that has one, by its place: those of :func:`table_one`."""
-    return _differences(View(model, schema, model.estimates), seed)
+    view = View(model, schema, model.estimates)
+    return _differences(_compared(view), view, seed)
