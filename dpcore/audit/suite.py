@@ -160,13 +160,17 @@ def noisy_max_audit() -> Audit:
     )
 
 
-AUDITS: Sequence[Callable[[], Audit]] = (
+#: One of each mechanism by itself.
+MECHANISM_AUDITS: Sequence[Callable[[], Audit]] = (
     geometric_audit,
     gaussian_audit,
     fine_gaussian_audit,
     threshold_audit,
     exponential_audit,
     noisy_max_audit,
+)
+AUDITS: Sequence[Callable[[], Audit]] = (
+    *MECHANISM_AUDITS,
     rule_list_audit,
     lookahead_tree_audit,
     adaptive_tree_audit,

@@ -19,11 +19,7 @@ from dpcore.audit.bounds import (
 )
 from dpcore.audit.suite import (
     AUDITS,
-    exponential_audit,
-    fine_gaussian_audit,
-    gaussian_audit,
-    geometric_audit,
-    noisy_max_audit,
+    MECHANISM_AUDITS,
     run_audits,
     threshold_audit,
 )
@@ -31,17 +27,8 @@ from dpcore.commands import app
 from dpcore.privacy import mechanisms
 from dpcore.privacy.budgets import calibrate_gaussian, discrete_gaussian_delta, gaussian_delta
 
-OF_MECHANISMS = (
-    geometric_audit,
-    gaussian_audit,
-    fine_gaussian_audit,
-    threshold_audit,
-    exponential_audit,
-    noisy_max_audit,
-)
 
-
-@pytest.mark.parametrize("make", [make for make in OF_MECHANISMS if make is not threshold_audit])
+@pytest.mark.parametrize("make", [make for make in MECHANISM_AUDITS if make is not threshold_audit])
 def test_mechanism_keeps_its_claim_and_broken_versions_are_caught(make):
     result = make().run(20_000)
     assert result.holds, result
@@ -70,7 +57,7 @@ def test_every_mechanism_is_audited_by_itself(monkeypatch):
 
     for base, method in ((mechanisms._AdditiveNoise, "release"), (mechanisms._Selection, "select")):
         monkeypatch.setattr(base, method, noted(getattr(base, method)))
-    for make in OF_MECHANISMS:
+    for make in MECHANISM_AUDITS:
         assert make in AUDITS
         make().mechanism(1, 1)
     bases = (mechanisms._AdditiveNoise, mechanisms._Selection)
