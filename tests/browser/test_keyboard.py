@@ -40,6 +40,15 @@ def tab_to(page: Page, name: str, most: int = 80, key: str = "Tab") -> None:
     pytest.fail(f"Tab does not reach {name}")
 
 
+def review(page: Page) -> None:
+    """Open the review, as far as the button that spends."""
+    tab_to(page, "Review and spend")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("dialog")).to_contain_text("cannot be undone")
+    settle(page)
+    tab_to(page, "Run and spend ε = 0.50", most=10)
+
+
 def test_a_rehearsal_the_review_and_the_run_by_keyboard_alone(page, ward):
     page.goto(ward.page())
     expect(page.get_by_role("heading", name="Data sets", exact=True)).to_be_visible()
@@ -54,20 +63,12 @@ def test_a_rehearsal_the_review_and_the_run_by_keyboard_alone(page, ward):
     rehearsed(page)
     settle(page)
     assert spent(ward) == (0, 0, 0)
-    tab_to(page, "Review and spend")
-    page.keyboard.press("Enter")
-    expect(page.get_by_role("dialog")).to_contain_text("cannot be undone")
-    settle(page)
-    tab_to(page, "Run and spend ε = 0.50", most=10)
+    review(page)
     page.keyboard.press("Escape")
     expect(page.get_by_role("dialog")).to_have_count(0)
     page.wait_for_timeout(500)
     assert spent(ward) == (0, 0, 0)  # A dismissed review spends nothing.
-    tab_to(page, "Review and spend")
-    page.keyboard.press("Enter")
-    expect(page.get_by_role("dialog")).to_contain_text("cannot be undone")
-    settle(page)
-    tab_to(page, "Run and spend ε = 0.50", most=10)
+    review(page)
     page.keyboard.press("Enter")
     finished(page)
     assert spent(ward) == ONE_SPEND
