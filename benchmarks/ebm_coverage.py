@@ -17,11 +17,11 @@ from dpcore.arrays import Floats, Ints
 from dpcore.learning.learner import Run
 from dpcore.models.registry import get_learner
 from dpcore.privacy.randomness import RandomSource, SeededRandom
+from dpcore.released.evaluation import Z95
 
 DATA = ("adult", "telco_churn", "california_housing", "wine_quality", "elevators")
 EPSILONS = (0.5, 1.0, 4.0)
 _RUNS = 10
-_Z = 1.96
 
 
 class Silent(SeededRandom):
@@ -62,7 +62,7 @@ def _share(data: Split, epsilon: float, seed: int) -> float:
     scores, errors = _fit(data, epsilon, seed)
     with patch.object(SeededRandom, "parts", silent_replicates):
         quiet, _ = _fit(data, epsilon, seed)
-    return float(np.mean(np.abs(scores - quiet) <= _Z * errors))
+    return float(np.mean(np.abs(scores - quiet) <= Z95 * errors))
 
 
 def _fit(data: Split, epsilon: float, seed: int) -> tuple[Floats, ...]:

@@ -8,12 +8,12 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from dpcore.models.ebm.released.bands import Z95
 from dpcore.models.ebm.released.model import Term
 from dpcore.models.ebm.released.words import EBMWords
 from dpcore.plots.ebm_details import details, noisy_count, score_limits, score_ticks, title
 from dpcore.plots.palette import faded
 from dpcore.plots.style import INK, SOFT, clear_layout, colour, safe, shorten
+from dpcore.released.evaluation import Z95
 
 #: Most bars; the table holds the rest.
 MOST_BARS = 30

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from dpcore.models.ebm.released.bands import Z95
 from dpcore.models.ebm.released.model import Contribution
 from dpcore.models.ebm.released.words import EBMWords
 from dpcore.numerals import minus, percent
 from dpcore.plots.style import INK, SOFT, clear_layout, safe, shorten
 from dpcore.plots.ticks import nice_ticks
 from dpcore.released.cases import NOT_KNOWN
+from dpcore.released.evaluation import Z95
 
 #: Steps of their own; the rest are one step.
 MOST_STEPS = 10

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from dpcore.models.ebm.released.bands import Z95
 from dpcore.models.ebm.released.model import Term
 from dpcore.models.ebm.released.words import EBMWords, factor
 from dpcore.numerals import minus, whole
 from dpcore.plots.style import safe, shorten
 from dpcore.plots.ticks import nice_ticks
+from dpcore.released.evaluation import Z95
 
 #: Scores of nearly empty bins are shown up to so many times the largest of the others.
 _REACH = 2.0

@@ -14,7 +14,6 @@ from plotly.subplots import make_subplots
 from dpcore.arrays import Array
 from dpcore.domain.columns import IntegerColumn
 from dpcore.models.ebm.released.axis import Axis
-from dpcore.models.ebm.released.bands import Z95
 from dpcore.models.ebm.released.model import Term
 from dpcore.models.ebm.released.words import EBMWords
 from dpcore.numerals import minus, whole
@@ -22,6 +21,7 @@ from dpcore.plots.ebm_details import axis_title, details, score_limits, score_ti
 from dpcore.plots.palette import faded
 from dpcore.plots.style import DASHES, FAINT, INK, SOFT, SYMBOLS, clear_layout, colour, safe
 from dpcore.plots.ticks import nice_ticks
+from dpcore.released.evaluation import Z95
 
 _BAND = 0.18
 _BARS, _BELOW, _TRUTH = "#8fc3d2", "#c9a0a0", "#c4622d"

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 import plotly.graph_objects as go
 
-from dpcore.models.ebm.released.bands import Z95
 from dpcore.models.ebm.released.model import Term
 from dpcore.models.ebm.released.words import EBMWords, bin_names
 from dpcore.plots.ebm_details import axis_title, details, score_ticks, title
 from dpcore.plots.style import INK, clear_layout, safe, shorten
+from dpcore.released.evaluation import Z95
 
 #: Orange takes away, blue-green adds; both deepen with the amount, and cells carry signs that
 #: are readable on every one of these colours.

@@ -18,7 +18,8 @@ from dpcore.released.noisy_counts import sum_tail
 #: Draws of the public noise distribution used to state what noise does to a figure.
 REDRAWS = 400
 _CONFIDENCE = 0.95
-_Z95 = 1.96
+#: Half of a 95 % interval, in standard errors.
+Z95: Final = 1.96
 _TWO = 2
 #: Fewer records than this many standard deviations of their noise are taken for drowned in it.
 CLEAR = 2.0
@@ -238,16 +239,16 @@ def _figure(
     value = float(np.clip(value, 0.0, 1.0))
     return Figure(
         value=value,
-        noise_margin=float(min(1.0, _Z95 * defined.std())),
+        noise_margin=float(min(1.0, Z95 * defined.std())),
         sampling_margin=sampling_margin(value, counts),
     )
 
 
 def share_margin(share: float, people: float) -> float:
     """How far the farther end of Wilson's interval is from a share: also where all or none of the records count."""
-    spread = _Z95 * math.sqrt(share * (1 - share) / people + (_Z95 / (2 * people)) ** 2)
-    off = abs(share - 0.5) * _Z95**2 / people
-    return min(1.0, (off + spread) / (1 + _Z95**2 / people))
+    spread = Z95 * math.sqrt(share * (1 - share) / people + (Z95 / (2 * people)) ** 2)
+    off = abs(share - 0.5) * Z95**2 / people
+    return min(1.0, (off + spread) / (1 + Z95**2 / people))
 
 
 def _accuracy_margin(accuracy: float, counts: Ints) -> float:
@@ -269,5 +270,5 @@ def auc_margin(auc: float, counts: Ints) -> float:
         drawn = float(np.clip(auc, 0.5 / least, 1 - 0.5 / least))
         q1, q2 = drawn / (2 - drawn), 2 * drawn**2 / (1 + drawn)
         variance = drawn * (1 - drawn) + (positives - 1) * (q1 - drawn**2) + (negatives - 1) * (q2 - drawn**2)
-        margins.append(min(1.0, _Z95 * math.sqrt(max(0.0, variance) / (positives * negatives))))
+        margins.append(min(1.0, Z95 * math.sqrt(max(0.0, variance) / (positives * negatives))))
     return float(np.mean(margins))

@@ -11,7 +11,7 @@ from dpcore.frozen import FrozenModel
 from dpcore.privacy.budgets import geometric_tail
 from dpcore.privacy.even_pace import counts_between
 from dpcore.privacy.randomness import SeededRandom
-from dpcore.released.evaluation import FEW, REDRAWS, Figure
+from dpcore.released.evaluation import FEW, REDRAWS, Z95, Figure
 
 #: Groups of errors: four for each halving, down to 1/360 of the range of the target. Taking a
 #: group for its middle then changes an RMSE by about 1 %.
@@ -100,7 +100,7 @@ def _figure(noisy: Ints, edges: Floats, scale: float) -> Figure | None:
     # Delta method: the variance of a mean of squares, through its square root. Errors differ within a group too.
     within = np.diff(edges**2) ** 2 / 12
     variance = max(0.0, float(squares**2 @ smooth) / total - value**4) + float(within @ smooth) / total
-    sampling = 1.96 * math.sqrt(variance / (total - 1)) / (2 * value)
+    sampling = Z95 * math.sqrt(variance / (total - 1)) / (2 * value)
     return Figure(value=value, noise_margin=margin, sampling_margin=sampling)
 
 

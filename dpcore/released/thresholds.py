@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpcore.arrays import Floats, Ints
-from dpcore.released.evaluation import CLEAR, Evaluation, Figure, redrawn, share_margin
+from dpcore.released.evaluation import CLEAR, Z95, Evaluation, Figure, redrawn, share_margin
 
 SENSITIVITY, SPECIFICITY = "sensitivity", "specificity"
 POSITIVE_VALUE, NEGATIVE_VALUE = "positive predictive value", "negative predictive value"
@@ -145,6 +145,6 @@ def _figure(share: float, spread: float, people: float, noise: float) -> Figure 
         return None
     return Figure(
         value=float(share),
-        noise_margin=float(min(1.0, 1.96 * spread)),
+        noise_margin=float(min(1.0, Z95 * spread)),
         sampling_margin=share_margin(float(share), float(people)),
     )

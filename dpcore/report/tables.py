@@ -8,7 +8,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dpcore.models.ebm.released.bands import Z95
 from dpcore.models.ebm.released.model import Term
 from dpcore.models.ebm.released.words import EBMWords
 from dpcore.models.redescriptions.released.missingness import SHORT
@@ -16,7 +15,7 @@ from dpcore.models.redescriptions.released.reading import interval_words, p_word
 from dpcore.models.redescriptions.released.redescription_set import Redescription
 from dpcore.models.trees.released.column_use import ColumnUse
 from dpcore.numerals import hundredths, measured, percent, whole, within
-from dpcore.released.evaluation import Figure
+from dpcore.released.evaluation import Z95, Figure
 from dpcore.released.noisy_counts import told_share
 from dpcore.released.regression_evaluation import RegressionEvaluation
 

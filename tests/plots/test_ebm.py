@@ -12,13 +12,13 @@ import pytest
 from dpcore.domain.columns import IntegerColumn, RealColumn
 from dpcore.domain.schema import Schema
 from dpcore.models.ebm.released.axis import Axis
-from dpcore.models.ebm.released.bands import Z95
 from dpcore.models.ebm.released.words import EBMWords
 from dpcore.plots.ebm import importance_alt, importance_figure, shape_alt, shape_figure
 from dpcore.plots.ebm_bars import MOST_BARS
 from dpcore.plots.ebm_case import MOST_STEPS, case_alt, case_figure, case_steps
 from dpcore.plots.ebm_numbers import spans
 from dpcore.plots.ticks import nice_ticks
+from dpcore.released.evaluation import Z95
 from tests.support.small_ebm import SCHEMA, TARGETS, small_ebm, term
 
 CASE = {"age": 70, "glucose": 6.0, "<i>ward</i>": "D"}

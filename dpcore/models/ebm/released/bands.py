@@ -8,9 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpcore.arrays import Floats
+from dpcore.released.evaluation import Z95
 
-#: Half of a 95 % interval, in standard errors.
-Z95 = 1.96
 #: Share of the variance that smoothing hides which bands allow for: the schedule without noise is smoothed, too. Of
 #: scores of classes, whose noise bends the logistic function as well, and of numbers.
 SMOOTHED = {"classes": 0.12, "numbers": 0.02}

@@ -15,9 +15,9 @@ from dpcore.domain.encoding import encode, given_values, is_given
 from dpcore.domain.schema import Schema
 from dpcore.frozen import FrozenModel
 from dpcore.models.ebm.released.axis import Axis
-from dpcore.models.ebm.released.bands import UNLIKELY, Z95
+from dpcore.models.ebm.released.bands import UNLIKELY
 from dpcore.released.cases import NOT_KNOWN, is_known
-from dpcore.released.evaluation import Evaluation
+from dpcore.released.evaluation import Z95, Evaluation
 from dpcore.released.regression_evaluation import RegressionEvaluation
 
 Task = Literal["binary", "multiclass", "regression"]

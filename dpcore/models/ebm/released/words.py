@@ -14,9 +14,9 @@ from dpcore.arrays import Floats
 from dpcore.domain.columns import MISSING, OTHER, IntegerColumn, format_number
 from dpcore.domain.schema import Schema
 from dpcore.models.ebm.released.axis import Axis, group_members
-from dpcore.models.ebm.released.bands import Z95
 from dpcore.numerals import minus, percent, whole
 from dpcore.released.cases import NOT_KNOWN
+from dpcore.released.evaluation import Z95
 
 if TYPE_CHECKING:
     from dpcore.models.ebm.released.model import Contribution, EBMModel, Term
