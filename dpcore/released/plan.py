@@ -249,10 +249,10 @@ class RunPlan:
 
 
 def protected_unit(schema: Schema) -> str:
-    """Who is protected, in words."""
+    """Who or what is protected, in words."""
     if schema.children:
         return f"{schema.entity}, with all rows in every table"
-    return "person" if schema.privacy_unit.column else "row (each row is one person)"
+    return "person" if schema.privacy_unit.column else f"row (each row is one {schema.entity})"
 
 
 def guarantee_sentence(plan: RunPlan) -> str:

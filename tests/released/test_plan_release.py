@@ -18,7 +18,7 @@ from dpcore.learning.learner import Asked, no_progress
 from dpcore.models.trees.released.parameters import TreeParameters
 from dpcore.privacy.budgets import BudgetSplit
 from dpcore.privacy.losses import pure_rho
-from dpcore.released.plan import CountNoise, RunPlan, check_classes, target_column
+from dpcore.released.plan import CountNoise, RunPlan, check_classes, guarantee_sentence, target_column
 from dpcore.released.release import Release, make_release
 from pages.components.families.shared import certificate
 from tests.oracles import privacy_oracle
@@ -294,9 +294,22 @@ def test_seeded_noise_is_marked():
     assert not Release.from_json(seeded.to_json()).certificate.private
 
 
-def test_a_row_unit_is_named():
-    rows = Schema.from_mapping({"name": "d", "max_rows": 5, "columns": [{"name": "died", "type": "boolean"}]})
-    assert release(schema=rows).certificate.privacy_unit == "a row (each row is one person)"
+@pytest.mark.parametrize(("said", "thing"), [({}, "person"), ({"entity": "train"}, "train")])
+def test_a_row_unit_is_named_with_what_a_row_is(said: dict, thing: str):
+    columns = [{"name": "died", "type": "boolean"}]
+    rows = Schema.from_mapping({"name": "d", "max_rows": 5, "columns": columns, **said})
+    made = release(schema=rows)
+    assert made.certificate.privacy_unit == f"a row (each row is one {thing})"
+    assert f"for each row (each row is one {thing})" in guarantee_sentence(plan(schema=rows))
+
+
+def test_a_release_that_names_its_unit_in_other_words_is_still_read():
+    rows = Schema.from_mapping(
+        {"name": "d", "max_rows": 5, "entity": "train", "columns": [{"name": "died", "type": "boolean"}]}
+    )
+    content = json.loads(release(schema=rows).to_json())
+    content["certificate"]["privacy_unit"] = earlier = "a row (each row is one person)"
+    assert Release.from_json(json.dumps(content)).certificate.privacy_unit == earlier
 
 
 @pytest.mark.parametrize(

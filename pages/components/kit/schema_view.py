@@ -99,13 +99,13 @@ def _listed(labels: Sequence[str], separator: str) -> str:
 
 
 def privacy_unit(schema: Schema) -> str:
-    """Who is protected, in words."""
+    """Who or what is protected, in words."""
     unit = schema.privacy_unit
     if schema.children:
         kept = (f"{child.max_rows_per_person} of '{child.name}'" for child in schema.children)
         return f"one {schema.entity} with all rows (at most {', '.join(kept)})"
     if unit.column is None:
-        return "each row is one person"
+        return f"each row is one {schema.entity}"
     rows = unit.max_rows_per_person
     chosen = f": {unit.chosen}" if unit.chosen else ""
     return f"one person (at most {rows} row{'s' if rows > 1 else ''} each{chosen})"
