@@ -89,20 +89,25 @@ def requests_text(requests: Sequence[BudgetRequest], names: Mapping[str, str]) -
             one_line(request.analyst),
             format_epsilon(request.epsilon, places=_PLACES),
             request.state,
+            "-" if request.granted is None else _limit_text(request.granted),
             one_line(request.reason),
             one_line(request.answer),
         ]
         for request in requests
     ]
-    head = ["#", "time (UTC)", "data set", "analyst", "asks for", "state", "reason", "answer"]
+    head = ["#", "time (UTC)", "data set", "analyst", "asks for", "state", "limit", "reason", "answer"]
     return text_table(head, rows)
 
 
 def _limit(standing: Standing) -> str:
     if standing.limit is None:
         return "no limit of their own"
-    amount = format_epsilon(standing.limit, up=False, places=_PLACES)
+    amount = _limit_text(standing.limit)
     return f"granted {amount}" if standing.granted else f"as all: {amount}"
+
+
+def _limit_text(limit: Decimal) -> str:
+    return format_epsilon(limit, up=False, places=_PLACES)
 
 
 def _limits(entry: LedgerEntry) -> str:

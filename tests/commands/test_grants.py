@@ -84,17 +84,19 @@ def test_stopping_and_letting_go_on(house: Service) -> None:
 def test_answering_a_request(house: Service) -> None:
     asked = number(house)
     told = fields(run("ledger", "requests"), str(asked))
-    assert (told[2], told[3], told[4], told[5]) == ("small", ANN.name, "0.50", "open")
+    assert told[2:7] == ["small", ANN.name, "0.50", "open", "-"]
     assert "--limit or --decline" in refuse("ledger", "answer", asked)
     assert "--limit or --decline" in refuse("ledger", "answer", asked, "--limit", 1, "--decline")
     assert "Give a reason" in refuse("ledger", "answer", asked, "--decline")
-    assert run("ledger", "answer", asked, "--limit", "0.5", "--note", "go on").startswith("granted")
+    assert run("ledger", "answer", asked, "--limit", "1.25", "--note", "go on").startswith("granted")
+    assert fields(run("ledger", "requests"), str(asked))[4:7] == ["0.50", "granted", "1.25"]
     assert "granted already" in refuse("ledger", "answer", asked, "--limit", "1")
     assert "no such request" in refuse("ledger", "answer", 10**6, "--limit", "1")
-    assert house.acting(ANN).balance("small").left == Decimal("0.5")
+    assert house.acting(ANN).balance("small").left == Decimal("1.25")
     house.acting(ANN).ask("small", Decimal(1), "again")
     last = house.budget_requests()[-1].number
     assert run("ledger", "answer", last, "--decline", "--note", "no").startswith("declined")
+    assert fields(run("ledger", "requests"), str(last))[5:7] == ["declined", "-"]
     assert "Nobody has asked" in run("ledger", "requests", "other")
 
 
