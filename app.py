@@ -19,12 +19,11 @@ from starlette.routing import Route
 from dpcore.errors import InstallationError
 from dpcore.workspace.desks import spool
 from pages.components.kit import faults
-from pages.components.server import delivery, gate, programs, remembering, shell
+from pages.components.server import delivery, gate, programs, remembering, shell, sweeping
 from pages.components.server.upload_gate import UploadGate
 from pages.components.visitor import access, remembered
 
 SECONDS_FOR_THE_FIRST_PAGE = 4
-SECONDS_BETWEEN_SWEEPS = 3600
 _log = logging.getLogger("frostglass.app")
 
 
@@ -44,21 +43,12 @@ def start_engine() -> None:
     service.warm_up()
 
 
-def sweep(ended: Event) -> None:
-    """Now and then remove what is old, as each start does."""
-    while not ended.wait(SECONDS_BETWEEN_SWEEPS):
-        try:
-            access.installation().sweep()
-        except Exception as error:  # noqa: BLE001 - perhaps it goes next time
-            _log.error("old uploads could not be removed: %s", type(error).__name__)
-
-
 @asynccontextmanager
 async def lifespan(_app: st.App) -> AsyncIterator[None]:
     """Start the engine beside the server, so that neither waits for the other."""
     ended = Event()
     Thread(target=start_engine, name="start-engine", daemon=True).start()
-    Thread(target=sweep, args=(ended,), name="sweep", daemon=True).start()
+    Thread(target=sweeping.sweep, args=(ended,), name="sweep", daemon=True).start()
     yield
     ended.set()
     with suppress(InstallationError):
