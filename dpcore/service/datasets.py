@@ -21,7 +21,7 @@ from dpcore.released.learning_plan import LearningPlan, learning_loss, plan_lear
 from dpcore.service.base import ServiceBase
 from dpcore.service.tables import InMemory, table_of
 from dpcore.workspace.desks import Desk
-from dpcore.workspace.ledger import exact_delta
+from dpcore.workspace.ledger_checks import exact_delta
 from dpcore.workspace.ledger_lines import Pot, check_learning
 from dpcore.workspace.populations import Kin
 from dpcore.workspace.requests import DatasetInfo

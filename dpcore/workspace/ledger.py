@@ -19,10 +19,8 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine, RowMapping
 
 from dpcore.errors import BudgetError, ConflictError, RequestError
-from dpcore.privacy.budgets import exact_amount, largest_delta, parse_epsilon, parse_limit
-from dpcore.privacy.filters import DELTA_STEP
-from dpcore.privacy.losses import RHO_LIMIT, RHO_STEP, Loss, run_loss
-from dpcore.released.release import Certificate, Release
+from dpcore.privacy.losses import Loss, run_loss
+from dpcore.released.release import Release
 from dpcore.workspace.database import (
     Hook,
     ledger_entries,
@@ -31,6 +29,16 @@ from dpcore.workspace.database import (
     utc_now,
     write,
     write_once,
+)
+from dpcore.workspace.ledger_checks import (
+    TOO_LARGE_TO_JOIN,
+    check_delta,
+    check_labels,
+    check_past_delta,
+    check_release,
+    check_same,
+    exact_amounts,
+    parse_caps,
 )
 from dpcore.workspace.ledger_lines import (
     AMOUNTS,
@@ -54,12 +62,11 @@ from dpcore.workspace.ledger_lines import (
     reservation_of,
     state_of,
 )
-from dpcore.workspace.populations import Kin, account_of, dataset_row, members
+from dpcore.workspace.populations import Kin, account_of, dataset_row
 from dpcore.workspace.requests import Balance, LedgerEntry
-from dpcore.workspace.store import parse_schema
-from dpcore.workspace.users import canonical_name
 
 _E = ledger_entries.c
+_ASIDE = "this delta is set aside, as categories are learned"
 
 
 @dataclass(frozen=True)
@@ -68,22 +75,6 @@ class Reservation:
 
     id: str
     created: bool
-
-
-_TOO_LARGE = (
-    "This delta is too large: with it somebody's record might be given away. Use at most {most} on this data set, "
-    "or 0 to take runs without a delta only."
-)
-_ASIDE = "this delta is set aside, as categories are learned"
-_TOO_LARGE_TO_JOIN = (
-    "The delta of the budget that these people have is too large for so many rows: somebody's record might be given "
-    "away. Lower it to at most {most} first, or lower 'max_rows'."
-)
-_BELOW_ASIDE = (
-    "Categories of this data set were learned, for which {aside} of its delta is set aside: nothing bounds what was "
-    "spent at a delta that is not above it. Choose a larger one."
-)
-_NOT_PURE = "Runs with a delta were made on this data set, so nothing bounds them at a delta of 0: choose one above it."
 
 
 class Ledger:
@@ -120,10 +111,10 @@ class Ledger:
         ConflictError
             If the data set has an account.
         """
-        caps = _parse_caps(cap, delta, analyst_cap, run_cap)
+        caps = parse_caps(cap, delta, analyst_cap, run_cap)
 
         def work(connection: Connection) -> None:
-            _check_delta(connection, dataset_id, delta)
+            check_delta(connection, dataset_id, delta)
             if find_caps(connection, dataset_id) is not None:
                 raise ConflictError("This data set has a budget already.")
             note = _ASIDE if aside else ""
@@ -146,7 +137,7 @@ class Ledger:
         NotFoundError
             If there is no account.
         """
-        _check_delta(within, dataset_id, filter_of(caps_of(within, dataset_id)).delta, _TOO_LARGE_TO_JOIN)
+        check_delta(within, dataset_id, filter_of(caps_of(within, dataset_id)).delta, TOO_LARGE_TO_JOIN)
         other, row = dataset_row(within, kin.of), dataset_row(within, dataset_id)
         told = f"shares the budget of '{other['name']}' ({kin.of}). {note}"
         append(within, "join", dataset_id, note=told, actor=actor)
@@ -189,18 +180,15 @@ class Ledger:
         BudgetError
             If an amount is unusable, delta is 0 and a run had one, or it is no more than what is set aside.
         """
-        parsed = _parse_caps(cap, delta, analyst_cap, run_cap)
+        parsed = parse_caps(cap, delta, analyst_cap, run_cap)
         changes = {name: amount for name, amount in parsed.items() if amount is not None}
 
         def work(connection: Connection) -> None:
             present = caps_of(connection, dataset_id)
             after = {**present, **changes}
             if delta is not None:
-                _check_delta(connection, dataset_id, delta)
-            if delta == 0 and balance_of(connection, dataset_id).total.delta:
-                raise BudgetError(_NOT_PURE)
-            if delta and delta <= present["delta"]:
-                raise BudgetError(_BELOW_ASIDE.format(aside=exact_amount(present["delta"])))
+                check_delta(connection, dataset_id, delta)
+                check_past_delta(connection, dataset_id, delta, present["delta"])
             append(connection, "caps", dataset_id, note=note, actor=actor, **after)
 
         write(self._engine, work)
@@ -261,12 +249,12 @@ class Ledger:
             If the data set does not exist.
         """
         amounts = exact_amounts(loss)
-        _check_labels(analyst, nonce)
+        check_labels(analyst, nonce)
 
         def find(connection: Connection) -> Reservation | None:
             earlier = by_nonce(connection, nonce)
             if earlier is not None:
-                _check_same(earlier, dataset_id, analyst, request_hash)
+                check_same(earlier, dataset_id, analyst, request_hash)
                 return Reservation(earlier["run_id"], created=False)
             refusal = refusal_of(means_of(connection, dataset_id, analyst), loss)
             if refusal is not None:
@@ -332,7 +320,7 @@ class Ledger:
 
         def work(connection: Connection) -> None:
             row = self._require(connection, reservation_id, "touched")
-            _check_release(release, row, dataset_row(connection, row["dataset_id"]))
+            check_release(release, row, dataset_row(connection, row["dataset_id"]))
             connection.execute(
                 releases.insert().values(
                     id=release.id,
@@ -421,72 +409,3 @@ class Ledger:
         if found != state:
             raise ConflictError(f"This run's budget is {found}; it would have to be {state}.")
         return reservation_of(connection, reservation_id)
-
-
-def _parse_caps(
-    cap: Decimal | None, delta: Decimal | None, analyst_cap: Decimal | None, run_cap: Decimal | None
-) -> dict[str, Decimal | None]:
-    return {
-        "cap": None if cap is None else parse_epsilon(cap),
-        "delta_cap": None if delta is None else exact_delta(delta),
-        "analyst_cap": None if analyst_cap is None else parse_limit(analyst_cap),
-        "run_cap": None if run_cap is None else parse_epsilon(run_cap),
-    }
-
-
-def _check_delta(connection: Connection, dataset_id: str, delta: Decimal, told: str = _TOO_LARGE) -> None:
-    """See that a delta is well below one in the most rows of any data set of an account."""
-    most = largest_delta(max(parse_schema(row["schema"]).max_rows for row in members(connection, dataset_id)))
-    if delta > most:
-        raise BudgetError(told.format(most=exact_amount(most)))
-
-
-def exact_delta(delta: Decimal) -> Decimal:
-    """A delta as the ledger keeps it. Raises ``BudgetError``."""
-    if not isinstance(delta, Decimal) or not delta.is_finite() or not 0 <= delta < 1:
-        raise BudgetError("Delta must be 0, or a number above 0 and below 1.")
-    if delta % DELTA_STEP:
-        raise BudgetError("Delta must have at most 15 decimal places.")
-    return delta
-
-
-def exact_amounts(loss: Loss) -> dict[str, Decimal]:
-    """The loss of a run or charge as the ledger keeps it. Raises ``BudgetError``."""
-    if not loss.rho.is_finite():
-        raise BudgetError("Say what this costs in zero-concentrated differential privacy (rho): nothing bounds it.")
-    if loss.rho > RHO_LIMIT:
-        raise BudgetError(f"Rho must be at most {RHO_LIMIT}: a larger one promises nothing.")
-    if loss.rho % RHO_STEP:
-        raise BudgetError("Rho must have at most 12 decimal places.")
-    return {"epsilon": parse_epsilon(loss.epsilon), "delta": exact_delta(loss.delta), "rho": loss.rho}
-
-
-def _check_labels(analyst: str, nonce: str) -> None:
-    if canonical_name(analyst) != analyst:
-        raise RequestError("The name of an analyst is not in the form that the ledger keeps.")
-    if not 1 <= len(nonce) <= 128:
-        raise RequestError("The nonce of a run must have 1 to 128 characters.")
-
-
-def _check_same(earlier: RowMapping, dataset_id: str, analyst: str, request_hash: str) -> None:
-    names = ("dataset_id", "analyst", "request_hash")
-    if tuple(earlier[name] for name in names) != (dataset_id, analyst, request_hash):
-        raise ConflictError("This review was already used for a different run. Open a new review and spend there.")
-
-
-def _check_release(release: Release, row: RowMapping, dataset: RowMapping) -> None:
-    certificate: Certificate = release.certificate
-    cost = (certificate.epsilon, certificate.delta) == (row["epsilon"], row["delta"])
-    if not cost or certificate.rho is None or certificate.rho > row["rho"]:
-        raise RequestError("The release did not cost what was reserved, so it is not stored.")
-    if sum(certificate.budget_split.values(), Decimal(0)) != certificate.epsilon:
-        raise RequestError("The release's budget split is not its cost, so it is not stored.")
-    if any(part > certificate.epsilon for part in certificate.parallel_split.values()):
-        raise RequestError("A parallel step spent more than was reserved, so it is not stored.")
-    # Not the hash that was stored: origins of schemas are not as old as some data sets.
-    stored = parse_schema(dataset["schema"]).hash
-    expected = (row["dataset_id"], stored, stored)
-    if (release.dataset_id, certificate.schema_hash, release.domain.hash) != expected:
-        raise RequestError("The release is about another data set or schema; it is not stored.")
-    if not certificate.private and not dataset["public"]:
-        raise RequestError("The release of a private data set is not private, so it is not stored.")
