@@ -18,7 +18,7 @@ from dpcore.domain.encoding import encode_columns
 from dpcore.domain.schema import Schema
 from dpcore.errors import IngestError, InputError, PrivacyLeakWarning
 from dpcore.learning.labels import class_labels, class_places
-from dpcore.learning.sklearn_base import prepare_fit
+from dpcore.learning.sklearn_frames import prepare_fit
 from dpcore.models.ebm.learning.estimator import DPEBMClassifier, DPEBMRegressor
 from dpcore.models.ilp.learning.estimator import DPILPClassifier
 from dpcore.models.redescriptions.learning.estimator import RedescriptionMiner

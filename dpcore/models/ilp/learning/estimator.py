@@ -17,12 +17,8 @@ from dpcore.domain.schema import Schema
 from dpcore.errors import RequestError
 from dpcore.learning.labels import class_labels
 from dpcore.learning.learner import Learner
-from dpcore.learning.sklearn_base import (
-    Labelling,
-    LearnerEstimator,
-    prepare_fit,
-    told_of,
-)
+from dpcore.learning.sklearn_base import Labelling, LearnerEstimator
+from dpcore.learning.sklearn_frames import prepare_fit, told_of
 from dpcore.models.ilp.learning.learner import ILPLearner
 from dpcore.models.ilp.released.model import ILPModel
 from dpcore.models.ilp.released.tables import Frames, split_tables

@@ -17,7 +17,8 @@ from dpcore.domain.schema import Schema
 from dpcore.errors import InputError, RequestError
 from dpcore.learning.inferred_schema import domain_of
 from dpcore.learning.learner import Learner
-from dpcore.learning.sklearn_base import LearnerEstimator, check_size, features_of, told_of
+from dpcore.learning.sklearn_base import LearnerEstimator
+from dpcore.learning.sklearn_frames import check_size, features_of, told_of
 from dpcore.models.redescriptions.learning.learner import RedescriptionLearner
 from dpcore.models.redescriptions.released.extraction import Constraints
 from dpcore.models.redescriptions.released.model import RedescriptionModel

@@ -11,7 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 from dpcore.data.ingest import check_columns, check_header
 from dpcore.learning.inferred_schema import domain_of
 from dpcore.learning.learner import Learner
-from dpcore.learning.sklearn_base import LearnerEstimator, check_size, features_of
+from dpcore.learning.sklearn_base import LearnerEstimator
+from dpcore.learning.sklearn_frames import check_size, features_of
 from dpcore.models.summaries.learning.learner import SummaryLearner
 from dpcore.models.summaries.released.cut_points import cut_points
 from dpcore.models.summaries.released.frames import (
