@@ -85,7 +85,7 @@ def page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(ledger, "run", lambda *_args, **_more: iter([record]))
     page = tmp_path / "benchmarks.md"
     page.write_text("<!-- begin ledger -->\n<!-- end ledger -->\nAfter.\n")
-    monkeypatch.setattr("benchmarks.__main__.PAGE", page)
+    monkeypatch.setattr("benchmarks.suites.shared.PAGE", page)
     return page
 
 
