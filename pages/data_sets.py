@@ -11,7 +11,7 @@ from dpcore.domain.labels import called
 from dpcore.domain.protected import shared_things
 from dpcore.intake.dictionaries.writing import FORMS, text_of
 from dpcore.numerals import whole
-from dpcore.workspace.requests import DatasetInfo
+from dpcore.workspace.descriptions import DatasetInfo
 from pages.components.kit import amounts, made_file, markup, schema_view
 from pages.components.run import ask
 from pages.components.visitor import access, for_programs, login, menu

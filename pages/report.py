@@ -11,8 +11,8 @@ from dpcore.errors import FrostglassError
 from dpcore.released.release import Release
 from dpcore.report.forms import FORMS, instead
 from dpcore.report.totals import Total
+from dpcore.workspace.descriptions import DatasetInfo
 from dpcore.workspace.dossier import MOST_RELEASES, Application
-from dpcore.workspace.requests import DatasetInfo
 from pages.components.kit import made_file, markup
 from pages.components.kit.texts import text
 from pages.components.releases import release_names, sharing

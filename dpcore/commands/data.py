@@ -11,7 +11,7 @@ from dpcore.commands import storing
 from dpcore.commands.shell import Dataset, make_group, open_service
 
 if TYPE_CHECKING:
-    from dpcore.workspace.requests import Stray
+    from dpcore.workspace.descriptions import Stray
 
 app = make_group("Store data sets, list and verify them, adopt and remove records.")
 app.command("add")(storing.add)

@@ -20,8 +20,10 @@ from dpcore.report.statement import statement
 from dpcore.report.tables import Table
 from dpcore.report.totals import Total, exact_epsilon, totals, weakest
 from dpcore.validation import storable
+from dpcore.workspace.accounts import Balance
+from dpcore.workspace.descriptions import DatasetInfo, ReleaseNote
 from dpcore.workspace.dossier import MOST_RELEASES, Application, paragraphs
-from dpcore.workspace.requests import Balance, DatasetInfo, ReleaseNote, RunRequest
+from dpcore.workspace.requests import RunRequest
 
 _LIMITS = (
     (

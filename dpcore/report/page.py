@@ -18,7 +18,7 @@ from dpcore.released.release import Release
 from dpcore.report.blocks import Block, Document, Drawing
 from dpcore.report.contents import WIDTH, heading
 from dpcore.report.result import result_blocks, title_of
-from dpcore.workspace.requests import ReleaseNote
+from dpcore.workspace.descriptions import ReleaseNote
 
 TEMPLATES = Path(__file__).with_name("templates")
 #: Pixels of a sheet that a figure may take, and how far it may shrink for it.

@@ -7,7 +7,8 @@ from typing import Final
 
 from dpcore.numerals import whole
 from dpcore.privacy.budgets import at_delta, exact_amount, format_epsilon, format_parts
-from dpcore.workspace.requests import Balance, Quote
+from dpcore.workspace.accounts import Balance
+from dpcore.workspace.requests import Quote
 
 #: Two amounts that differ by no more are shown alike, or differ by how they are rounded.
 _ROUNDED: Final = Decimal("0.0001")

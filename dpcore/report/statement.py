@@ -16,8 +16,8 @@ from dpcore.released.release import SECURE, Certificate, Release
 from dpcore.report.names import sampler_name
 from dpcore.report.timing import time_sentence
 from dpcore.report.totals import Total
+from dpcore.workspace.descriptions import DatasetInfo
 from dpcore.workspace.dossier import Application
-from dpcore.workspace.requests import DatasetInfo
 
 NOT_STATED = "not stated"
 #: The question whose answer warns of what the promise leaves out; only asked where there is something.

@@ -11,7 +11,7 @@ from dpcore.privacy.budgets import delta_sentence, format_epsilon, plain_epsilon
 from dpcore.released.plan import Guarantee, guaranteed_odds
 from dpcore.released.release import Release
 from dpcore.report.spending import plain_sum_sentence
-from dpcore.workspace.requests import Balance
+from dpcore.workspace.accounts import Balance
 
 _ZERO = Decimal(0)
 _WEAKEST_FIRST: tuple[Guarantee, ...] = ("none", "conditional on convergence", "unconditional")

@@ -17,6 +17,7 @@ from dpcore.errors import AccessError, LoginError, NotFoundError
 from dpcore.validation import whole_number
 from dpcore.workspace.class_rooms import ClassRooms
 from dpcore.workspace.database import chosen_home, default_url
+from dpcore.workspace.descriptions import DatasetInfo
 from dpcore.workspace.desks import clear_old, spool
 from dpcore.workspace.engines import private_folder
 from dpcore.workspace.grants import Grants
@@ -24,7 +25,6 @@ from dpcore.workspace.home import usable
 from dpcore.workspace.installation import open_installation
 from dpcore.workspace.ledger import Ledger
 from dpcore.workspace.queue import RunQueue
-from dpcore.workspace.requests import DatasetInfo
 from dpcore.workspace.runner import WORKER_COMMAND, JobRunner
 from dpcore.workspace.sharing import Released
 from dpcore.workspace.store import Store

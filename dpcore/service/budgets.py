@@ -7,8 +7,8 @@ from decimal import Decimal
 from dpcore.privacy.budgets import parse_epsilon
 from dpcore.privacy.losses import engine_loss, run_loss
 from dpcore.service.base import ServiceBase
+from dpcore.workspace.accounts import Account, Balance, BudgetRequest, LedgerEntry
 from dpcore.workspace.ledger_checks import exact_delta
-from dpcore.workspace.requests import Account, Balance, BudgetRequest, LedgerEntry
 from dpcore.workspace.users import canonical_name
 
 

@@ -20,11 +20,11 @@ from dpcore.privacy.losses import NOTHING
 from dpcore.released.learning_plan import LearningPlan, learning_loss, plan_learning
 from dpcore.service.base import ServiceBase
 from dpcore.service.tables import InMemory, table_of
+from dpcore.workspace.descriptions import DatasetInfo
 from dpcore.workspace.desks import Desk
 from dpcore.workspace.ledger_checks import exact_delta
 from dpcore.workspace.ledger_lines import Pot, check_learning
 from dpcore.workspace.populations import Kin
-from dpcore.workspace.requests import DatasetInfo
 from dpcore.workspace.store import Savable, like
 from dpcore.workspace.users import ROLES
 

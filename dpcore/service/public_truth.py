@@ -9,7 +9,7 @@ from dpcore.errors import RequestError
 from dpcore.privacy.budgets import parse_epsilon
 from dpcore.released.release import Release
 from dpcore.service.base import ServiceBase
-from dpcore.workspace.requests import DatasetInfo
+from dpcore.workspace.descriptions import DatasetInfo
 
 if TYPE_CHECKING:
     from dpcore.arrays import Ints

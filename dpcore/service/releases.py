@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from dpcore.errors import NotFoundError
 from dpcore.released.release import Release
 from dpcore.service.base import ServiceBase, check_id
+from dpcore.workspace.descriptions import ReleaseNote, Sharing
 from dpcore.workspace.drafts import KeptDraft, read_draft, write_draft
 from dpcore.workspace.notes import read_notes, write_note
-from dpcore.workspace.requests import ReleaseNote, Sharing
 from dpcore.workspace.users import ROLES
 
 if TYPE_CHECKING:

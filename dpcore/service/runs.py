@@ -17,9 +17,10 @@ from dpcore.privacy.budgets import EPSILON_LIMIT, EPSILON_STEP
 from dpcore.privacy.losses import Loss
 from dpcore.released.plan import RunPlan, form_sentence, guarantee_sentence, guaranteed_odds
 from dpcore.service.base import ServiceBase, check_id
+from dpcore.workspace.descriptions import DatasetInfo
 from dpcore.workspace.ledger_lines import RECORDS_GONE, Means, refusal_of
 from dpcore.workspace.machine import machine_of
-from dpcore.workspace.requests import DatasetInfo, Quote, RunRequest, RunStatus
+from dpcore.workspace.requests import Quote, RunRequest, RunStatus
 from dpcore.workspace.users import ROLES
 
 _POLL_SECONDS = 0.1

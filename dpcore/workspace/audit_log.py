@@ -12,7 +12,7 @@ from decimal import Decimal
 from dpcore.errors import RequestError
 from dpcore.privacy.budgets import exact_amount
 from dpcore.spreadsheets import safe_cell
-from dpcore.workspace.requests import LedgerEntry
+from dpcore.workspace.accounts import LedgerEntry
 
 #: What each kind of line says, for people.
 EVENTS: Mapping[str, str] = {

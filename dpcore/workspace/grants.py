@@ -15,10 +15,10 @@ from sqlalchemy.engine import Connection, Engine, RowMapping
 
 from dpcore.errors import ConflictError, NotFoundError, RequestError
 from dpcore.privacy.budgets import parse_epsilon, parse_limit, plain_epsilon
+from dpcore.workspace.accounts import Account, BudgetRequest, BudgetRequestState
 from dpcore.workspace.database import ledger_entries, read, write
 from dpcore.workspace.ledger_lines import append, caps_of, kept_note, means_of, standing_of
 from dpcore.workspace.populations import account_of, members
-from dpcore.workspace.requests import Account, BudgetRequest, BudgetRequestState
 from dpcore.workspace.users import canonical_name
 
 _E = ledger_entries.c

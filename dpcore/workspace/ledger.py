@@ -21,6 +21,7 @@ from sqlalchemy.engine import Connection, Engine, RowMapping
 from dpcore.errors import BudgetError, ConflictError, RequestError
 from dpcore.privacy.losses import Loss, run_loss
 from dpcore.released.release import Release
+from dpcore.workspace.accounts import Balance, LedgerEntry
 from dpcore.workspace.database import (
     Hook,
     ledger_entries,
@@ -63,7 +64,6 @@ from dpcore.workspace.ledger_lines import (
     state_of,
 )
 from dpcore.workspace.populations import Kin, account_of, dataset_row
-from dpcore.workspace.requests import Balance, LedgerEntry
 
 _E = ledger_entries.c
 _ASIDE = "this delta is set aside, as categories are learned"

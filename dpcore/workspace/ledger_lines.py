@@ -18,9 +18,10 @@ from dpcore.privacy.budgets import at_delta, format_epsilon
 from dpcore.privacy.filters import PrivacyFilter
 from dpcore.privacy.losses import NOTHING, Loss, total_loss
 from dpcore.validation import storable
+from dpcore.workspace.accounts import REASON_LIMIT, Balance, LedgerEntry, Standing
 from dpcore.workspace.database import ledger_entries, utc_now
 from dpcore.workspace.populations import account_of
-from dpcore.workspace.requests import REASON_LIMIT, Balance, Hindrance, LedgerEntry, Standing
+from dpcore.workspace.requests import Hindrance
 
 ReservationState = Literal["reserved", "touched", "committed", "refunded"]
 _STATES: dict[str, ReservationState] = {

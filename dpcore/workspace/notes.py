@@ -14,7 +14,7 @@ from sqlalchemy.engine import Connection, Engine
 from dpcore.errors import NotFoundError, RequestError
 from dpcore.validation import storable
 from dpcore.workspace.database import read, release_notes, releases, utc_now, write
-from dpcore.workspace.requests import NAME_LIMIT, NOTE_LIMIT, ReleaseNote
+from dpcore.workspace.descriptions import NAME_LIMIT, NOTE_LIMIT, ReleaseNote
 from dpcore.workspace.users import NAME_LENGTH
 
 _R = release_notes.c

@@ -16,7 +16,7 @@ from sqlalchemy.exc import IntegrityError
 
 from dpcore.errors import ConflictError, NotFoundError, RequestError
 from dpcore.workspace.database import datasets, ledger_entries
-from dpcore.workspace.requests import numbered
+from dpcore.workspace.descriptions import numbered
 
 _D, _E = datasets.c, ledger_entries.c
 

@@ -16,8 +16,8 @@ from sqlalchemy.engine import Connection, Engine, RowMapping
 from dpcore.errors import NotFoundError
 from dpcore.released.release import Release
 from dpcore.workspace.database import ledger_entries, read, releases, write
+from dpcore.workspace.descriptions import Sharing
 from dpcore.workspace.ledger_lines import append
-from dpcore.workspace.requests import Sharing
 
 _E, _R = ledger_entries.c, releases.c
 _NONE = "There is no such release."

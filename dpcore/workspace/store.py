@@ -27,11 +27,11 @@ from dpcore.disk import needing_room
 from dpcore.domain.schema import Schema
 from dpcore.errors import ConflictError, FrostglassError, NotFoundError, SchemaError
 from dpcore.workspace.database import Hook, datasets, read, utc_now, write
+from dpcore.workspace.descriptions import DatasetInfo
 from dpcore.workspace.engines import private_folder
 from dpcore.workspace.home import stored_in, to_disk
 from dpcore.workspace.owners import hand_over
 from dpcore.workspace.populations import Kin, place, retired
-from dpcore.workspace.requests import DatasetInfo
 from dpcore.workspace.turns import claimed, is_claimed, turn
 
 if TYPE_CHECKING:

@@ -16,11 +16,12 @@ from dpcore.errors import BudgetError, ConflictError, FrostglassError, NotFoundE
 from dpcore.privacy.budgets import default_delta, parse_epsilon, parse_limit
 from dpcore.privacy.losses import engine_loss
 from dpcore.workspace.database import jobs, ledger_entries, read, write
+from dpcore.workspace.descriptions import DatasetInfo, Stray
 from dpcore.workspace.ledger import Ledger
 from dpcore.workspace.ledger_checks import exact_amounts, exact_delta
 from dpcore.workspace.ledger_lines import AMOUNTS, append, caps_of
 from dpcore.workspace.populations import Kin, account_of, members
-from dpcore.workspace.requests import ACTIVE_STATES, DatasetInfo, Stray
+from dpcore.workspace.requests import ACTIVE_STATES
 from dpcore.workspace.store import Store, like, parse_schema
 
 _UNDER_WAY = "Runs on this data set are waiting or under way: stop them first."

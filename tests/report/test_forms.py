@@ -40,8 +40,8 @@ from dpcore.report.pdf import dossier_pdf
 from dpcore.report.registry import registry_form, registry_yaml
 from dpcore.report.registry_form import RegistryForm
 from dpcore.service import Service
+from dpcore.workspace.descriptions import ReleaseNote
 from dpcore.workspace.dossier import Application
-from dpcore.workspace.requests import ReleaseNote
 from tests.support import reports
 from tests.support.fake_learner import small_frame, small_schema
 

@@ -27,8 +27,9 @@ from dpcore.report.dossier import Dossier
 from dpcore.report.page import dossier_page, release_page
 from dpcore.report.totals import exact_epsilon
 from dpcore.service import Service
+from dpcore.workspace.descriptions import DatasetInfo
 from dpcore.workspace.dossier import Application
-from dpcore.workspace.requests import DatasetInfo, RunRequest
+from dpcore.workspace.requests import RunRequest
 from tests.support import reports, small_redescriptions
 from tests.support.fake_learner import (
     FakePairLearner,

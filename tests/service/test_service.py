@@ -25,9 +25,10 @@ from dpcore.models.registry import LEARNERS
 from dpcore.privacy.budgets import default_delta, plain_epsilon
 from dpcore.privacy.losses import pure_loss
 from dpcore.service import Service
+from dpcore.workspace.descriptions import DatasetInfo
 from dpcore.workspace.desks import spool
 from dpcore.workspace.dossier import Application
-from dpcore.workspace.requests import DatasetInfo, RunRequest
+from dpcore.workspace.requests import RunRequest
 from dpcore.workspace.users import User
 from tests.support.fake_learner import (
     fake_request,

@@ -19,7 +19,8 @@ from streamlit.testing.v1 import AppTest
 from dpcore.domain.schema import Schema
 from dpcore.privacy.losses import pure_loss
 from dpcore.workspace import worker
-from dpcore.workspace.requests import Balance, Quote, RunRequest
+from dpcore.workspace.accounts import Balance
+from dpcore.workspace.requests import Quote, RunRequest
 from pages.components.custodian import upload_reading
 from pages.components.visitor import access, tour
 

@@ -17,8 +17,9 @@ from dpcore.models.registry import LEARNERS
 from dpcore.privacy.losses import pure_loss
 from dpcore.rehearsal import rehearse
 from dpcore.released.release import Release
+from dpcore.workspace.accounts import Balance
+from dpcore.workspace.descriptions import DatasetInfo, ReleaseNote
 from dpcore.workspace.dossier import Application
-from dpcore.workspace.requests import Balance, DatasetInfo, ReleaseNote
 
 SCRIPT = "</script><script>alert(1)</script>"
 IMAGE = '"><img src=x onerror=alert(1)>'

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from dpcore.errors import RequestError
 from dpcore.privacy.budgets import exact_amount
+from dpcore.workspace.accounts import ENTRY_KINDS, LedgerEntry
 from dpcore.workspace.audit_log import COLUMNS, EVENTS, Wanted, chosen, event, to_csv
-from dpcore.workspace.requests import ENTRY_KINDS, LedgerEntry
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 

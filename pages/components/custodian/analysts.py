@@ -8,7 +8,8 @@ from decimal import Decimal
 import streamlit as st
 
 from dpcore.privacy.budgets import alike, parse_limit
-from dpcore.workspace.requests import REASON_LIMIT, Account, DatasetInfo
+from dpcore.workspace.accounts import REASON_LIMIT, Account
+from dpcore.workspace.descriptions import DatasetInfo
 from dpcore.workspace.users import NAME_LENGTH
 from pages.components.custodian import budgets
 from pages.components.kit import amounts, markup

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from dpcore.workspace.requests import DatasetInfo
+from dpcore.workspace.descriptions import DatasetInfo
 from pages.components.custodian.intake_tables import KEEP, remembered
 from pages.components.kit import slot
 from pages.components.kit.texts import text

@@ -9,7 +9,8 @@ import streamlit as st
 
 from dpcore.privacy.budgets import parse_delta, parse_epsilon, parse_limit
 from dpcore.report.spending import plain_sum
-from dpcore.workspace.requests import Account, DatasetInfo, LedgerEntry
+from dpcore.workspace.accounts import Account, LedgerEntry
+from dpcore.workspace.descriptions import DatasetInfo
 from pages.components.kit import amounts, markup
 from pages.components.kit.texts import text
 from pages.components.visitor import access

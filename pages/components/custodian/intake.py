@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import streamlit as st
 
 from dpcore.errors import LossError
+from dpcore.workspace.descriptions import DatasetInfo
 from dpcore.workspace.desks import DAYS, Desk, KeptFile
-from dpcore.workspace.requests import DatasetInfo
 from pages.components.custodian import (
     append,
     data_base,

@@ -8,8 +8,8 @@ from typing import Any
 
 import streamlit as st
 
+from dpcore.workspace.descriptions import DatasetInfo
 from dpcore.workspace.desks import Desk
-from dpcore.workspace.requests import DatasetInfo
 from pages.components.custodian.intake_tables import TableDraft
 
 #: What begins the keys of each yes to what values said of the schema: it is of this session, as that is.

@@ -29,7 +29,7 @@ from pages.components.visitor import login
 
 if TYPE_CHECKING:
     from dpcore.intake.readers import Watch
-    from dpcore.workspace.requests import DatasetInfo
+    from dpcore.workspace.descriptions import DatasetInfo
 
 #: Bytes of a schema file.
 MAX_SCHEMA = 2_000_000

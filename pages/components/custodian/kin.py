@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dpcore.workspace.requests import DatasetInfo
+from dpcore.workspace.descriptions import DatasetInfo
 from pages.components.custodian.intake_tables import KEEP, remembered
 from pages.components.kit import amounts, slot
 from pages.components.kit.markup import plain

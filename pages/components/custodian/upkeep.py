@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from dpcore.workspace.requests import REASON_LIMIT, DatasetInfo
+from dpcore.workspace.accounts import REASON_LIMIT
+from dpcore.workspace.descriptions import DatasetInfo
 from pages.components.kit import entry, markup
 from pages.components.kit.texts import text
 from pages.components.visitor import access, outcome

@@ -11,7 +11,7 @@ import streamlit as st
 from dpcore.domain.labels import called
 from dpcore.privacy.budgets import alike, format_epsilon
 from dpcore.released.release import Release
-from dpcore.workspace.requests import ReleaseNote
+from dpcore.workspace.descriptions import ReleaseNote
 from pages.components.families import registry
 from pages.components.releases import release_names
 

@@ -13,7 +13,7 @@ import streamlit as st
 from dpcore.domain.labels import called
 from dpcore.privacy.budgets import format_epsilon
 from dpcore.released.release import Release
-from dpcore.workspace.requests import ReleaseNote
+from dpcore.workspace.descriptions import ReleaseNote
 from pages.components.families import registry as families
 from pages.components.kit import slot
 from pages.components.releases.release_names import label

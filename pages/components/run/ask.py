@@ -7,7 +7,8 @@ from decimal import Decimal
 import streamlit as st
 
 from dpcore.privacy.budgets import parse_epsilon, plain_epsilon
-from dpcore.workspace.requests import REASON_LIMIT, BudgetRequest, DatasetInfo
+from dpcore.workspace.accounts import REASON_LIMIT, BudgetRequest
+from dpcore.workspace.descriptions import DatasetInfo
 from pages.components.kit import amounts, slot
 from pages.components.kit.markup import plain
 from pages.components.kit.texts import text

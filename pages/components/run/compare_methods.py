@@ -11,7 +11,7 @@ import streamlit as st
 
 from dpcore.domain.counted import counted
 from dpcore.numerals import percent, score, tenths
-from dpcore.workspace.requests import DatasetInfo
+from dpcore.workspace.descriptions import DatasetInfo
 from pages.components.families import registry, run_names
 from pages.components.families.redescriptions.inputs import SIDES
 from pages.components.families.registry import Family

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from dpcore.domain.schema import Schema
 from dpcore.released.release import Release
-from dpcore.workspace.requests import DatasetInfo
+from dpcore.workspace.descriptions import DatasetInfo
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from html import escape
 from dpcore.errors import FrostglassError
 from dpcore.released.imported import Imported
 from dpcore.released.release import Release
-from dpcore.workspace.requests import ReleaseNote
+from dpcore.workspace.descriptions import ReleaseNote
 from pages.components.kit.texts import text
 from pages.components.visitor import access
 
