@@ -19,7 +19,7 @@ from dpcore.errors import IngestError, SchemaError
 from dpcore.intake.readers import Watch
 from dpcore.service import Service
 from dpcore.workspace.users import User
-from pages.components.custodian import intake_drafts, schema_rows, upload_reading
+from pages.components.custodian import intake_drafts, schema_columns, schema_rows, upload_reading
 from pages.components.custodian.intake_tables import TableDraft
 from pages.components.kit import schema_view
 from pages.components.visitor import access, login
@@ -336,7 +336,7 @@ def test_what_was_filled_in_outlives_a_second_file():
 def test_the_rows_of_the_form_keep_the_views():
     drafts = SCHEMA.model_dump(mode="json")["columns"]
     drafts.append({"name": "sex", "type": "boolean"})
-    columns, faults = schema_rows.columns_of(schema_rows.rows_of(drafts))
+    columns, faults = schema_columns.columns_of(schema_rows.rows_of(drafts))
     assert not faults
     assert [column["view"] for column in columns] == ["left", "right", None]
 
@@ -356,7 +356,7 @@ def test_answers_are_carried_over_by_name():
             {"name": "gone", "type": "boolean"},
         ]
     )
-    [a, b, c], faults = schema_rows.columns_of(schema_rows.carry_over(new, typed))
+    [a, b, c], faults = schema_columns.columns_of(schema_rows.carry_over(new, typed))
     assert not faults
     assert (a["type"], a["edges"], a["unit"], a["view"]) == ("real", [1.5], "m", "left")
     assert (b["type"], b["bins"], b["view"]) == ("integer", 3, "right")

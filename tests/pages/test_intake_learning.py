@@ -5,7 +5,7 @@ from __future__ import annotations
 from streamlit.testing.v1 import AppTest
 
 from dpcore.domain.unfinished import Unfinished
-from pages.components.custodian import intake_yaml, schema_rows
+from pages.components.custodian import intake_yaml, schema_columns, schema_rows
 from pages.components.custodian.intake_draft import Draft
 from pages.components.custodian.intake_tables import TableDraft
 from pages.components.visitor import access
@@ -70,7 +70,7 @@ def test_the_text_says_what_is_learned_and_goes_back_into_the_form():
     assert "the columns marked 'learn'" in words(app)
     button(app, "Take it over into the form").click()
     app = checked(app.run())
-    columns, faults = schema_rows.columns_of(app.session_state["intake"].tables[0].now)
+    columns, faults = schema_columns.columns_of(app.session_state["intake"].tables[0].now)
     assert not faults
     assert [column.get("learn") for column in columns] == [True, {"bins": 2}, None]
 
@@ -89,7 +89,7 @@ def test_marks_of_a_text_reach_a_form_that_has_none():
     )
     table = TableDraft("f", "f", "f", ["a", "b", "c"], schema_rows.rows_of([{"name": each} for each in "abc"]))
     intake_yaml.take_over(wanted, Draft(["f"]), [table])
-    columns, faults = schema_rows.columns_of(table.now)
+    columns, faults = schema_columns.columns_of(table.now)
     assert not faults
     assert [column.get("learn") for column in columns] == [True, {"bins": 7, "bounds": True}, None]
 

@@ -15,7 +15,7 @@ from streamlit.testing.v1 import AppTest
 from dpcore.domain.schema import Schema
 from dpcore.domain.unfinished import Unfinished
 from dpcore.errors import SchemaError
-from pages.components.custodian import intake_yaml, schema_rows
+from pages.components.custodian import category_text, intake_yaml, schema_columns, schema_rows
 from pages.components.custodian.intake_draft import Draft
 from pages.components.custodian.intake_tables import TableDraft
 from pages.components.kit import schema_view
@@ -104,7 +104,7 @@ def fill_in(app: AppTest, kept: int | None = 3) -> AppTest:
             rows = schema_rows.replaced(rows, [draft])
             place = rows.index[rows[schema_rows.NAME] == column.name][0]
             rows.at[place, schema_rows.TARGET] = column.target
-            rows.at[place, schema_rows.GROUPS] = schema_rows.join_groups(draft.get("groups", ()))
+            rows.at[place, schema_rows.GROUPS] = category_text.join_groups(draft.get("groups", ()))
         table.show(rows)
     checked(app.run())
     app.text_input(key="intake-name").set_value("trains")
@@ -300,9 +300,9 @@ def test_what_was_filled_in_outlives_a_further_file():
     ],
 )
 def test_groups_are_split_outside_quotes(text, groups):
-    found = schema_rows.split_groups(text)
+    found = category_text.split_groups(text)
     assert {group["name"]: group["members"] for group in found} == groups
-    assert schema_rows.split_groups(schema_rows.join_groups(groups)) == found
+    assert category_text.split_groups(category_text.join_groups(groups)) == found
 
 
 @pytest.mark.parametrize(
@@ -322,7 +322,7 @@ def test_faults_of_groups_are_named(kind, text, sentence):
     rows = schema_rows.rows_of([{"name": "code", "type": kind, "categories": ["a", "b"]}])
     rows = rows.astype(object)
     rows.at[0, schema_rows.GROUPS] = text
-    _, [fault] = schema_rows.columns_of(rows, "visit")
+    _, [fault] = schema_columns.columns_of(rows, "visit")
     assert fault.startswith("Table 'visit', column 'code': ")
     assert sentence in fault
 
@@ -433,4 +433,4 @@ def test_a_schema_of_a_database_reaches_the_tables_that_it_names():
     intake_yaml.take_over(Unfinished.of(SCHEMA), draft, [car, train], database=True)
     assert draft.fresh["intake-main-d"] == "train"
     assert draft.fresh["intake-further-d-train"] == ["car"]
-    assert [column["name"] for column in schema_rows.columns_of(train.now)[0]] == ["direction"]
+    assert [column["name"] for column in schema_columns.columns_of(train.now)[0]] == ["direction"]

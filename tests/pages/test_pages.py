@@ -17,7 +17,7 @@ from dpcore.released.thresholds import operating_points
 from dpcore.released.verdict import verdict
 from dpcore.service import Service
 from dpcore.workspace.requests import RunRequest, RunStatus
-from pages.components.custodian import schema_rows
+from pages.components.custodian import category_text, schema_columns, schema_rows
 from pages.components.families.forest import inputs as forest_inputs
 from pages.components.families.rule_list import inputs as rule_list_inputs
 from pages.components.kit import markup, schema_view
@@ -606,7 +606,7 @@ def test_each_fault_of_a_column_is_named(change, sentence):
     )
     for field, value in change.items():
         rows.at[0, field] = value
-    _, [fault] = schema_rows.columns_of(rows)
+    _, [fault] = schema_columns.columns_of(rows)
     assert fault.startswith("Column 'age': ")
     assert sentence in fault
 
@@ -621,14 +621,14 @@ def test_each_fault_of_a_column_is_named(change, sentence):
     ],
 )
 def test_categories_are_split_at_semicolons_outside_quotes(text, categories):
-    assert schema_rows.split_categories(text) == categories
-    joined = schema_rows.join_categories(categories)
-    assert schema_rows.split_categories(joined) == categories
+    assert category_text.split_categories(text) == categories
+    joined = category_text.join_categories(categories)
+    assert category_text.split_categories(joined) == categories
 
 
 def test_the_rows_of_the_form_make_the_schema_they_came_from():
     drafts = SCHEMA.model_dump(mode="json")["columns"]
-    columns, faults = schema_rows.columns_of(schema_rows.rows_of(drafts))
+    columns, faults = schema_columns.columns_of(schema_rows.rows_of(drafts))
     assert not faults
     rebuilt = Schema.from_mapping({"name": "ward", "max_rows": 2000, "columns": columns})
     assert rebuilt.columns == SCHEMA.columns

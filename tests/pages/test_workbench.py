@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from dpcore.domain.schema import Schema
 from dpcore.domain.unfinished import Unfinished
-from pages.components.custodian import column_changes, intake_yaml, schema_rows
+from pages.components.custodian import category_text, column_changes, intake_yaml, schema_columns, schema_rows
 from pages.components.custodian.intake_draft import Draft
 from pages.components.custodian.intake_tables import TableDraft
 from pages.components.visitor import access
@@ -136,7 +136,7 @@ def test_one_column_in_full():
     next(item for item in app.text_input if item.label == "Label").set_value("Ward")
     button(app, "Take over for 'ward'").click()
     app = checked(app.run())
-    [found], faults = schema_rows.columns_of(table(app).now.query("Column == 'ward'"))
+    [found], faults = schema_columns.columns_of(table(app).now.query("Column == 'ward'"))
     assert not faults
     assert found["categories"] == ["north", "south", "west"]
     assert found["labels"] == {"north": "North wing", "south": "South wing"}
@@ -150,7 +150,7 @@ def test_categories_are_read_back_as_they_are_listed(between):
     [row] = schema_rows.written(
         schema_rows.rows_of([{"name": "a", "type": "categorical", "categories": categories, "labels": labels}])
     )
-    assert schema_rows.listed(schema_rows.lines_of(row, between)) == {"categories": categories, "labels": labels}
+    assert category_text.listed(schema_rows.lines_of(row, between)) == {"categories": categories, "labels": labels}
 
 
 def test_a_label_leaves_categories_as_they_are():
@@ -212,7 +212,7 @@ def test_bins_and_cut_points_take_each_other_s_place(field):
     rows = schema_rows.rows_of([{"name": "age", "type": "integer", "lower": 0, "upper": 90, "bins": 9}])
     rows = column_changes.changed(rows, ["age"], "Cut points", "30 60")
     rows = column_changes.changed(rows, ["age"], field, 3 if field == "Bins" else "40")
-    [found], faults = schema_rows.columns_of(rows)
+    [found], faults = schema_columns.columns_of(rows)
     assert not faults
     assert ("bins" in found) is (field == "Bins")
     assert ("edges" in found) is (field == "Cut points")
@@ -222,13 +222,13 @@ def test_what_the_form_has_no_field_for_stays():
     column = {"name": "a", "type": "categorical", "categories": ["1", "2"], "labels": {"1": "one", "2": "two"}}
     column |= {"modes": ["equal"], "missing_codes": ["9"], "matching": "loose", "origin": "dictionary"}
     rows = schema_rows.rows_of([column])
-    [found], faults = schema_rows.columns_of(rows)
+    [found], faults = schema_columns.columns_of(rows)
     assert not faults
     assert {name: found[name] for name in column} == column
     again = schema_rows.read(json.loads(json.dumps(schema_rows.written(rows))))
-    assert schema_rows.columns_of(again) == ([found], [])
+    assert schema_columns.columns_of(again) == ([found], [])
     fewer = column_changes.changed(rows, ["a"], "Categories", "2; 3")
-    assert schema_rows.columns_of(fewer)[0][0]["labels"] == {"2": "two"}
+    assert schema_columns.columns_of(fewer)[0][0]["labels"] == {"2": "two"}
 
 
 def test_fifty_steps_are_remembered_and_no_more():
@@ -285,7 +285,7 @@ def test_where_facts_come_from_goes_through_the_form():
     again = Draft.read(json.dumps(vars(taken) | {"tables": [main.written()]}))
     assert again is not None
     typed = schema_rows.replaced(again.tables[0].now, [{"name": "sex", "type": "boolean"}])
-    columns, faults = schema_rows.columns_of(typed)
+    columns, faults = schema_columns.columns_of(typed)
     assert not faults
     said = intake_yaml.completed({"name": "s", "max_rows": 9, "columns": columns}, again.rest)
     schema = Unfinished.from_mapping(said).schema

@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from pages.components.custodian import schema_rows
+from pages.components.custodian import category_text, schema_rows
 from pages.components.custodian.intake_tables import KEEP, remembered
 from pages.components.kit.markup import plain
 
@@ -110,7 +110,7 @@ def in_full(rows: Rows, name: str, mark: str) -> Rows | None:
             **KEEP,
         )
         if entry != lines:
-            said |= schema_rows.listed(entry)
+            said |= category_text.listed(entry)
     elif row[schema_rows.TYPE] in schema_rows.NUMERIC:
         said["unit"] = right.text_input("Unit", key=remembered(f"{key}-unit", known[2]), **KEEP).strip()
     if not st.button(f"Take over for '{plain(name)}'", key=f"press-{key}"):

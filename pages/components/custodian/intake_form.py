@@ -13,7 +13,7 @@ from dpcore.domain.unfinished import Unfinished
 from dpcore.errors import BudgetError, SchemaError
 from dpcore.intake.uploads import parse_schema
 from dpcore.privacy.budgets import parse_delta, parse_epsilon, parse_limit
-from pages.components.custodian import belonging, kin, learning, schema_rows, workbench
+from pages.components.custodian import belonging, kin, learning, schema_columns, schema_rows, workbench
 from pages.components.custodian.intake_tables import (
     KEEP,
     TableDraft,
@@ -100,7 +100,7 @@ def one_table(main: TableDraft, person: str | None, *, joined: bool) -> Answers:
     _explain()
     rows = _columns(answers, main, _ALONE, person)
     unit = _joined_unit(person, main) if joined else _unit(rows, person, main.rest)
-    columns, faults = schema_rows.columns_of(rows, key=unit["column"])
+    columns, faults = schema_columns.columns_of(rows, key=unit["column"])
     answers.faults += faults
     answers.content = names | {"privacy_unit": unit, **_limits(answers), "columns": columns}
     return _finish(answers)
@@ -118,7 +118,7 @@ def several_tables(main: TableDraft, children: list[TableDraft], person: str | N
     with first:
         key = _main_key(answers, main, person)
         rows = _columns(answers, main, _MAIN, key)
-    columns, faults = schema_rows.columns_of(rows, main.name, key)
+    columns, faults = schema_columns.columns_of(rows, main.name, key)
     answers.faults += faults
     described: list[dict[str, Any]] = []
     for place, child in zip(others, children, strict=True):
@@ -197,7 +197,7 @@ def _child(answers: Answers, child: TableDraft, main_key: str | None) -> dict[st
     with slot.kept():
         _also(child)
     rows = _columns(answers, child, _CHILD, key)
-    columns, faults = schema_rows.columns_of(rows, child.name, key)
+    columns, faults = schema_columns.columns_of(rows, child.name, key)
     answers.faults += faults
     plain_columns = [
         {name: value for name, value in column.items() if name not in {"target", "view"}} for column in columns

@@ -10,7 +10,7 @@ from dpcore.domain.origins import DECLARED, Origin
 from dpcore.domain.schema import Schema
 from dpcore.domain.unfinished import Unfinished
 from dpcore.errors import SchemaError
-from pages.components.custodian import belonging, schema_rows
+from pages.components.custodian import belonging, schema_columns, schema_rows
 from pages.components.custodian.intake_draft import Draft
 from pages.components.custodian.intake_tables import TableDraft
 
@@ -51,7 +51,7 @@ def _columns(columns: list[dict[str, Any]], rows: Any, margin: str) -> list[str]
     lines: list[str] = []
     for column in columns:
         lines += _item({name: value for name, value in column.items() if _said(value)}, margin)
-        fault = schema_rows.fault_of(faults[column["name"]]) if column["name"] in faults else ""
+        fault = schema_columns.fault_of(faults[column["name"]]) if column["name"] in faults else ""
         lines += [f"{margin}  # to answer: {fault}"] if fault else []
     return lines
 

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from pages.components.custodian import column_changes, schema_rows
+from pages.components.custodian import column_changes, schema_columns, schema_rows
 from pages.components.custodian.intake_tables import KEEP, TableDraft
 from pages.components.kit.markup import plain
 from pages.components.kit.texts import text
@@ -99,7 +99,7 @@ def _fits(row: dict[str, Any], query: str, kind: str | None, key: str | None) ->
     if query not in words:
         return False
     if kind == OPEN:
-        return row[schema_rows.NAME] != key and bool(schema_rows.fault_of(row))
+        return row[schema_rows.NAME] != key and bool(schema_columns.fault_of(row))
     return kind not in (KEPT, GONE) or bool(row[schema_rows.KEEP]) == (kind == KEPT)
 
 
@@ -213,6 +213,6 @@ def _one(table: TableDraft) -> None:
         table.show(changed)
         st.rerun()
     row = dict(_rows(table))[chosen]
-    fault = schema_rows.fault_of(row)
+    fault = schema_columns.fault_of(row)
     if fault:
         st.caption(f"{plain(chosen)}: {plain(fault)}")
