@@ -48,7 +48,7 @@ async def lifespan(_app: st.App) -> AsyncIterator[None]:
     """Start the engine beside the server, so that neither waits for the other."""
     ended = Event()
     Thread(target=start_engine, name="start-engine", daemon=True).start()
-    Thread(target=sweeping.sweep, args=(ended,), name="sweep", daemon=True).start()
+    Thread(target=sweeping.sweep, args=(ended, access.installation), name="sweep", daemon=True).start()
     yield
     ended.set()
     with suppress(InstallationError):

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import logging
 from threading import Event
-from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
 from dpcore.errors import InstallationError
+from dpcore.service import Service
 from pages.components.server import sweeping
 
 
@@ -38,25 +39,23 @@ class Sweeper:
             raise self._faults[self.begun]
 
 
-def test_one_error_does_not_end_the_sweeps(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+def test_one_error_does_not_end_the_sweeps(caplog: pytest.LogCaptureFixture) -> None:
     service, hours = Sweeper({1: OSError("/home/secret"), 3: ValueError("Ann")}), Hours(4)
-    monkeypatch.setattr(sweeping, "access", SimpleNamespace(installation=lambda: service))
     with caplog.at_level(logging.ERROR, "frostglass.app"):
-        sweeping.sweep(hours)
+        sweeping.sweep(hours, lambda: cast(Service, service))
     assert service.begun == 4
     assert hours.waited == [3600] * 5
     told = [record.getMessage() for record in caplog.records]
     assert told == [f"old uploads could not be removed: {kind}" for kind in ("OSError", "ValueError")]
 
 
-def test_an_installation_that_is_away_for_an_hour_is_swept_in_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_installation_that_is_away_for_an_hour_is_swept_in_the_next() -> None:
     service, opened = Sweeper({}), iter([False, True])
 
-    def installation() -> Sweeper:
+    def installation() -> Service:
         if not next(opened):
             raise InstallationError("The database cannot be reached.")
-        return service
+        return cast(Service, service)
 
-    monkeypatch.setattr(sweeping, "access", SimpleNamespace(installation=installation))
-    sweeping.sweep(Hours(2))
+    sweeping.sweep(Hours(2), installation)
     assert service.begun == 1
