@@ -161,9 +161,9 @@ def test_a_double_click_spends_once(service: Service, dataset: DatasetInfo) -> N
 
 def test_a_nonce_belongs_to_one_request(service: Service, dataset: DatasetInfo) -> None:
     service.submit(fake_request(dataset.id), "n")
-    service.submit(fake_request(dataset.id, "0.50", units=40), "n")
+    service.submit(fake_request(dataset.id, "0.50", units=3), "n")
     with pytest.raises(ConflictError):
-        service.submit(fake_request(dataset.id, units=41), "n")
+        service.submit(fake_request(dataset.id, units=4), "n")
     with pytest.raises(ConflictError):
         service.acting(BOB).submit(fake_request(dataset.id), "n")
     assert len(service.runs()) == 1

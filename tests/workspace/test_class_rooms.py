@@ -14,14 +14,14 @@ from dpcore.lessons import COUNTS
 from dpcore.workspace import class_rooms
 from dpcore.workspace.class_rooms import ANSWERS, NAME, ROOMS, SEATS, ClassRooms
 from dpcore.workspace.database import class_answers, class_seats, ledger_entries, open_database, read, utc_now
-from tests.support.databases import KINDS, fresh_url
+from tests.support.databases import KINDS, ready_url
 
 ONE = Decimal(1)
 
 
 @pytest.fixture(params=KINDS)
 def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Engine:
-    return open_database(fresh_url(request.param, tmp_path))
+    return open_database(ready_url(request.param, tmp_path))
 
 
 @pytest.fixture

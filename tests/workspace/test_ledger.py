@@ -32,7 +32,7 @@ from dpcore.workspace.grants import Grants
 from dpcore.workspace.ledger import Ledger
 from dpcore.workspace.processes import ProcessIdentity
 from tests.support.accounts import add_row, release_for
-from tests.support.databases import KINDS, fresh_url
+from tests.support.databases import KINDS, ready_url
 from tests.support.fake_learner import small_schema
 
 HALF = Decimal("0.5")
@@ -41,7 +41,7 @@ NONE = Decimal(0)
 
 @pytest.fixture(params=KINDS)
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    return fresh_url(request.param, tmp_path)
+    return ready_url(request.param, tmp_path)
 
 
 @pytest.fixture

@@ -22,7 +22,7 @@ from dpcore.workspace.installation import look, open_installation
 from dpcore.workspace.ledger import Ledger
 from dpcore.workspace.turns import holding
 from tests.support.accounts import release_for
-from tests.support.databases import KINDS, fresh_url
+from tests.support.databases import KINDS, ready_url
 from tests.support.fake_learner import fake_request
 from tests.support.homes import acknowledge, copy_database, fill, put_back, spend, spent
 
@@ -37,7 +37,7 @@ def home(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def url(kind: str, tmp_path: Path) -> str:
-    return fresh_url(kind, tmp_path)
+    return ready_url(kind, tmp_path)
 
 
 def mark(home: Path) -> int:
