@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import gc
 import sqlite3
+from collections import Counter
 from collections.abc import Callable, Generator
 from functools import cache
+from itertools import groupby
 from pathlib import Path
 from typing import cast
 
@@ -83,7 +85,29 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         for mark in _marks(item.path):
             item.add_marker(mark)
+    for _, crossed in groupby(items, lambda item: item.nodeid.partition("[")[0]):
+        _leave_further_combinations(list(crossed))
     items.sort(key=lambda item: sum(item.get_closest_marker(mark) is None for mark in MARKED))
+
+
+def _leave_further_combinations(cases: list[pytest.Item]) -> None:
+    """Of a test that is ``crossed``, mark as slow what has no new value; those that are left meet all about equally."""
+    left = [case for case in cases if case.get_closest_marker("crossed") and not case.get_closest_marker("slow")]
+    values = {case: set(enumerate(case.callspec._idlist)) for case in left}  # type: ignore[attr-defined]
+    met: Counter[tuple[int, str]] = Counter()
+
+    def worth(case: pytest.Item) -> tuple[int, int]:
+        times = [met[value] for value in values[case]]
+        return times.count(0), -sum(times)
+
+    while left:
+        case = max(left, key=worth)
+        if values[case] <= met.keys():
+            break
+        met.update(values[case])
+        left.remove(case)
+    for case in left:
+        case.add_marker("slow")
 
 
 _upgrade: Callable[[Connection], None] = database._upgrade

@@ -203,6 +203,7 @@ ALPHAS = [
 SIZES = [1, 2, 3, 17, 1000, 100_000]
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("alpha", ALPHAS)
 @pytest.mark.parametrize("max_rows", SIZES)
 def test_every_step_of_the_tables_is_monotone_and_bounded(alpha, max_rows):

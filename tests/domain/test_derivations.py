@@ -50,6 +50,7 @@ def numbers(derive: dict[str, Any], **raw: list[Any]) -> list[float | None]:
     return [None if np.isnan(number) else float(number) for number in found]
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize(
     ("part", "expected"),
     [("year", 2024), ("quarter", 2), ("month", 5), ("weekday", 4), ("hour", 23)],

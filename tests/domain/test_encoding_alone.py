@@ -219,6 +219,7 @@ TYPES: list[tuple[Any, Any]] = [
 ]
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("made", COLUMNS, ids=lambda made: made.type)
 @pytest.mark.parametrize(("dtype", "kind"), TYPES, ids=lambda value: str(value)[:24])
 def test_nor_does_an_extension_type(made: Any, dtype: Any, kind: Any) -> None:

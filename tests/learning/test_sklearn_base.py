@@ -105,6 +105,7 @@ def test_one_value_changes_no_type_and_no_label(kind):
             assert shape_of(fit, neighbour) == expected
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("value", ODD, ids=repr)
 @pytest.mark.parametrize("name", ["age", "sick", "dose", "grade", "died"])
 def test_one_value_changes_no_other_record(name, value):
@@ -192,6 +193,7 @@ FORMS: dict[str, tuple[Callable[[Any, Any], tuple[Any, Any]], str]] = {
 }
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("form", FORMS)
 def test_what_is_not_of_the_form_of_records_is_refused_and_costs_nothing(kind, form):

@@ -107,6 +107,7 @@ def test_public_records_may_have_one_and_every_text_says_so(service: Service) ->
             assert claim not in words, claim
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("limited", [False, True])
 @pytest.mark.parametrize("family", [name for name in LEARNERS if not name.startswith("fake")])
 def test_a_run_is_accepted_once_the_budget_is_larger_by_what_it_was_short_by(

@@ -77,6 +77,7 @@ def test_a_room_leaves_no_trace_in_the_ledger(engine: Engine, rooms: ClassRooms)
     assert rows(engine, ledger_entries) == 0
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("epsilon", ["0", "-1", "much", "nan", "0.0000000001"])
 def test_nonsense_buys_nothing(rooms: ClassRooms, epsilon: str) -> None:
     code = rooms.open(ONE, "tea")[0].code

@@ -72,6 +72,7 @@ def test_the_longest_draft_fits_and_a_longer_one_changes_nothing(engine: Engine)
     assert kept(engine) == most
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize(
     "content",
     [

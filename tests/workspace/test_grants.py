@@ -174,6 +174,7 @@ def test_accounts_of_a_data_set(engine: Engine) -> None:
     assert (bob.analyst, bob.standing.frozen, bob.standing.granted) == ("bob", "why", False)
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("limit", [Decimal(-1), Decimal("NaN"), Decimal(2000), Decimal("1e-12")])
 def test_an_unusable_limit_is_refused(engine: Engine, limit: Decimal) -> None:
     before = Ledger(engine).entries()

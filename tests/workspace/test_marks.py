@@ -61,6 +61,7 @@ def failing(monkeypatch: pytest.MonkeyPatch, name: str, times: int, number: int)
     return calls
 
 
+@pytest.mark.crossed
 @each
 @pytest.mark.parametrize("number", [errno.ESTALE, errno.EIO])
 def test_a_home_that_is_away_for_a_moment_ends_no_run(
@@ -79,6 +80,7 @@ def test_a_home_that_is_away_for_a_moment_ends_no_run(
     engine.dispose()
 
 
+@pytest.mark.crossed
 @each
 @pytest.mark.parametrize("what", ["home", "home/installation.json"])
 def test_a_home_that_comes_back_ends_no_run(what: str, url: str, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

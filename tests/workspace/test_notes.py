@@ -79,6 +79,7 @@ def test_an_unknown_release_has_no_note(engine: Engine) -> None:
     assert read_notes(engine) == {}
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize(
     ("name", "note", "sentence"),
     [

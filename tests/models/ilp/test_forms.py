@@ -131,6 +131,7 @@ def test_people_are_predicted_as_they_were_learned(seed: int) -> None:
         assert (model_of(clause).first_clause(frames, ORDERED) == 0).sum() == learned, clause
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("order", ["day", "value"], ids=["not stored", "stored in bins"])
 @pytest.mark.parametrize("keep", ["first", "last"])
 def test_public_rows_are_in_the_order_in_which_they_were_kept(keep: str, order: str) -> None:

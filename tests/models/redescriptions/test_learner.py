@@ -50,6 +50,7 @@ CROWDS = {
 }
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("rounds", [1, 3])
 @way
 def test_shapes_progress_and_draws_are_the_same_for_every_table(way, rounds):
@@ -89,6 +90,7 @@ def test_shapes_progress_and_draws_are_the_same_for_every_table(way, rounds):
     assert [shape[:2] for shape in shapes] == list(product(range(starts), range(turns)))
 
 
+@pytest.mark.crossed
 @way
 @pytest.mark.parametrize("crowd", ["nobody", "one", "all alike", "all missing", "all other"])
 def test_tables_of_hardly_anybody_or_anything_are_mined(way, crowd):
@@ -107,6 +109,7 @@ def test_tables_of_hardly_anybody_or_anything_are_mined(way, crowd):
 # What comes out is right
 
 
+@pytest.mark.crossed
 @way
 @pytest.mark.parametrize("depth", [1, 2, 3, 4])
 def test_tables_are_exact_but_for_their_noise(way, depth):

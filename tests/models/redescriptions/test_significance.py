@@ -67,6 +67,7 @@ def test_noise_only_raises_p_values_and_more_people_only_lower_them():
         before = found if scale > 1 else before
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("scale", [0.0, 0.2, 3.0, 30.0])
 @pytest.mark.parametrize("most", [0.0, 1e-6, 0.01, 0.3, 1.0])
 def test_bounds_settle_what_p_values_would(scale, most):

@@ -100,6 +100,7 @@ def test_log_probability_is_the_enumerated_prior(count, longest):
         assert computed == pytest.approx(math.log(chance), abs=1e-9)
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("source", [SecureRandom(), SeededRandom(1)])
 @pytest.mark.parametrize("count", [2, 5])
 def test_draws_follow_the_enumerated_prior(source, count):

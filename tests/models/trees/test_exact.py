@@ -211,6 +211,7 @@ def paths(grown, above=()):
         yield from paths(child, here)
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("rows_per_person", [1, 3])
 @pytest.mark.parametrize("blocks", [(1,), (2,), (3,), (2, 2), (1, 2, 1)])
 @pytest.mark.parametrize("criterion", ["error", "gini", "balanced"])
@@ -230,6 +231,7 @@ def test_every_path_spends_exactly_what_was_planned(rows_per_person, blocks, cri
         assert plan.epsilon - Decimal("1e-7") < whole * rows_per_person <= plan.epsilon
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("rows_per_person", [1, 3])
 @pytest.mark.parametrize("blocks", [(1,), (3,), (2, 2), (1, 2, 1)])
 @pytest.mark.parametrize("criterion", ["error", "gini", "balanced"])

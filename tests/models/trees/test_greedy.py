@@ -202,6 +202,7 @@ def test_no_path_spends_more_than_it_was_given(method, content, budget, seed, cr
     assert freeze(root, SCHEMA, "pqr", budget).budget == budget
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("method", ["adaptive", "fixed", "sulq", "random"])
 @pytest.mark.parametrize("budget", ["0.000000008", "0.1", "0.777777777", "3", "1000"])
 def test_every_path_spends_all_that_it_was_given(method, budget):
@@ -359,6 +360,7 @@ FORESTS = [
 ]
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("parameters", FORESTS)
 @pytest.mark.parametrize("budget", ["0.00000001", "0.013", "7.000000003", "1000"])
 def test_a_forest_spends_no_more_than_its_budget(parameters, budget):

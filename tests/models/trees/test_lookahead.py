@@ -58,6 +58,7 @@ def log_probabilities(problem, weight):
     return lambda splits: sum(after(_path_to(place, list(splits)))[split] for place, split in enumerate(splits))
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("utility", UTILITIES)
 @pytest.mark.parametrize(
     ("depth", "splits", "classes", "epsilon"),
@@ -110,6 +111,7 @@ def test_draws_follow_the_enumerated_distribution(utility, depth, splits, source
     assert chi_square(observed, [draws * other[o] for o in outcomes]) < FALSE_ALARM
 
 
+@pytest.mark.crossed
 @pytest.mark.heavy
 @pytest.mark.parametrize("utility", UTILITIES)
 @pytest.mark.parametrize(
