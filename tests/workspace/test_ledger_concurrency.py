@@ -20,7 +20,7 @@ from tests.support.databases import KINDS, fresh_url, ready_url
 from tests.support.forked import CONTEXT, at_once
 
 #: Processes that spend at once, and a cap that they reach.
-CROWDS = [(8, Decimal("2.55")), pytest.param(16, Decimal("5.05"), marks=pytest.mark.slow)]
+CROWDS = [(8, Decimal("1.85")), pytest.param(16, Decimal("5.05"), marks=pytest.mark.slow)]
 
 
 @pytest.mark.parametrize("kind", KINDS)

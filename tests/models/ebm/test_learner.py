@@ -367,7 +367,7 @@ def summary(model):
 
 @pytest.mark.heavy
 @pytest.mark.parametrize("target", ["ill", "stay"])
-@pytest.mark.parametrize("size", [40, pytest.param(200, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("size", [25, pytest.param(200, marks=pytest.mark.slow)])
 def test_under_enormous_noise_releases_tell_nothing_of_the_table(target, size):
     """Two tables that could not differ more, and a budget of next to nothing."""
     domain = cases.schema(1, 400, target=target)

@@ -141,7 +141,7 @@ def scores_of(sides, rows, free=None):
 )
 def test_linked_starts_follow_the_exponential_mechanism(source, number):
     rows = cases.rows_of(TINY, 40, 1)
-    sides, runs, epsilon = sides_of(TINY, rows), 1000, Decimal(2)
+    sides, runs, epsilon = sides_of(TINY, rows), 700, Decimal(2)
     found = Counter()
     for _ in range(runs):
         used = set()
