@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -42,10 +43,10 @@ KINDS: dict[str, tuple[Callable[..., Any], str]] = {
     "rule list": (lambda **given: DPRuleListClassifier(pool_size=200, **given), "died"),
     "tree": (DPTreeClassifier, "died"),
     "tree, three classes": (DPTreeClassifier, "grade"),
-    "forest": (DPForestClassifier, "died"),
-    "ebm": (DPEBMClassifier, "died"),
-    "ebm, three classes": (DPEBMClassifier, "grade"),
-    "regressor": (DPEBMRegressor, "dose"),
+    "forest": (partial(DPForestClassifier, trees=3), "died"),
+    "ebm": (partial(DPEBMClassifier, epochs=4), "died"),
+    "ebm, three classes": (partial(DPEBMClassifier, epochs=4), "grade"),
+    "regressor": (partial(DPEBMRegressor, epochs=4), "dose"),
     "relational rules": (DPILPClassifier, "died"),
 }
 ODD = [None, np.nan, pd.NA, "x", 1 + 2j, 2.5, 10**30, True]

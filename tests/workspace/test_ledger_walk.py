@@ -53,8 +53,15 @@ def any_loss(dice: random.Random, delta: Decimal) -> Loss:
     return run_loss(epsilon, delta / 20, gaussian_rho(float(epsilon) / 5))
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
+#: What a ledger adds up is not for a database to say: one of them suffices in the short form.
+_WALKS = [
+    pytest.param(seed, kind, marks=[pytest.mark.slow] if seed or kind != KINDS[0] else [])
+    for seed in (0, 1)
+    for kind in KINDS
+]
+
+
+@pytest.mark.parametrize(("seed", "kind"), _WALKS)
 def test_a_ledger_accepts_and_says_what_an_account_by_hand_does(seed: int, kind: str, tmp_path: Path) -> None:
     engine = open_database(ready_url(kind, tmp_path))
     add_row(engine, "data", public=False)

@@ -5,7 +5,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dpcore.models.redescriptions.learning import chains
@@ -160,7 +160,6 @@ def test_random_trees_are_uniform():
 # Steps
 
 
-@settings(max_examples=60)
 @given(st.integers(1, 4), st.sampled_from(["single", "pair"]), st.integers(0, 10**6))
 def test_scores_kept_up_to_date_lead_where_scores_computed_anew_do(depth, kind, seed):
     """The same proposals through the chain and through brute force over records."""

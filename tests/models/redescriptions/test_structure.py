@@ -80,7 +80,6 @@ def test_the_structure_of_a_run_follows_the_enumerated_distribution(runs):
     assert chi_square(observed, [runs * wrong[outcome] for outcome in chances]) < FALSE_ALARM
 
 
-@settings(max_examples=60)
 @given(
     st.lists(st.tuples(*[st.integers(0, 3)] * 4), max_size=25),
     st.tuples(*[st.integers(0, 3)] * 4),

@@ -143,7 +143,7 @@ def test_a_drawn_class_and_the_counts_make_the_chances():
 
 
 @pytest.mark.parametrize("utility", UTILITIES)
-@settings(max_examples=60, deadline=None)
+@settings(deadline=None)
 @given(data=st.data())
 def test_one_record_moves_a_block_by_what_it_moves_one_leaf(utility, data):
     """A record is in one leaf of any block, so the leaf's bound is the block's."""
@@ -271,7 +271,7 @@ def test_every_path_spends_its_rho_where_runs_compose(monkeypatch, rows_per_pers
         assert single == plan.count_margin() <= alone.count_margin()
 
 
-@pytest.mark.parametrize("rows_per_person", [2, 3, 7])
+@pytest.mark.parametrize("rows_per_person", [2, pytest.param(3, marks=pytest.mark.slow), 7])
 def test_the_smallest_budget_that_is_accepted_lets_blocks_be_drawn(rows_per_person, monkeypatch):
     """Among nearly a thousand splits, where errors of floating-point numbers take most of it."""
     columns = [{"name": f"n{i}", "type": "integer", "lower": 0, "upper": 250, "bins": 250} for i in range(4)]

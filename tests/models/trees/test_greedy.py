@@ -124,7 +124,6 @@ record = st.tuples(*(st.integers(0, cells - 1) for cells in CELLS))
 
 @pytest.mark.parametrize("name", CRITERIA)
 @given(content=rows, more=record)
-@settings(max_examples=40)
 def test_one_row_moves_the_losses_of_all_candidates_alike(name, content, more):
     """What the exponential mechanism is told, on bit vectors of neighbouring tables."""
     criterion = make_criterion(name, SCHEMA.max_rows, 3)
@@ -143,7 +142,6 @@ def _all_losses(data, criterion):
 
 
 @given(rows, record)
-@settings(max_examples=40)
 def test_one_row_moves_one_cell_of_each_column(content, more):
     """The noisy table of SuLQ: L1 sensitivity is the number of columns, attained."""
     data = [data_of(part) for part in (content, [*content, more])]
