@@ -95,7 +95,7 @@ def test_blocks_are_put_where_their_records_are(blocks, monkeypatch):
 
 @pytest.mark.heavy
 @pytest.mark.parametrize(
-    ("source", "draws"), [(SecureRandom(), 250), pytest.param(SeededRandom(3), 1000, marks=pytest.mark.slow)]
+    ("source", "draws"), [(SecureRandom(), 500), pytest.param(SeededRandom(3), 1000, marks=pytest.mark.slow)]
 )
 @pytest.mark.parametrize(("blocks", "splits"), DOMAINS)
 def test_draws_follow_the_enumerated_distribution(blocks, splits, source, draws):

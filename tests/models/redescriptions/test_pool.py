@@ -147,7 +147,7 @@ def test_given_the_pool_the_choice_is_the_exponential_mechanism(epsilon, seen):
 
 
 @pytest.mark.heavy
-@pytest.mark.parametrize(("runs", "size"), [(100, 8_000), pytest.param(400, 20_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("runs", "size"), [(150, 8_000), pytest.param(400, 20_000, marks=pytest.mark.slow)])
 def test_a_large_pool_tends_to_the_mechanism_over_all_pairs(runs, size, seen):
     """Depth 1: 12 pairs. Each is in the pool as often as any other, about."""
     left, right, labels = records = people(40, seed=3)
