@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
-from functools import cache, cached_property, lru_cache
+from functools import cache, lru_cache
 from typing import Any, ClassVar, Literal, Protocol
 
 import numpy as np
@@ -353,14 +353,15 @@ class _Selection(ABC):
     @lru_cache(maxsize=1024)
     def _loss(cls, scale: float, monotone: bool, distance: int) -> float:
         """Epsilon of both noises: both are calibrated as OpenDP's exponential noise is."""
-        return float(cls._build(scale, monotone, _opendp().measures.max_divergence()).map(distance))
+        return float(cls._build(scale, monotone, "max_divergence").map(distance))
 
     @staticmethod
-    def _build(scale: float, monotone: bool, measure: Any) -> Any:
+    @lru_cache(maxsize=256)
+    def _build(scale: float, monotone: bool, measure: str) -> Any:
         dp = _opendp()
         metric = dp.metrics.linf_distance(T="i64", monotonic=monotone)
         return dp.measurements.make_noisy_max(
-            dp.domains.vector_domain(dp.domains.atom_domain(T="i64")), metric, measure, scale
+            dp.domains.vector_domain(dp.domains.atom_domain(T="i64")), metric, getattr(dp.measures, measure)(), scale
         )
 
     def privacy_map(self, distance: int) -> float:
@@ -375,7 +376,7 @@ class _Selection(ABC):
     def _exact(self, scores: Ints) -> int:
         return int(self._sampler(scores))
 
-    @cached_property
+    @property
     @abstractmethod
     def _sampler(self) -> Any:
         """OpenDP's measurement."""
@@ -389,9 +390,9 @@ class ExponentialMechanism(_Selection):
 
     _law = "gumbel"
 
-    @cached_property
+    @property
     def _sampler(self) -> Any:
-        return self._build(self.scale, self.monotone, _opendp().measures.zero_concentrated_divergence())
+        return self._build(self.scale, self.monotone, "zero_concentrated_divergence")
 
 
 class NoisyMax(_Selection):
@@ -399,9 +400,9 @@ class NoisyMax(_Selection):
 
     _law = "exponential"
 
-    @cached_property
+    @property
     def _sampler(self) -> Any:
-        return self._build(self.scale, self.monotone, _opendp().measures.max_divergence())
+        return self._build(self.scale, self.monotone, "max_divergence")
 
 
 def weighted_index(scores: Ints, scale: float, randomness: RandomSource) -> int:
@@ -410,19 +411,11 @@ def weighted_index(scores: Ints, scale: float, randomness: RandomSource) -> int:
     A building block, not a mechanism: it is calibrated to no budget. What it costs is for the
     caller to prove.
     """
-    choice = Choice("gumbel", scale, None, lambda values: int(_gumbel_max(scale)(values)))
-    return randomness.choose(choice, np.asarray(scores, dtype=np.int64))
 
+    def exact(values: Ints) -> int:
+        return int(_Selection._build(scale, True, "zero_concentrated_divergence")(values))
 
-@lru_cache(maxsize=64)
-def _gumbel_max(scale: float) -> Any:
-    dp = _opendp()
-    return dp.measurements.make_noisy_max(
-        dp.domains.vector_domain(dp.domains.atom_domain(T="i64")),
-        dp.metrics.linf_distance(T="i64", monotonic=True),
-        dp.measures.zero_concentrated_divergence(),
-        scale,
-    )
+    return randomness.choose(Choice("gumbel", scale, None, exact), np.asarray(scores, dtype=np.int64))
 
 
 def round_utility(utilities: Floats, sensitivity: float, step: float, error: float = 0.0) -> tuple[Ints, int]:
