@@ -199,7 +199,7 @@ def test_shapes_are_fitted_printed_and_written(home: Path, options: tuple[str, .
 def test_a_number_is_fitted_and_checked_beside_a_constant(home: Path, files: tuple[Path, Path]) -> None:
     data, schema = files
     run("data", "add", data, "--schema", schema, "--budget", "50")
-    wish = ("fit", "ebm", "breast_cancer", "--target", "mean_area", "--epsilon", "40")
+    wish = ("fit", "ebm", "breast_cancer", "--target", "mean_area", "--epsilon", "40", "--epochs", "4")
     text = run(*wish, "-o", home / "area.json")
     assert ": RMSE " in text
     assert ", RMSE of one number for everyone " in text

@@ -243,7 +243,7 @@ def test_a_heavier_weight_finds_better_trees():
     kind = Pair(people(30), 2)
     means = []
     for weight in (0.0, 0.3, 30.0):
-        drawn = [pair_of(kind.asked, 2, 300, weight, SeededRandom(s)) for s in range(40)]
+        drawn = [pair_of(kind.asked, 2, 300, weight, SeededRandom(s)) for s in range(25)]
         means.append(np.mean([float(kind.score(state)) for state in drawn]))
     assert means[0] < means[1] < means[2]
     assert means[2] > 0.98 * max(float(kind.score(state)) for state in kind.states)
