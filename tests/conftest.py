@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import gc
 import sqlite3
+from collections import Counter
 from collections.abc import Callable, Generator
 from functools import cache
+from itertools import groupby
 from pathlib import Path
 from typing import cast
 
@@ -48,7 +50,7 @@ MARKED = {
 
 # Machines differ, and the first call of a kernel compiles it: no deadline for one example. The short form
 # repeats itself, so that it fails by what was changed; the long one searches anew each time.
-settings.register_profile("frostglass", deadline=None, max_examples=60, derandomize=True)
+settings.register_profile("frostglass", deadline=None, max_examples=30, derandomize=True)
 settings.register_profile("thorough", deadline=None, max_examples=1000)
 settings.load_profile("frostglass")
 
@@ -83,7 +85,29 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         for mark in _marks(item.path):
             item.add_marker(mark)
+    for _, crossed in groupby(items, lambda item: item.nodeid.partition("[")[0]):
+        _leave_further_combinations(list(crossed))
     items.sort(key=lambda item: sum(item.get_closest_marker(mark) is None for mark in MARKED))
+
+
+def _leave_further_combinations(cases: list[pytest.Item]) -> None:
+    """Of a test that is ``crossed``, mark as slow what has no new value; those that are left meet all about equally."""
+    left = [case for case in cases if case.get_closest_marker("crossed") and not case.get_closest_marker("slow")]
+    values = {case: set(enumerate(case.callspec._idlist)) for case in left}  # type: ignore[attr-defined]
+    met: Counter[tuple[int, str]] = Counter()
+
+    def worth(case: pytest.Item) -> tuple[int, int]:
+        times = [met[value] for value in values[case]]
+        return times.count(0), -sum(times)
+
+    while left:
+        case = max(left, key=worth)
+        if values[case] <= met.keys():
+            break
+        met.update(values[case])
+        left.remove(case)
+    for case in left:
+        case.add_marker("slow")
 
 
 _upgrade: Callable[[Connection], None] = database._upgrade
@@ -99,12 +123,34 @@ def _made_by_upgrades() -> list[str]:
     return [line for line in made if line not in ("BEGIN TRANSACTION;", "COMMIT;")]
 
 
-def _upgrade_at_once(connection: Connection) -> None:
-    if connection.dialect.name != "sqlite" or sa.inspect(connection).get_table_names():
+#: What all upgrades say to an empty PostgreSQL database.
+_SAID_TO_POSTGRES: list[str] = []
+
+
+def _upgrade_and_listen(connection: Connection) -> None:
+    """Take each step in PostgreSQL, and keep what changes something."""
+
+    def note(_: object, cursor: object, statement: str, *more: object) -> None:
+        if not statement.lstrip().startswith("SELECT"):
+            _SAID_TO_POSTGRES.append(statement)
+
+    sa.event.listen(connection, "before_cursor_execute", note)
+    try:
         _upgrade(connection)
-        return
-    for line in _made_by_upgrades():
-        connection.exec_driver_sql(line)
+    finally:
+        sa.event.remove(connection, "before_cursor_execute", note)
+
+
+def _upgrade_at_once(connection: Connection) -> None:
+    if sa.inspect(connection).get_table_names():
+        _upgrade(connection)
+    elif connection.dialect.name == "sqlite":
+        for line in _made_by_upgrades():
+            connection.exec_driver_sql(line)
+    elif _SAID_TO_POSTGRES:
+        connection.exec_driver_sql(";\n".join(_SAID_TO_POSTGRES))
+    else:
+        _upgrade_and_listen(connection)
 
 
 @pytest.fixture(autouse=True)

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
-from functools import cache, cached_property, lru_cache
+from functools import cache, lru_cache
 from typing import Any, ClassVar, Literal, Protocol
 
 import numpy as np
@@ -76,9 +76,15 @@ class _AdditiveNoise(ABC):
     def _build(scale: float, thread: int = 0) -> Any:
         """OpenDP's measurement at a scale, for a thread."""
 
+    @classmethod
+    @lru_cache(maxsize=1024)
+    def _loss(cls, scale: float, distance: int) -> float:
+        """What OpenDP states, which takes as long as many draws."""
+        return float(cls._build(scale).map(distance))
+
     def privacy_map(self, distance: int) -> float:
         """Loss on arrays at ``distance``, in the mechanism's own metric and measure."""
-        return float(self._build(self.scale).map(distance))
+        return self._loss(self.scale, distance)
 
     def release(self, values: Ints, randomness: RandomSource) -> Ints:
         """Return ``values`` with noise added to each entry; any shape."""
@@ -128,7 +134,7 @@ class GeometricMechanism(_AdditiveNoise):
     def __post_init__(self) -> None:
         budget = float_below(self.epsilon)
         start = self.sensitivity / budget
-        scale = _fit_scale(start, lambda s: float(self._build(s).map(self.sensitivity)), budget)
+        scale = _fit_scale(start, lambda s: self._loss(s, self.sensitivity), budget)
         object.__setattr__(self, "scale", scale)
 
     @property
@@ -159,7 +165,7 @@ class _DiscreteGaussian(_AdditiveNoise):
     def _scale_for(cls, sensitivity: int, rho: float) -> float:
         """Smallest scale for which OpenDP certifies rho-zCDP."""
         start = sensitivity / math.sqrt(2 * rho)
-        return _fit_scale(start, lambda s: float(cls._build(s).map(sensitivity)), rho)
+        return _fit_scale(start, lambda s: cls._loss(s, sensitivity), rho)
 
 
 @dataclass(frozen=True)
@@ -340,23 +346,27 @@ class _Selection(ABC):
     def __post_init__(self) -> None:
         budget = float_below(self.epsilon)
         start = self.sensitivity * (1 if self.monotone else 2) / budget
-        scale = _fit_scale(start, lambda s: self._loss(s, self.sensitivity), budget)
+        scale = _fit_scale(start, lambda s: self._loss(s, self.monotone, self.sensitivity), budget)
         object.__setattr__(self, "scale", scale)
 
-    def _loss(self, scale: float, distance: int) -> float:
+    @classmethod
+    @lru_cache(maxsize=1024)
+    def _loss(cls, scale: float, monotone: bool, distance: int) -> float:
         """Epsilon of both noises: both are calibrated as OpenDP's exponential noise is."""
-        return float(self._build(scale, _opendp().measures.max_divergence()).map(distance))
+        return float(cls._build(scale, monotone, "max_divergence").map(distance))
 
-    def _build(self, scale: float, measure: Any) -> Any:
+    @staticmethod
+    @lru_cache(maxsize=256)
+    def _build(scale: float, monotone: bool, measure: str) -> Any:
         dp = _opendp()
-        metric = dp.metrics.linf_distance(T="i64", monotonic=self.monotone)
+        metric = dp.metrics.linf_distance(T="i64", monotonic=monotone)
         return dp.measurements.make_noisy_max(
-            dp.domains.vector_domain(dp.domains.atom_domain(T="i64")), metric, measure, scale
+            dp.domains.vector_domain(dp.domains.atom_domain(T="i64")), metric, getattr(dp.measures, measure)(), scale
         )
 
     def privacy_map(self, distance: int) -> float:
         """Epsilon spent on score vectors at L-infinity distance ``distance``."""
-        return self._loss(self.scale, distance)
+        return self._loss(self.scale, self.monotone, distance)
 
     def select(self, scores: Ints, randomness: RandomSource) -> int:
         """Return the chosen index of a non-empty score vector."""
@@ -366,7 +376,7 @@ class _Selection(ABC):
     def _exact(self, scores: Ints) -> int:
         return int(self._sampler(scores))
 
-    @cached_property
+    @property
     @abstractmethod
     def _sampler(self) -> Any:
         """OpenDP's measurement."""
@@ -380,9 +390,9 @@ class ExponentialMechanism(_Selection):
 
     _law = "gumbel"
 
-    @cached_property
+    @property
     def _sampler(self) -> Any:
-        return self._build(self.scale, _opendp().measures.zero_concentrated_divergence())
+        return self._build(self.scale, self.monotone, "zero_concentrated_divergence")
 
 
 class NoisyMax(_Selection):
@@ -390,9 +400,9 @@ class NoisyMax(_Selection):
 
     _law = "exponential"
 
-    @cached_property
+    @property
     def _sampler(self) -> Any:
-        return self._build(self.scale, _opendp().measures.max_divergence())
+        return self._build(self.scale, self.monotone, "max_divergence")
 
 
 def weighted_index(scores: Ints, scale: float, randomness: RandomSource) -> int:
@@ -401,19 +411,11 @@ def weighted_index(scores: Ints, scale: float, randomness: RandomSource) -> int:
     A building block, not a mechanism: it is calibrated to no budget. What it costs is for the
     caller to prove.
     """
-    choice = Choice("gumbel", scale, None, lambda values: int(_gumbel_max(scale)(values)))
-    return randomness.choose(choice, np.asarray(scores, dtype=np.int64))
 
+    def exact(values: Ints) -> int:
+        return int(_Selection._build(scale, True, "zero_concentrated_divergence")(values))
 
-@lru_cache(maxsize=64)
-def _gumbel_max(scale: float) -> Any:
-    dp = _opendp()
-    return dp.measurements.make_noisy_max(
-        dp.domains.vector_domain(dp.domains.atom_domain(T="i64")),
-        dp.metrics.linf_distance(T="i64", monotonic=True),
-        dp.measures.zero_concentrated_divergence(),
-        scale,
-    )
+    return randomness.choose(Choice("gumbel", scale, None, exact), np.asarray(scores, dtype=np.int64))
 
 
 def round_utility(utilities: Floats, sensitivity: float, step: float, error: float = 0.0) -> tuple[Ints, int]:

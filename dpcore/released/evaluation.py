@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any, Final, Self
 
 import numpy as np
@@ -116,10 +115,11 @@ def evaluate(
     predicted = estimates.argmax(axis=1) if labels is None else labels
     confusion = confusion_of(noisy_counts, predicted)
     redraws = redrawn(noisy_counts, scale)
-    ranked = _figure(noisy_counts, redraws, partial(auc_of, estimates=estimates), auc_margin)
+    several = np.concatenate([noisy_counts[None], redraws])
+    ranked = _figure(noisy_counts, _aucs(several, estimates), auc_margin)
     return Evaluation(
         noisy_confusion=tuple(tuple(int(n) for n in row) for row in confusion),
-        accuracy=_figure(noisy_counts, redraws, partial(accuracy_of, labels=predicted), _accuracy_margin),
+        accuracy=_figure(noisy_counts, _accuracies(several, predicted), _accuracy_margin),
         auc=ranked if _classes_clear(noisy_counts, redraws) else None,
         count_margin=count_margin,
         group_estimates=tuple(tuple(float(share) for share in row) for row in estimates),
@@ -183,10 +183,14 @@ def accuracy_of(counts: Ints, labels: Ints) -> float:
 
     Of noisy counts it may lie below 0 or above 1: only so does it tell how far the noise reaches.
     """
-    total = counts.sum()
-    if total <= 0:
-        return math.nan
-    return float(counts[np.arange(len(counts)), labels].sum() / total)
+    return float(_accuracies(counts[None], labels)[0])
+
+
+def _accuracies(several: Ints, labels: Ints) -> Floats:
+    """Of several tables of counts, each as :func:`accuracy_of` tells it."""
+    totals = several.sum(axis=(1, 2))
+    right = several[:, np.arange(several.shape[1]), labels].sum(axis=1)
+    return np.asarray(np.divide(right, totals, out=np.full(len(several), math.nan), where=totals > 0))
 
 
 def auc_of(counts: Ints, estimates: Floats) -> float:
@@ -200,21 +204,30 @@ def auc_of(counts: Ints, estimates: Floats) -> float:
     counts, estimates : arrays of shape (n_groups, n_classes)
         Of two classes, the second counts; of more, the mean over them, each against the others.
     """
-    return float(np.mean([_auc(*side, scores) for side, scores in _sides(counts, estimates)]))
+    return float(_aucs(counts[None], estimates)[0])
 
 
-def _sides(counts: Ints, estimates: Floats) -> list[tuple[tuple[Floats, Floats], Floats]]:
-    """Records of a class and of all others per group, with the scores that are to tell them apart."""
-    people = counts.astype(np.float64)  # Noise for a tiny epsilon: products leave 64 bits.
-    classes = [1] if counts.shape[1] == _TWO else range(counts.shape[1])
-    return [((people[:, one], people.sum(axis=1) - people[:, one]), estimates[:, one]) for one in classes]
+def _aucs(several: Ints, estimates: Floats) -> Floats:
+    """Of several tables of counts, each as :func:`auc_of` tells it: which group is above which is asked once."""
+    people = several.astype(np.float64)  # Noise for a tiny epsilon: products leave 64 bits.
+    everybody, found = people.sum(axis=2), []
+    for one in _counted(estimates.shape[1]):
+        scores, own = estimates[:, one], people[:, :, one]
+        wins = (scores[:, None] > scores[None, :]) + 0.5 * (scores[:, None] == scores[None, :])
+        found.append([_auc(*sides, wins) for sides in zip(own, everybody - own, strict=True)])
+    return np.asarray(np.ascontiguousarray(np.transpose(found)).mean(axis=1))
 
 
-def _auc(positive: Floats, negative: Floats, scores: Floats) -> float:
-    if positive.sum() <= 0 or negative.sum() <= 0:
+def _counted(classes: int) -> Sequence[int]:
+    """Classes whose records are told from all others."""
+    return [1] if classes == _TWO else range(classes)
+
+
+def _auc(positive: Floats, negative: Floats, wins: Floats) -> float:
+    positives, negatives = positive.sum(), negative.sum()
+    if positives <= 0 or negatives <= 0:
         return math.nan
-    wins = (scores[:, None] > scores[None, :]) + 0.5 * (scores[:, None] == scores[None, :])
-    return float(positive @ wins @ negative / (positive.sum() * negative.sum()))
+    return float(positive @ wins @ negative / (positives * negatives))
 
 
 def _classes_clear(counts: Ints, redraws: Ints) -> bool:
@@ -225,14 +238,9 @@ def _classes_clear(counts: Ints, redraws: Ints) -> bool:
     return bool(np.all(sides > CLEAR * noise))
 
 
-def _figure(
-    counts: Ints,
-    redraws: Ints,
-    measure: Callable[[Ints], float],
-    sampling_margin: Callable[[float, Ints], float],
-) -> Figure | None:
-    value = measure(counts)
-    spread = np.array([measure(redraw) for redraw in redraws])
+def _figure(counts: Ints, values: Floats, sampling_margin: Callable[[float, Ints], float]) -> Figure | None:
+    """Of counts; the first of the values is theirs, the others are those of its redraws."""
+    value, spread = float(values[0]), values[1:]
     defined = spread[~np.isnan(spread)]
     if math.isnan(value) or len(defined) < 0.9 * len(spread):
         return None
@@ -260,9 +268,9 @@ def auc_margin(auc: float, counts: Ints) -> float:
 
     An AUC of 1 is taken for one half of a record below it, and an AUC of 0 for as much above: they have no spread.
     """
-    margins = []
-    for (positive, negative), _ in _sides(counts, np.zeros(counts.shape)):
-        positives, negatives = float(positive.sum()), float(negative.sum())
+    margins, people = [], counts.astype(np.float64)
+    for one in _counted(counts.shape[1]):
+        positives, negatives = float(people[:, one].sum()), float((people.sum(axis=1) - people[:, one]).sum())
         least = min(positives, negatives)
         if least < FEW:
             margins.append(1.0)

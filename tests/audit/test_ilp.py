@@ -30,7 +30,7 @@ def test_every_way_to_look_at_a_run_is_audited() -> None:
 @pytest.mark.parametrize(
     ("make", "control", "trials"),
     [
-        (choice_audit, "noise divided by 8", 5000),
+        (choice_audit, "noise divided by 8", 3800),
         pytest.param(nested_audit, "rows belong to rows of anybody", 12_000, marks=pytest.mark.slow),
         pytest.param(level_audit, "noise for one clause, divided by 16", 12_000, marks=pytest.mark.slow),
         pytest.param(count_audit, "noise divided by 8", 5000, marks=pytest.mark.slow),

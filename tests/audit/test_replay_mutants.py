@@ -9,6 +9,41 @@ from tests.support.mutants import MUTANTS
 
 #: A mutant that so many random configurations do not show is not caught.
 SEEDS = 200
+#: Seeds that have shown what few others do: they are tried first. As methods are added, others may be quicker.
+FOUND = {
+    ("rows of a person ignored", "rule_list", "chain, composing"): 11,
+    ("rows of a person ignored by machines", "ebm", "random splits, numbers"): 5,
+    ("trained on everybody", "rule_list", "blocks"): 5,
+    ("trained on everybody", "forest", "random_trees, parts"): 6,
+    ("trained on everybody", "ebm", "all bins, classes"): 6,
+    ("trained on everybody", "ilp", "noisy_max"): 14,
+    ("trained on everybody", "tree", "lookahead"): 9,
+    ("evaluated on everybody", "rule_list", "blocks"): 10,
+    ("evaluated on everybody", "forest", "random_trees, parts"): 12,
+    ("evaluated on everybody", "ebm", "all bins, classes"): 5,
+    ("evaluated on everybody", "tree", "lookahead"): 13,
+    ("what is said of rows holds for nobody", "ilp", "relevance_aware"): 151,
+    ("selections of twice the epsilon", "rule_list", "pool, composing"): 49,
+    ("selections of twice the epsilon", "ilp", "noisy_max, composing"): 9,
+    ("rows of a person ignored by first looks", "summaries", "groups and finer cells, composing"): 6,
+    ("choice of a pair of a first look", "summaries", "pairs found"): 5,
+    ("monotone choice of a pair of a first look", "summaries", "pairs found"): 5,
+    ("likelihood", "rule_list", "pool, composing"): 49,
+    ("likelihood of a chain", "rule_list", "chain"): 41,
+    ("groups set aside", "rule_list", "pool"): 11,
+    ("groups set aside", "rule_list", "blocks"): 5,
+    ("groups set aside", "forest", "random_trees, parts"): 6,
+    ("groups set aside", "ebm", "all bins, classes"): 6,
+    ("groups set aside", "ilp", "noisy_max"): 14,
+    ("groups set aside", "tree", "lookahead"): 9,
+    ("counts of a node", "forest", "random_trees, parts"): 4,
+    ("split of a node", "tree", "adiffp, error"): 4,
+    ("split of a node", "tree", "adiffp, matsushita"): 98,
+    ("tables of all columns", "tree", "sulq_id3"): 6,
+    ("weights of classes beyond their bound", "tree", "lookahead, composing"): 9,
+    ("residual_mechanism of machines", "ebm", "random splits, classes"): 4,
+    ("one column of a turn of machines", "ebm", "random splits, numbers"): 12,
+}
 PAIRS = [(mutant, *bite) for mutant in MUTANTS for bite in mutant.bites]
 
 
@@ -29,8 +64,9 @@ def _cases():
 @pytest.mark.parametrize(("mutant", "family", "name"), _cases())
 def test_a_broken_engine_is_caught(mutant, family, name):
     (method,) = [own for own in METHODS if (own.family, own.name) == (family, name)]
+    seeds = [FOUND.get((mutant.name, family, name), 0), *range(SEEDS)]
     with mutant.broken():
-        assert any(outcome.violation for _, outcome, _ in replays(method, range(SEEDS)))
+        assert any(outcome.violation for _, outcome, _ in replays(method, seeds))
 
 
 @pytest.mark.parametrize(

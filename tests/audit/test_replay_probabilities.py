@@ -38,6 +38,7 @@ def test_permute_and_flip_has_the_probabilities_of_its_description(gaps):
     assert np.allclose(np.exp(permute_and_flip_logs(gaps)), exact, rtol=1e-12, atol=0)
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("candidates", [2, 40, 256, 257, 3000])
 @pytest.mark.parametrize("spread", [0.0, 0.1, 30.0])
 def test_probabilities_of_many_candidates_sum_to_one(candidates, spread):

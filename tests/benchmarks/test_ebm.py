@@ -250,7 +250,7 @@ def test_an_environment_without_interpret_is_refused(program: str) -> None:
         interpreter(Path(program))
 
 
-@pytest.mark.parametrize("name", ["wine_quality", "telco_churn"])
+@pytest.mark.parametrize("name", ["telco_churn", pytest.param("wine_quality", marks=pytest.mark.slow)])
 def test_each_of_our_methods_finds_the_one_column_that_matters(small: Path, name: str) -> None:
     fits = {fit.method: fit for fit in fit_split(split(name, 0), 0, ebm.METHODS, [100.0])}
     assert set(fits) == {*PRIVATE, CONSTANT}

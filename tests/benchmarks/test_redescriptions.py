@@ -232,6 +232,7 @@ def test_a_planted_redescription_is_recovered_if_its_people_are(people: TwoViews
     assert recovered(nothing, people) == 0
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("name", FILES)
 @pytest.mark.parametrize("method", PRIVATE)
 def test_every_method_may_run_at_every_epsilon(name: str, method: str) -> None:

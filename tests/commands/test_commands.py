@@ -65,6 +65,22 @@ def stored(files: tuple[Path, Path]) -> None:
     run("data", "add", data, "--schema", schema, "--budget", "2")
 
 
+@pytest.fixture(scope="module")
+def roomy(prepared: Path) -> Path:
+    """An installation with the same data set and a budget for many runs."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(HOME, str(prepared / "roomy"))
+        patch.delenv("FROSTGLASS_DATABASE_URL", raising=False)
+        run("data", "add", prepared / "cells.csv", "--schema", prepared / "cells.yaml", "--budget", "20")
+    return prepared / "roomy"
+
+
+@pytest.fixture
+def shared(home: Path, roomy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same, of many tests that spend on it."""
+    monkeypatch.setenv(HOME, str(roomy))
+
+
 @pytest.fixture
 def unchanged(home: Path, prepared: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The same, of many tests that change nothing."""
@@ -113,7 +129,7 @@ def test_help_tells_how_to_begin() -> None:
         ("forest", "--method", "random_trees", "--sharing", "split", "--trees", "4"),
     ],
 )
-@pytest.mark.usefixtures("stored")
+@pytest.mark.usefixtures("shared")
 def test_trees_and_forests_are_fitted_printed_and_written(home: Path, options: tuple[str, ...]) -> None:
     path = home / "result.json"
     common = ("breast_cancer", "--target", "diagnosis", "--epsilon", "0.5")
@@ -162,7 +178,7 @@ EBM = ("fit", "ebm", "breast_cancer", "--epsilon", "0.5")
         ("--method", "random_splits", "--epochs", "3", "--leaves", "2", "--no-evaluate"),
     ],
 )
-@pytest.mark.usefixtures("stored")
+@pytest.mark.usefixtures("shared")
 def test_shapes_are_fitted_printed_and_written(home: Path, options: tuple[str, ...]) -> None:
     path, target = home / "result.json", ("--target", "diagnosis")
     quoted = run(*EBM, *target, *options, "--quote")
@@ -183,7 +199,7 @@ def test_shapes_are_fitted_printed_and_written(home: Path, options: tuple[str, .
 def test_a_number_is_fitted_and_checked_beside_a_constant(home: Path, files: tuple[Path, Path]) -> None:
     data, schema = files
     run("data", "add", data, "--schema", schema, "--budget", "50")
-    wish = ("fit", "ebm", "breast_cancer", "--target", "mean_area", "--epsilon", "40")
+    wish = ("fit", "ebm", "breast_cancer", "--target", "mean_area", "--epsilon", "40", "--epochs", "4")
     text = run(*wish, "-o", home / "area.json")
     assert ": RMSE " in text
     assert ", RMSE of one number for everyone " in text

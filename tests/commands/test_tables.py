@@ -85,6 +85,7 @@ def test_a_database_is_drafted_checked_and_stored(home: Path, data: dict[str, Pa
     assert f"stored: '{kind}'" in run("data", "add", data[kind], "--schema", schema, "--budget", 2)
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("column", ["car.length", "length"])
 @pytest.mark.parametrize("kind", ["train", "sqlite", "duckdb"])
 def test_values_are_read_of_the_wanted_column_only(data: dict[str, Path], kind: str, column: str) -> None:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dpcore.data import bits, packing
@@ -76,7 +76,6 @@ def test_count_bits_sees_the_highest_bit():
 
 
 @given(flag_matrices(2), st.integers(2, 4), st.integers(0, 1000))
-@settings(max_examples=60)
 def test_capture_rule_matches_oracle(flags, classes, seed):
     rule, remaining = flags
     labels = np.random.default_rng(seed).integers(0, classes, flags.shape[1])

@@ -210,7 +210,7 @@ def test_values_outside_the_schema_are_mapped():
 VALUES = st.one_of(st.none(), st.booleans(), st.integers(-2000, 2000), st.floats(), st.text(max_size=3))
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(schemas(), st.data())
 def test_every_value_lands_in_exactly_one_cell(made, data):
     count = data.draw(st.integers(1, min(8, made.max_rows)))

@@ -72,6 +72,7 @@ def made(case: str, size: int, folder: Path | None = None) -> list[Partition]:
     return list(partitions_of(pieces(main, size), domain, SeededRandom(3), children, folder))
 
 
+@pytest.mark.crossed
 @pytest.mark.usefixtures("_divided")
 @pytest.mark.parametrize(
     ("size", "held"),

@@ -141,7 +141,6 @@ def test_one_row_moves_supports_by_their_sensitivity_at_most(data, row, size, ra
 
 
 @given(st.integers(1, 3), st.integers(1, 60), st.booleans(), st.randoms(use_true_random=False))
-@settings(max_examples=60)
 def test_no_row_is_in_more_itemsets_than_their_sensitivity(size, count, excluding, random):
     """Every row of the domain, against candidates of thresholds or of cells."""
     literals = schema_conditions(SCHEMA, "y", thresholds=False, reserved=True)
@@ -203,6 +202,7 @@ ALPHAS = [
 SIZES = [1, 2, 3, 17, 1000, 100_000]
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("alpha", ALPHAS)
 @pytest.mark.parametrize("max_rows", SIZES)
 def test_every_step_of_the_tables_is_monotone_and_bounded(alpha, max_rows):

@@ -50,6 +50,7 @@ def numbers(derive: dict[str, Any], **raw: list[Any]) -> list[float | None]:
     return [None if np.isnan(number) else float(number) for number in found]
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize(
     ("part", "expected"),
     [("year", 2024), ("quarter", 2), ("month", 5), ("weekday", 4), ("hour", 23)],
@@ -272,7 +273,7 @@ VALUES = st.one_of(DATES, CODES, PLAIN, ODD)
 @pytest.mark.parametrize("made", DERIVED, ids=lambda made: "-".join(map(str, made.derive.sources)) + made.type)
 @given(st.lists(st.tuples(VALUES, VALUES), max_size=5))
 @example([("2024-05-09", "2024-05-10"), (3j, object()), ("09.05.2024 10:00", 45421)])
-@settings(max_examples=40)
+@settings(max_examples=settings.default.max_examples // 2)
 def test_no_row_changes_what_is_made_of_another(made: Any, rows: list[tuple[Any, Any]]) -> None:
     def codes(own: list[tuple[Any, Any]]) -> list[tuple[int, float]]:
         frame = pd.DataFrame({"a": objects([a for a, _ in own]), "b": objects([b for _, b in own])})
@@ -284,7 +285,6 @@ def test_no_row_changes_what_is_made_of_another(made: Any, rows: list[tuple[Any,
 
 
 @given(st.lists(st.sampled_from(["2024-05-09", "1.5", "", "x"]) | DATES, min_size=1, max_size=5))
-@settings(max_examples=40)
 def test_nor_does_the_type_that_pandas_gives_a_column(values: list[Any]) -> None:
     made = column({"part": "month", "of": "a"})
     whole = pd.DataFrame({"a": pd.Series(values)})

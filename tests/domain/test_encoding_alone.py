@@ -163,13 +163,11 @@ def alone(made: Any, values: list[Any]) -> list[tuple[int, float]]:
 @example([0.5, float("inf"), "x"])
 @example([Decimal("sNaN"), 1])
 @example([-1, "18446744073709551615", "9007199254740993"])
-@settings(max_examples=60)
 def test_no_value_changes_the_code_of_another(made: Any, values: list[Any]) -> None:
     assert codes(made, objects(values)) == alone(made, values)
 
 
 @given(st.lists(ANYTHING, max_size=5))
-@settings(max_examples=60)
 def test_no_value_changes_the_name_of_another_person(values: list[Any]) -> None:
     together = [people_of(objects([value])).tolist()[0] for value in values]
     assert people_of(objects(values)).tolist() == together
@@ -196,7 +194,6 @@ def test_no_value_changes_the_name_of_another_person(values: list[Any]) -> None:
 @example([10**16, None])
 @example([float("inf"), 1.0])
 @example([datetime.timedelta(1)])
-@settings(max_examples=60)
 def test_nor_does_the_type_that_pandas_guesses_for_a_column(made: Any, values: list[Any]) -> None:
     assert codes(made, pd.Series(values)) == alone(made, values)
 
@@ -219,6 +216,7 @@ TYPES: list[tuple[Any, Any]] = [
 ]
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("made", COLUMNS, ids=lambda made: made.type)
 @pytest.mark.parametrize(("dtype", "kind"), TYPES, ids=lambda value: str(value)[:24])
 def test_nor_does_an_extension_type(made: Any, dtype: Any, kind: Any) -> None:

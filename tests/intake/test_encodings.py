@@ -52,6 +52,7 @@ def refused(path: Path, encoding: str | None = None) -> str:
     return str(caught.value)
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("name", ["x.csv", "x.csv.gz"])
 @pytest.mark.parametrize("encoding", ENCODINGS)
 def test_a_stated_encoding_is_read(tmp_path: Path, encoding: str, name: str) -> None:

@@ -36,6 +36,7 @@ def rows(path: Path, columns: list[str] | None = None) -> list[list[object]]:
     return [["" if pd.isna(v) else v for v in row] for row in read(path, columns).to_numpy()]
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("columns", [None, ["a"], ["b", "a"], []])
 @pytest.mark.parametrize(
     ("content", "sentence"),
@@ -67,6 +68,7 @@ def test_wrong_uploads_get_a_sentence(tmp_path, content, sentence, columns):
         read(write(tmp_path, content), columns)
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("columns", [None, ["a"], ["b"], ["b", "a"], []])
 @pytest.mark.parametrize("line", range(8))
 @pytest.mark.parametrize("chunk_rows", [1, 3, 100])
@@ -155,6 +157,7 @@ def test_unknown_columns_are_left_out_not_invented(tmp_path):
     assert list(frame.columns) == ["b"]
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".CSV.GZ"])
 @pytest.mark.parametrize("chunk_rows", [1, 7, 4999, 5000, 10**6])
 def test_small_chunks_equal_the_whole(tmp_path, suffix, chunk_rows):

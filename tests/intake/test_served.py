@@ -138,6 +138,7 @@ def test_nothing_is_written_to_the_data_base(tmp_path: Path, address: str) -> No
     engine.dispose()
 
 
+@pytest.mark.crossed
 @pytest.mark.usefixtures("address")
 @pytest.mark.parametrize(
     ("wanted", "sentence"),

@@ -207,6 +207,7 @@ def test_a_number_beyond_its_bounds_costs_nothing(case: Case) -> None:
     assert budget.spent == 0
 
 
+@pytest.mark.crossed
 @EVERY
 @pytest.mark.parametrize("seed", [np.random.RandomState(0), np.random.default_rng(0), 1.5, "a", -1], ids=str)
 def test_a_random_state_that_is_no_seed_costs_nothing(case: Case, seed: object) -> None:
@@ -311,6 +312,7 @@ def test_a_target_of_three_words_and_a_column_named_by_the_caller(case: Case) ->
     assert model.score(case.rows, grade) > 0.7
 
 
+@pytest.mark.crossed
 @CLASSIFIES
 @pytest.mark.parametrize("labels", [("survived", "died"), (1, 0)], ids=str)
 def test_scorers_of_scikit_learn_agree_however_a_schema_lists_its_classes(

@@ -46,6 +46,7 @@ def test_deciles_of_twenty_columns_are_within_two_percentiles(tmp_path: Path) ->
     assert max(decile_error(frame[column.name].to_numpy(), column) for column in learned) <= 0.02
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("cap", [CAP, PURE])
 @pytest.mark.parametrize("rows", [1, 2])
 @pytest.mark.parametrize("rounds", [3, pytest.param(10, marks=pytest.mark.slow)])
@@ -62,6 +63,7 @@ def test_the_replay_finds_noise_made_for_one_row_of_two(cap: PrivacyFilter, monk
     assert cost_of(plan, first, second, 1) > 1.01
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("cap", [CAP, PURE])
 @pytest.mark.parametrize("columns", [1, 3])
 def test_whatever_budget_is_accepted_has_a_part_for_every_question(

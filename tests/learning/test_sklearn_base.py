@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -42,10 +43,10 @@ KINDS: dict[str, tuple[Callable[..., Any], str]] = {
     "rule list": (lambda **given: DPRuleListClassifier(pool_size=200, **given), "died"),
     "tree": (DPTreeClassifier, "died"),
     "tree, three classes": (DPTreeClassifier, "grade"),
-    "forest": (DPForestClassifier, "died"),
-    "ebm": (DPEBMClassifier, "died"),
-    "ebm, three classes": (DPEBMClassifier, "grade"),
-    "regressor": (DPEBMRegressor, "dose"),
+    "forest": (partial(DPForestClassifier, trees=3), "died"),
+    "ebm": (partial(DPEBMClassifier, epochs=4), "died"),
+    "ebm, three classes": (partial(DPEBMClassifier, epochs=4), "grade"),
+    "regressor": (partial(DPEBMRegressor, epochs=4), "dose"),
     "relational rules": (DPILPClassifier, "died"),
 }
 ODD = [None, np.nan, pd.NA, "x", 1 + 2j, 2.5, 10**30, True]
@@ -105,6 +106,7 @@ def test_one_value_changes_no_type_and_no_label(kind):
             assert shape_of(fit, neighbour) == expected
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("value", ODD, ids=repr)
 @pytest.mark.parametrize("name", ["age", "sick", "dose", "grade", "died"])
 def test_one_value_changes_no_other_record(name, value):
@@ -192,6 +194,7 @@ FORMS: dict[str, tuple[Callable[[Any, Any], tuple[Any, Any]], str]] = {
 }
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("form", FORMS)
 def test_what_is_not_of_the_form_of_records_is_refused_and_costs_nothing(kind, form):

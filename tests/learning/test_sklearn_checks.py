@@ -19,8 +19,8 @@ ESTIMATORS = [
     DPRuleListClassifier(100, pool_size=500, max_antecedent_length=1),
     DPTreeClassifier(100, blocks=(2, 1)),
     DPForestClassifier(100, trees=5),
-    DPEBMClassifier(100, epochs=4),
-    DPEBMRegressor(100, epochs=4),
+    DPEBMClassifier(100, epochs=2),
+    DPEBMRegressor(100, epochs=2),
     DPILPClassifier(100, max_literals=2),
 ]
 

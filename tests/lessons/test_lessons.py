@@ -150,6 +150,7 @@ def test_noise_has_the_stated_chances():
 # Neighbours
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("epsilon", EPSILONS)
 @pytest.mark.parametrize("person", range(len(GROUP)))
 def test_one_person_changes_no_chance_by_more_than_the_factor(person, epsilon):

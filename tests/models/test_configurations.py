@@ -34,7 +34,7 @@ from tests.support.configurations import (
     table_of,
 )
 
-FEW, MANY = 5, 400
+FEW, MANY = 3, 400
 seeds = st.integers(0, 2**63 - 1)
 #: A smaller seed is no simpler configuration, so there is nothing to shrink.
 _FIND = (Phase.explicit, Phase.reuse, Phase.generate)

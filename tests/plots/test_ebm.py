@@ -370,6 +370,7 @@ def everything(task: str, *, flat: bool):
     ]
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("flat", [False, True])
 @pytest.mark.parametrize("task", TARGETS)
 def test_no_text_of_the_schema_becomes_markup_in_a_figure(task, flat):

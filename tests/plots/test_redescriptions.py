@@ -197,6 +197,7 @@ def hidden_at(step, css, figure):
     return [one for place, one in enumerate(figure.data, 1) if any(a <= place <= b for a, b in ranges)]
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("aside", [True, False])
 @pytest.mark.parametrize("found", [FOUND, many(300)], ids=["few", "many"])
 def test_every_step_of_the_slider_hides_just_those_below_it(found, aside):

@@ -129,6 +129,7 @@ def test_cars_stand_in_the_order_of_their_positions_without_overlap():
         assert max(x for x, _ in first) < min(x for x, _ in second)
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("shape", [*SHAPES, None])
 @pytest.mark.parametrize("length", ["short", "long"])
 def test_loads_lie_inside_the_car_and_everything_inside_the_picture(shape, length):

@@ -39,6 +39,7 @@ def pieces(item):
     return [list(group) for apart, group in groups if not apart]
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("outline", [False, True])
 @pytest.mark.parametrize("depth", [0, 1, 3, 6])
 def test_every_group_has_a_row_with_its_prediction_and_chance(depth, outline):

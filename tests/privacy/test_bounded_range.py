@@ -6,7 +6,7 @@ from decimal import Decimal
 import numpy as np
 import pytest
 from dp_accounting.pld import privacy_loss_distribution
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import integrate
 
@@ -75,7 +75,6 @@ def adversary(mu, epsilon, each, top):
 
 
 @given(st.floats(0.05, 4), st.floats(0.05, 0.9), st.floats(0.05, 2), st.floats(0.01, 0.99))
-@settings(max_examples=60)
 def test_no_selection_of_two_outcomes_beside_gaussian_noise_exceeds_the_bound(epsilon, share, mu, place):
     each = share * epsilon
     bound = Selections(each, 1).delta(mu, epsilon)
@@ -106,7 +105,6 @@ def test_delta_agrees_with_an_integral_over_the_losses(mu, epsilon, count):
 
 
 @given(st.floats(-3, 2.3), st.floats(-12, -3), st.floats(0.01, 0.5), st.integers(1, 10))
-@settings(max_examples=60)
 def test_selections_cost_something_and_never_more_than_their_sum(log_epsilon, log_delta, share, count):
     epsilon, delta = 10**log_epsilon, 10**log_delta
     own = Selections(share * epsilon / count, count)

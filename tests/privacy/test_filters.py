@@ -212,6 +212,7 @@ def excess(adversary: Adversary, turns: int, epsilon: Fraction | float) -> float
     return found
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("seed", range(12))
 @pytest.mark.parametrize(("epsilon", "delta"), [("1", "0.01"), ("2", "0.05"), ("0.5", "0.2")])
 def test_no_adaptive_choice_of_runs_exceeds_the_cap(seed, epsilon, delta):

@@ -172,7 +172,7 @@ SCORES = np.array([0, 5, 9, 10, 10, -40])
 @pytest.mark.parametrize("monotone", [True, False])
 def test_selections_have_their_exact_distribution(source, kind, probabilities, monotone):
     mechanism = kind(5, Decimal(1), monotone=monotone)
-    draws = 2500
+    draws = 1500
     picks = [mechanism.select(SCORES, source) for _ in range(draws)]
     observed = np.bincount(picks, minlength=len(SCORES))
     scale = 5.0 if monotone else 10.0

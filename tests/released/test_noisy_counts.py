@@ -23,6 +23,7 @@ TRUE_COUNTS = {
 }
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("classes", sorted(TRUE_COUNTS))
 @pytest.mark.parametrize("epsilon", ["0.05", "0.5"])
 def test_intervals_cover_what_noise_hides(classes, epsilon):

@@ -69,6 +69,7 @@ def test_a_record_is_in_exactly_one_group(values):
     assert np.abs(more - counts).sum() == 1
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("kind", DRAWS)
 @pytest.mark.parametrize("ratio", [4, 8, 20])
 def test_rmse_without_noise_is_within_two_percent(kind, ratio):
@@ -81,6 +82,7 @@ def test_rmse_without_noise_is_within_two_percent(kind, ratio):
     assert result.rmse.sampling_margin == pytest.approx(exact, rel=0.15)
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("kind", DRAWS)
 @pytest.mark.parametrize("ratio", [4, 20])
 @pytest.mark.parametrize(("rows", "epsilon"), [(200, 4.0), (1000, 1.0), (10_000, 0.1)])

@@ -85,6 +85,7 @@ def test_a_number_is_judged_beside_one_number_for_everyone(own, constant, grade,
     assert (told.grade, told.headline) == (grade, headline)
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize(("people", "most"), [(3, 0.0), (5, 0.06), (20, 0.03), (200, 0.03)])
 @pytest.mark.parametrize("spread", [0.05, 0.2, 0.5])
 def test_a_model_that_tells_nothing_is_seldom_better_than_one_number(people, most, spread, monkeypatch):

@@ -20,7 +20,7 @@ from tests.support.fake_learner import FakeLearner, FakeModel, small_schema
 ATTEMPTS = 12
 COST = Decimal("0.07")
 #: Cost of runs that are not pure, and the delta of the cap that they are under.
-COMPOSED_EPSILON, COMPOSED_RHO, COMPOSED_DELTA = Decimal("0.2"), Decimal("0.0007"), Decimal("0.000001")
+COMPOSED_EPSILON, COMPOSED_RHO, COMPOSED_DELTA = Decimal("0.2"), Decimal("0.001"), Decimal("0.000001")
 
 
 def add_row(engine: Engine, dataset_id: str, *, public: bool, population: str = "") -> None:

@@ -55,6 +55,11 @@ WAYS = [
     for family, choice in _CHOICE.items()
     for way in parameters_of(LEARNERS[family].parameters)[choice].choices
 ]
+#: The same for what methods of a family have in common: all but the first of each are slow.
+ONE_WAY_EACH = [
+    pytest.param(*each.values, id=each.id, marks=[] if each.values[0] != before.values[0] else [pytest.mark.slow])
+    for before, each in zip([pytest.param(""), *WAYS], WAYS, strict=False)
+]
 #: Chance that a parameter stays at its default, unless that takes long.
 _DEFAULT = 0.4
 #: Rows of one table at most: they are drawn one by one.

@@ -28,11 +28,11 @@ columns:
 ROWS = 600
 #: What makes a fit cheap, by the name of an estimator.
 QUICK: dict[str, dict[str, Any]] = {
-    "DPEBMClassifier": {"epochs": 12},
-    "DPEBMRegressor": {"epochs": 12},
-    "DPForestClassifier": {"trees": 5},
+    "DPEBMClassifier": {"epochs": 4},
+    "DPEBMRegressor": {"epochs": 4},
+    "DPForestClassifier": {"trees": 3},
     "DPILPClassifier": {"max_literals": 2, "max_variables": 1, "clauses": 1},
-    "DPRuleListClassifier": {"pool_size": 2000},
+    "DPRuleListClassifier": {"pool_size": 500},
     "DPSummary": {"by": "sex", "columns": ("age", "sex"), "method": "equal"},
     "DPTreeClassifier": {"blocks": (2,)},
     "RedescriptionMiner": {"starts": 1},

@@ -25,7 +25,7 @@ CANARY = "canary-7f3a-ventricular"
 
 
 class FakeParameters(BaseModel):
-    units: int = 40
+    units: int = 3
     gate: str = ""  # After the first unit, wait until this file exists.
     fail: bool = False
 

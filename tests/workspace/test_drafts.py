@@ -13,7 +13,7 @@ from dpcore.workspace.database import open_database, report_drafts, write
 from dpcore.workspace.dossier import MOST_RELEASES, TEXT_LIMIT, Application
 from dpcore.workspace.drafts import Draft, KeptDraft, read_draft, write_draft
 from tests.support.accounts import add_row
-from tests.support.databases import KINDS, fresh_url
+from tests.support.databases import KINDS, ready_url
 
 FULL = Draft(
     application=Application("Title", "Ann", "Records", "One\nTwo", 'Εψιλον "<b>"', "Why", "How"),
@@ -23,7 +23,7 @@ FULL = Draft(
 
 @pytest.fixture(params=KINDS)
 def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Engine:
-    opened = open_database(fresh_url(request.param, tmp_path))
+    opened = open_database(ready_url(request.param, tmp_path))
     for name in ("data", "other"):
         add_row(opened, name, public=False)
     return opened
@@ -72,6 +72,7 @@ def test_the_longest_draft_fits_and_a_longer_one_changes_nothing(engine: Engine)
     assert kept(engine) == most
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize(
     "content",
     [

@@ -15,7 +15,7 @@ from dpcore.workspace.database import open_database
 from dpcore.workspace.grants import Grants
 from dpcore.workspace.ledger import Ledger
 from tests.support.accounts import add_row
-from tests.support.databases import KINDS, fresh_url
+from tests.support.databases import KINDS, ready_url
 
 HALF, ONE, TWO = Decimal("0.5"), Decimal(1), Decimal(2)
 NONE = Decimal(0)
@@ -23,7 +23,7 @@ NONE = Decimal(0)
 
 @pytest.fixture(params=KINDS)
 def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Engine:
-    engine = open_database(fresh_url(request.param, tmp_path))
+    engine = open_database(ready_url(request.param, tmp_path))
     for name in ("data", "other"):
         add_row(engine, name, public=False)
     Ledger(engine).open_account("data", TWO, analyst_cap=NONE)
@@ -174,6 +174,7 @@ def test_accounts_of_a_data_set(engine: Engine) -> None:
     assert (bob.analyst, bob.standing.frozen, bob.standing.granted) == ("bob", "why", False)
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("limit", [Decimal(-1), Decimal("NaN"), Decimal(2000), Decimal("1e-12")])
 def test_an_unusable_limit_is_refused(engine: Engine, limit: Decimal) -> None:
     before = Ledger(engine).entries()

@@ -247,6 +247,7 @@ def test_a_home_without_its_file_is_refused(home: Path, tmp_path: Path) -> None:
     assert spent(home) == HALF
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("revision", ["0001", "0003"])
 def test_an_early_version_is_bound_to_its_home(kind: str, revision: str, home: Path, tmp_path: Path) -> None:

@@ -32,7 +32,7 @@ from dpcore.workspace.grants import Grants
 from dpcore.workspace.ledger import Ledger
 from dpcore.workspace.processes import ProcessIdentity
 from tests.support.accounts import add_row, release_for
-from tests.support.databases import KINDS, fresh_url
+from tests.support.databases import KINDS, ready_url
 from tests.support.fake_learner import small_schema
 
 HALF = Decimal("0.5")
@@ -41,7 +41,7 @@ NONE = Decimal(0)
 
 @pytest.fixture(params=KINDS)
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    return fresh_url(request.param, tmp_path)
+    return ready_url(request.param, tmp_path)
 
 
 @pytest.fixture
@@ -115,6 +115,7 @@ def test_same_nonce_spends_once(ledger: Ledger) -> None:
     assert ledger.balance("data").left == Decimal("1.5")
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("change", ["analyst", "hash"])
 def test_same_nonce_with_another_request_is_refused(ledger: Ledger, change: str) -> None:
     reserve(ledger)
@@ -134,6 +135,7 @@ def test_over_the_cap_says_requested_left_short_by_and_whom_to_ask(ledger: Ledge
     assert ledger.balance("data").left == 0
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("value", ["0", "-1", "NaN", "Infinity", "1e-10", "1001"])
 def test_unusable_epsilons_are_refused(ledger: Ledger, value: str) -> None:
     with pytest.raises(BudgetError):
@@ -141,6 +143,7 @@ def test_unusable_epsilons_are_refused(ledger: Ledger, value: str) -> None:
     assert kinds(ledger) == ["open"]
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("value", ["-1e-6", "NaN", "1", "1e-16"])
 def test_unusable_deltas_are_refused(ledger: Ledger, value: str) -> None:
     with pytest.raises(BudgetError):
@@ -158,6 +161,7 @@ def test_a_cap_without_delta_takes_pure_runs_only(ledger: Ledger) -> None:
         ledger.raise_caps("data", delta=NONE)
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("delta", ["1e-6", "5e-6"])
 def test_no_delta_is_set_that_is_all_set_aside(delta: str, engine: Engine) -> None:
     """Nothing would bound what was spent."""
@@ -194,6 +198,7 @@ def test_what_a_run_lacks_includes_what_is_over_the_cap_already(ledger: Ledger) 
     assert ledger.balance("data").left == 0
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("rho", ["10000.1", "1e12", "1e30"])
 def test_a_rho_that_no_run_has_is_refused_before_it_is_entered(rho: str, ledger: Ledger) -> None:
     """A slip of the pen stays in the ledger for good: its sums must remain numbers of the database."""
@@ -256,6 +261,7 @@ def test_an_account_is_opened_once(ledger: Ledger) -> None:
         ledger.open_account("nothing", Decimal(1))
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize(
     "make",
     [
@@ -293,6 +299,7 @@ def test_a_failing_hook_takes_the_reservation_with_it(ledger: Ledger) -> None:
     assert kinds(ledger) == ["open"]
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("statement", [sa.update(ledger_entries), sa.delete(ledger_entries)])
 def test_the_database_refuses_to_change_history(engine: Engine, ledger: Ledger, statement: Any) -> None:
     if statement.is_update:
@@ -302,6 +309,7 @@ def test_the_database_refuses_to_change_history(engine: Engine, ledger: Ledger, 
     assert kinds(ledger) == ["open"]
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("second", ["touch", "refund", "reserve"])
 def test_the_database_itself_refuses_contradictions(engine: Engine, ledger: Ledger, second: str) -> None:
     run = reserve(ledger)

@@ -22,7 +22,7 @@ from dpcore.workspace.installation import look, open_installation
 from dpcore.workspace.ledger import Ledger
 from dpcore.workspace.turns import holding
 from tests.support.accounts import release_for
-from tests.support.databases import KINDS, fresh_url
+from tests.support.databases import KINDS, ready_url
 from tests.support.fake_learner import fake_request
 from tests.support.homes import acknowledge, copy_database, fill, put_back, spend, spent
 
@@ -37,7 +37,7 @@ def home(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def url(kind: str, tmp_path: Path) -> str:
-    return fresh_url(kind, tmp_path)
+    return ready_url(kind, tmp_path)
 
 
 def mark(home: Path) -> int:
@@ -61,6 +61,7 @@ def failing(monkeypatch: pytest.MonkeyPatch, name: str, times: int, number: int)
     return calls
 
 
+@pytest.mark.crossed
 @each
 @pytest.mark.parametrize("number", [errno.ESTALE, errno.EIO])
 def test_a_home_that_is_away_for_a_moment_ends_no_run(
@@ -79,6 +80,7 @@ def test_a_home_that_is_away_for_a_moment_ends_no_run(
     engine.dispose()
 
 
+@pytest.mark.crossed
 @each
 @pytest.mark.parametrize("what", ["home", "home/installation.json"])
 def test_a_home_that_comes_back_ends_no_run(what: str, url: str, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

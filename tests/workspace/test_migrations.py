@@ -79,6 +79,7 @@ def fill(connection: sa.Connection) -> None:
     )
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("revision", ["0001", "0002"])
 def test_what_was_spent_before_an_upgrade_is_spent_after_it(revision: str, kind: str, tmp_path: Path) -> None:

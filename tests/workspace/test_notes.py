@@ -15,14 +15,14 @@ from dpcore.workspace.ledger import Ledger
 from dpcore.workspace.notes import read_notes, write_note
 from dpcore.workspace.sharing import Released
 from tests.support.accounts import add_row, release_for
-from tests.support.databases import KINDS, fresh_url
+from tests.support.databases import KINDS, ready_url
 
 COST = Decimal("0.5")
 
 
 @pytest.fixture(params=KINDS)
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    return fresh_url(request.param, tmp_path)
+    return ready_url(request.param, tmp_path)
 
 
 @pytest.fixture
@@ -79,6 +79,7 @@ def test_an_unknown_release_has_no_note(engine: Engine) -> None:
     assert read_notes(engine) == {}
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize(
     ("name", "note", "sentence"),
     [

@@ -26,7 +26,7 @@ from dpcore.workspace.populations import Kin
 from dpcore.workspace.recovery import accept
 from dpcore.workspace.users import User
 from tests.support.accounts import add_row, spend_on_kin
-from tests.support.databases import KINDS, fresh_url
+from tests.support.databases import KINDS, ready_url
 from tests.support.fake_learner import fake_request, register, small_frame, small_schema
 from tests.support.forked import CONTEXT, at_once
 from tests.support.homes import replace_and_die
@@ -140,7 +140,7 @@ def test_a_budget_is_given_or_shared(service: Service) -> None:
 
 @each
 def test_no_database_lets_a_population_change(kind: str, tmp_path: Path) -> None:
-    engine = open_database(fresh_url(kind, tmp_path))
+    engine = open_database(ready_url(kind, tmp_path))
     add_row(engine, "data", public=False)
     for change in ("population = 'x'", "id = 'x'"):
         with pytest.raises(sa.exc.DBAPIError, match="append-only"):
@@ -149,7 +149,7 @@ def test_no_database_lets_a_population_change(kind: str, tmp_path: Path) -> None
 
 @each
 def test_processes_that_spend_on_siblings_at_once_keep_to_one_cap(kind: str, tmp_path: Path) -> None:
-    url = fresh_url(kind, tmp_path)
+    url = ready_url(kind, tmp_path)
     engine = open_database(url)
     ledger = Ledger(engine)
     add_row(engine, "data", public=False)

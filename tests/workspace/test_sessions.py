@@ -41,7 +41,7 @@ def _with_data(folder: Path, affordable: int) -> Path:
 
 @pytest.mark.parametrize(
     ("visitors", "affordable"),
-    [(5, 3), pytest.param(50, 30, marks=pytest.mark.slow)],
+    [(3, 2), pytest.param(50, 30, marks=pytest.mark.slow)],
 )
 def test_visitors_at_once_spend_what_there_is_and_no_more(tmp_path: Path, visitors: int, affordable: int) -> None:
     together = Barrier(visitors, timeout=WAIT)

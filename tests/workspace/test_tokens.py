@@ -13,7 +13,7 @@ from dpcore.errors import LoginError, RequestError
 from dpcore.workspace import tokens
 from dpcore.workspace.database import open_database, read
 from dpcore.workspace.users import LOCAL_USER, User
-from tests.support.databases import KINDS, fresh_url
+from tests.support.databases import KINDS, ready_url
 
 SOON = datetime.now(UTC) + timedelta(hours=1)
 ANN = User("ann@x.org", frozenset({"analyst", "custodian"}), SOON)
@@ -22,7 +22,7 @@ ROLES = frozenset({"analyst"})
 
 @pytest.fixture(params=KINDS)
 def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Engine:
-    return open_database(fresh_url(request.param, tmp_path))
+    return open_database(ready_url(request.param, tmp_path))
 
 
 def test_a_token_stands_for_its_owner_and_for_the_roles_that_it_was_given(engine: Engine) -> None:

@@ -366,6 +366,7 @@ def _not_text(path: Path) -> None:
     path.write_bytes(b"\xff\xfe\x00")
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("damage", [_absent, _a_folder, _not_text])
 @pytest.mark.parametrize("name", ["schema.json", "partitions.json", "00000/records.arrow", "00000/bits.arrow"])
 def test_no_message_tells_where_a_damaged_data_set_lies(

@@ -83,7 +83,7 @@ def _there_and_back(module, schema, path):
     return Schema.from_mapping(read_dictionary(path).content)
 
 
-@pytest.mark.parametrize("examples", [50, pytest.param(150, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("examples", [25, pytest.param(150, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("module", FORMATS)
 def test_any_schema_survives(module, examples, tmp_path):
     @given(schemas())

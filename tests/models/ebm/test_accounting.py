@@ -66,6 +66,7 @@ def mechanisms(domain, own, target):
         )
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("target", ["ill", "stage", "stay"])
 @pytest.mark.parametrize("chosen", CHOICES)
 @pytest.mark.parametrize("rows_per_person", [1, 7])

@@ -35,6 +35,7 @@ def test_the_factor_by_hand():
         assert student_factor(count) == pytest.approx(t.ppf(0.975, count - 1) / 1.96)
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("count", [3, 5, 10])
 @pytest.mark.parametrize("smooth", [True, False])
 @pytest.mark.parametrize("outputs", [1, 3])

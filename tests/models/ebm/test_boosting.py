@@ -215,6 +215,7 @@ def _reached(model, name):
     return values, scores - scores.mean(axis=0)
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize(
     ("target", "output", "factor", "tolerance"),
     [("ill", 0, 1.0, 0.2), ("stay", 0, 3.0, 0.25), ("stage", 1, 1.0, 0.3)],

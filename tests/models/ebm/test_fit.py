@@ -113,6 +113,7 @@ def outlier(target, side):
     }
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize(("target", "chosen"), RUNS)
 @pytest.mark.parametrize(
     ("rows_per_person", "side"),

@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dpcore.domain.columns import COLUMN_ADAPTER, IntegerColumn, NumericColumn
@@ -64,7 +64,6 @@ def test_fine_cells_of_hard_columns(column):
 
 
 @given(any_column)
-@settings(max_examples=60)
 def test_fine_cells_are_public_and_inside_the_bounds(column):
     check_cells(column)
     assert FineCells.of(column).edges is None or len(FineCells.of(column)) >= 2
@@ -108,7 +107,6 @@ def check_bins(cells, noisy, bins, most):
 
 
 @given(any_column, noises, st.integers(2, 128), st.floats(0, 1e6))
-@settings(max_examples=60)
 def test_bins_partition_the_domain_whatever_the_noise(column, seed, most, least):
     cells, noisy, bins = bins_of(column, seed, most, least)
     check_bins(cells, noisy, bins, most)
@@ -152,7 +150,6 @@ def test_no_bin_is_split_below_twice_the_least_count():
 
 
 @given(any_column, noises)
-@settings(max_examples=40)
 def test_codes_of_raw_values_are_those_of_the_oracle(column, seed):
     _, _, bins = bins_of(column, seed)
     if bins.axis.edges is None:

@@ -138,6 +138,7 @@ def test_a_place_without_a_record_adds_nothing(kind, outputs):
     assert not sums_of(kind, (np.full_like(labels, ABSENT), scores, codes)).any()
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize(("kind", "outputs"), KINDS)
 @pytest.mark.parametrize("size", [0.0, 1.0, 40.0, 1e4, 1e30])
 def test_one_record_changes_residual_sums_by_their_sensitivity_at_most(kind, outputs, size):

@@ -104,6 +104,7 @@ def test_a_tiny_epsilon_is_refused_in_a_sentence(epsilon, target, pairs):
         LEARNER.plan(SCHEMA, target, Decimal(epsilon), {"pairs": pairs})
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("rows_per_person", [1, 1000])
 @pytest.mark.parametrize("pairs", [0, 6])
 def test_what_is_planned_can_be_run_down_to_the_smallest_epsilon(rows_per_person, pairs):
@@ -130,6 +131,7 @@ def test_too_much_work_is_refused():
     LEARNER.plan(huge, "ill", Decimal(1), {})
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("chosen", QUICK)
 @pytest.mark.parametrize("rows_per_person", [1, 3])
@@ -156,6 +158,7 @@ def test_expected_noise_is_the_noise_on_a_category():
 # Runs
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("chosen", QUICK)
 @pytest.mark.parametrize("evaluate", [True, False])
@@ -232,6 +235,7 @@ def test_targets_of_any_size_give_numbers(lower, upper):
                 cases.check_finite(model)
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("target", ["ill", "stage", "stay"])
 @pytest.mark.parametrize("rows", [0, 1, 64])
 @pytest.mark.parametrize("chosen", QUICK)
@@ -253,6 +257,7 @@ CONSTANTS = {
 }
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("what", CONSTANTS)
 @pytest.mark.parametrize(
     ("target", "epsilon"),
@@ -290,6 +295,7 @@ def bins_of(model):
     return [[len(axis) for axis in term.axes] for term in model.terms]
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("target", ["ill", "stage", "stay"])
 @pytest.mark.parametrize("chosen", QUICK)
 def test_progress_is_the_same_for_every_table_of_a_schema(target, chosen):
@@ -361,7 +367,7 @@ def summary(model):
 
 @pytest.mark.heavy
 @pytest.mark.parametrize("target", ["ill", "stay"])
-@pytest.mark.parametrize("size", [40, pytest.param(200, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("size", [25, pytest.param(200, marks=pytest.mark.slow)])
 def test_under_enormous_noise_releases_tell_nothing_of_the_table(target, size):
     """Two tables that could not differ more, and a budget of next to nothing."""
     domain = cases.schema(1, 400, target=target)

@@ -80,6 +80,7 @@ def test_tables_asked_together_have_the_sums_that_they_have_alone(target):
         np.testing.assert_array_equal(found, table.total(residual_sums, shapes, [place], 0.5)[0])
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("count", [1, 7])
 def test_a_release_does_not_depend_on_what_is_kept(target, count, monkeypatch):

@@ -102,6 +102,7 @@ def all_bodies(longest: int, variables: int, *, negation: bool) -> list[Body]:
     return [body for body in bodies if size(body) <= longest]
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("negation", [False, True])
 @pytest.mark.parametrize(("longest", "variables"), [(1, 1), (2, 2), (3, 1), (3, 2)])
 def test_every_meaning_is_in_the_lattice_as_short_as_can_be(longest: int, variables: int, negation: bool) -> None:

@@ -214,7 +214,7 @@ def test_shapes_and_progress_tell_nothing_of_the_records(method: str) -> None:
     assert seen[0] == seen[1]
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=settings.default.max_examples // 2, deadline=None)
 @given(people(most=30))
 def test_a_released_theory_predicts_as_the_oracle(crowd: People) -> None:
     schema = small_schema()

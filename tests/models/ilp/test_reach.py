@@ -60,7 +60,7 @@ def rows_per_person(drugs: int, tests: int) -> Schema:
 
 
 @pytest.mark.parametrize("language", list(LATTICES))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=settings.default.max_examples // 2, deadline=None)
 @given(crowd=people(most=1), seed=st.integers(0, 2**32 - 1), others=st.floats(0, 1))
 def test_nobody_satisfies_more_clauses_than_are_noised_for(
     language: str, crowd: People, seed: int, others: float

@@ -70,6 +70,7 @@ def test_noisy_max_draws_with_the_chances_of_permute_and_flip(draws: int, most: 
     assert chi_square(seen, wrong * draws) < FALSE_ALARM
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("prior", [True, False])
 @pytest.mark.parametrize("weights", [(1, 2), (3, 1), (1, 1)])
 def test_neighbours_see_a_clause_with_chances_within_the_budget(weights: tuple[int, int], prior: bool) -> None:
@@ -110,6 +111,7 @@ def test_clauses_that_were_taken_are_not_chosen_again() -> None:
     assert (first, second) == (2, 5)
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("positive", range(1, 8))
 @pytest.mark.parametrize("negative", range(1, 5))
 @pytest.mark.parametrize("clauses", [1, 2, 5])

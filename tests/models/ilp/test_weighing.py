@@ -66,7 +66,7 @@ def sides(crowd: People) -> np.ndarray:
     return counts_of(whole, LATTICE, SCHEMA)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=settings.default.max_examples // 2, deadline=None)
 @given(people(most=6), st.integers(0, 5))
 def test_both_sides_move_by_one_person_at_most(crowd: People, place: int) -> None:
     """The first clause covers everybody; who is neither moves nothing."""

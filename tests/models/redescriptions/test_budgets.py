@@ -47,6 +47,7 @@ def plan_of(epsilon="1", domain=SCHEMA, **parameters):
 # What a run costs
 
 
+@pytest.mark.crossed
 @way
 @pytest.mark.parametrize("chosen", SETTINGS)
 @pytest.mark.parametrize("rows_per_person", [1, 3, 7])
@@ -130,6 +131,7 @@ def spent(monkeypatch):
     return costs
 
 
+@pytest.mark.crossed
 @way
 @pytest.mark.parametrize("chosen", SETTINGS)
 @pytest.mark.parametrize(
@@ -237,6 +239,7 @@ def test_expected_noise_is_the_noise_of_the_counts(way):
 # A tiny budget is refused before a record is read, or it can be spent
 
 
+@pytest.mark.crossed
 @way
 @pytest.mark.parametrize("rows_per_person", [1, 40])
 def test_what_is_planned_can_be_run_down_to_the_smallest_epsilon(way, rows_per_person):

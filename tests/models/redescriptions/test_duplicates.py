@@ -33,7 +33,7 @@ def cut(column: str, last: int, view: str) -> Tree:
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 40))
-@settings(max_examples=60, deadline=None)
+@settings(deadline=None)
 def test_a_group_is_what_overlaps_its_best_one_and_no_better_group(seed, count):
     draw = np.random.default_rng(seed)
     table = draw.gamma(0.5, 50, (4, 8))

@@ -158,7 +158,7 @@ def test_one_record_may_move_agreements_up_and_down():
     assert (both[1] - both[0]).tolist() == [0, 0]
 
 
-@settings(max_examples=15)
+@settings(max_examples=settings.default.max_examples // 4)
 @given(sides)
 def test_utilities_are_those_of_the_counted_cells(views):
     left, right = views

@@ -6,7 +6,7 @@ from math import exp
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dpcore.models.redescriptions.learning import growing
@@ -122,7 +122,6 @@ def test_draws_follow_the_enumerated_distribution(blocks, splits, source, draws)
     assert chi_square(observed, list(expected(6).values())) < FALSE_ALARM
 
 
-@settings(max_examples=40)
 @given(st.sampled_from([((2,), 2), ((1, 1), 2), ((1,), 3)]), st.data())
 def test_no_tree_tells_neighbours_apart_by_more_than_its_levels_cost(domain, data):
     """Classes are the leaves of a released tree of the other view, a function of the record."""

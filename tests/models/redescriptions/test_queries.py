@@ -163,7 +163,7 @@ def test_witnesses_of_purity():
     assert mixed - pure == -STEPS
 
 
-@settings(max_examples=300)
+@settings(max_examples=5 * settings.default.max_examples)
 @given(st.lists(RECORDS, max_size=25), RECORDS, st.integers(0, 30))
 def test_one_record_moves_the_score_of_a_pair_by_its_sensitivity_at_most(records, added, room):
     max_rows = len(records) + 1 + room
@@ -205,7 +205,6 @@ def test_the_computed_score_is_within_its_stated_error(max_rows, data):
 # Leaves of complete trees
 
 
-@settings(max_examples=60)
 @given(st.integers(0, 4), st.integers(1, 5), st.integers(0, 80), st.integers(0, 10**6))
 def test_leaves_are_those_of_the_definition(depth, splits, size, seed):
     draw = np.random.default_rng(seed)
@@ -219,7 +218,6 @@ def test_leaves_are_those_of_the_definition(depth, splits, size, seed):
     assert np.bitwise_count(leaves).sum() == size, "or is in two leaves, nor is padding"
 
 
-@settings(max_examples=60)
 @given(st.integers(1, 4), st.data())
 def test_leaves_below_a_node_are_renewed_and_no_others(depth, data):
     draw = np.random.default_rng(data.draw(st.integers(0, 10**6)))

@@ -67,6 +67,7 @@ def test_noise_only_raises_p_values_and_more_people_only_lower_them():
         before = found if scale > 1 else before
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("scale", [0.0, 0.2, 3.0, 30.0])
 @pytest.mark.parametrize("most", [0.0, 1e-6, 0.01, 0.3, 1.0])
 def test_bounds_settle_what_p_values_would(scale, most):
@@ -81,7 +82,9 @@ def test_bounds_settle_what_p_values_would(scale, most):
 
 
 @pytest.mark.parametrize("draws", [70_000, pytest.param(200_000, marks=pytest.mark.slow)])
-@pytest.mark.parametrize(("scale", "inside"), [(12.0, (1, 1)), (12.0, (2, 2)), (1.0, (1, 2))])
+@pytest.mark.parametrize(
+    ("scale", "inside"), [pytest.param(12.0, (1, 1), marks=pytest.mark.slow), (12.0, (2, 2)), (1.0, (1, 2))]
+)
 def test_p_values_give_no_more_false_alarms_than_they_say(scale, inside, draws):
     """Of many draws of independent sides; five deviations, 1e-6.
 

@@ -43,7 +43,7 @@ def told_by(pair, domain):
 NOISY = st.one_of(st.integers(-5, 5), st.integers(-(10**6), 10**6), st.integers(-(10**11), 10**11))
 
 
-@settings(max_examples=200)
+@settings(max_examples=3 * settings.default.max_examples)
 @given(
     hnp.arrays(np.int64, (4, 4), elements=NOISY),
     st.one_of(st.none(), st.tuples(*[NOISY] * 4)),

@@ -383,7 +383,7 @@ def test_formal_texts_are_read_back(some):
 
 
 @given(st.lists(UNIONS, min_size=30, max_size=30))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=settings.default.max_examples // 2, deadline=None)
 def test_different_conditions_never_read_the_same(many):
     told: dict[str, Meaning] = {}
     for some in many:

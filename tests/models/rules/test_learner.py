@@ -447,6 +447,7 @@ def test_a_tiny_budget_that_is_accepted_can_be_run():
                 pytest.fail("planned, then refused")
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("rows_per_person", [1, 3])
 @pytest.mark.parametrize("delta", ["0", "1e-7"])
 def test_the_smallest_budget_that_is_accepted_lets_blocks_be_drawn(rows_per_person, delta):

@@ -36,6 +36,7 @@ def _groups(model):
     return groups
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("sampler", ["lookahead", "pool"])
 @pytest.mark.parametrize("epsilon", ["0.05", "3", "20"])
 def test_every_rule_and_everybody_else_have_people(sampler, epsilon):

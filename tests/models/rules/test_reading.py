@@ -54,6 +54,7 @@ def test_no_chance_is_told_that_noise_hides():
     assert "71%" not in few
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("interval", [(0.0, 0.47), (0.0, 0.5), (0.0, 0.51), (0.6, 0.8)])
 @pytest.mark.parametrize("counts", [(4, 9), (4, 6), (4, 5), (0, 0), (-9, 4)])
 def test_words_table_chart_and_plain_text_agree_on_what_noise_hides(counts, interval):

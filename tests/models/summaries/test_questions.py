@@ -14,6 +14,7 @@ from tests.models.summaries.test_learner import people, plan, released, schema
 from tests.models.summaries.test_reading import looks
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize(
     ("question", "holds"),
     [

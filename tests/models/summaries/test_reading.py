@@ -209,6 +209,7 @@ def test_what_is_shown_lies_in_its_own_interval():
         assert (cells.values <= cells.high).all()
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("gaussian", [True, False])
 @pytest.mark.parametrize("rows", [500, 3000])
 def test_means_and_quantiles_are_held_where_most_cells_are_empty(rows, gaussian):

@@ -46,6 +46,7 @@ def looks(delta: str, *columns: str):
     return [LEARNER.run(Run(table, planned, SeededRandom(seed))) for seed in range(LOOKS)]
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("delta", ["0", "0.000001"])
 @pytest.mark.parametrize("column", ["sex", "ward"])
 def test_no_difference_is_held_by_its_interval(column, delta):
@@ -81,6 +82,7 @@ def by_ward(strength: float) -> tuple[pd.DataFrame, float]:
     return frame.assign(sex="f", ill="no", **{"by night": "no"}), float(cramer_v(table, 0.0))
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("delta", ["0", "0.000001"])
 @pytest.mark.parametrize("strength", [0.15, 0.7])
 @pytest.mark.parametrize("epsilon", ["0.04", "0.1"])

@@ -63,6 +63,7 @@ def test_every_pair_of_small_neighbours_obeys_the_sensitivity(name, rows):
         assert change.max() <= criterion.sensitivity.value
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("rows", [2, 10, 1000, 50_000, 10_000_000, 100_000_000])
 def test_witness_nearly_attains_the_sensitivity_at_every_size(name, rows):

@@ -143,7 +143,7 @@ def test_a_drawn_class_and_the_counts_make_the_chances():
 
 
 @pytest.mark.parametrize("utility", UTILITIES)
-@settings(max_examples=60, deadline=None)
+@settings(deadline=None)
 @given(data=st.data())
 def test_one_record_moves_a_block_by_what_it_moves_one_leaf(utility, data):
     """A record is in one leaf of any block, so the leaf's bound is the block's."""
@@ -211,6 +211,7 @@ def paths(grown, above=()):
         yield from paths(child, here)
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("rows_per_person", [1, 3])
 @pytest.mark.parametrize("blocks", [(1,), (2,), (3,), (2, 2), (1, 2, 1)])
 @pytest.mark.parametrize("criterion", ["error", "gini", "balanced"])
@@ -230,6 +231,7 @@ def test_every_path_spends_exactly_what_was_planned(rows_per_person, blocks, cri
         assert plan.epsilon - Decimal("1e-7") < whole * rows_per_person <= plan.epsilon
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("rows_per_person", [1, 3])
 @pytest.mark.parametrize("blocks", [(1,), (3,), (2, 2), (1, 2, 1)])
 @pytest.mark.parametrize("criterion", ["error", "gini", "balanced"])
@@ -269,7 +271,7 @@ def test_every_path_spends_its_rho_where_runs_compose(monkeypatch, rows_per_pers
         assert single == plan.count_margin() <= alone.count_margin()
 
 
-@pytest.mark.parametrize("rows_per_person", [2, 3, 7])
+@pytest.mark.parametrize("rows_per_person", [2, pytest.param(3, marks=pytest.mark.slow), 7])
 def test_the_smallest_budget_that_is_accepted_lets_blocks_be_drawn(rows_per_person, monkeypatch):
     """Among nearly a thousand splits, where errors of floating-point numbers take most of it."""
     columns = [{"name": f"n{i}", "type": "integer", "lower": 0, "upper": 250, "bins": 250} for i in range(4)]

@@ -35,6 +35,7 @@ def dearest(tree):
     return max(tree.path_spent(p) for p, node in enumerate(tree.nodes) if not node.children)
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize(("method", "sharing"), KINDS)
 @pytest.mark.parametrize(
     ("rows_per_person", "spend_rest"),
@@ -82,6 +83,7 @@ def test_no_count_is_noisier_than_the_plan_says(method, sharing, target):
         assert small > middle > large >= 0
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize(("method", "sharing"), KINDS)
 @pytest.mark.parametrize("target", ["ill", "stage", "region"])
 def test_a_release_can_be_read_back(method, sharing, target):
@@ -96,6 +98,7 @@ def test_a_release_can_be_read_back(method, sharing, target):
     assert target not in model.columns()
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize(("method", "sharing"), KINDS)
 @pytest.mark.parametrize("target", ["ill", "stage"])
 def test_hold_out_figures_are_exact_without_noise(method, sharing, target):
@@ -113,6 +116,7 @@ def test_hold_out_figures_are_exact_without_noise(method, sharing, target):
     assert model.evaluation.group_limits == ((0.0, *model.cuts) if target == "ill" else ())
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize(("method", "sharing"), KINDS)
 @pytest.mark.parametrize(("rows", "target"), [([], "ill"), ([(0, 0, 0, 0, 0)], "stage"), ([(1, 1, 3, 3, 3)], "ill")])
 def test_a_table_of_no_or_one_record_is_fitted(method, sharing, rows, target):

@@ -124,7 +124,6 @@ record = st.tuples(*(st.integers(0, cells - 1) for cells in CELLS))
 
 @pytest.mark.parametrize("name", CRITERIA)
 @given(content=rows, more=record)
-@settings(max_examples=40)
 def test_one_row_moves_the_losses_of_all_candidates_alike(name, content, more):
     """What the exponential mechanism is told, on bit vectors of neighbouring tables."""
     criterion = make_criterion(name, SCHEMA.max_rows, 3)
@@ -143,7 +142,6 @@ def _all_losses(data, criterion):
 
 
 @given(rows, record)
-@settings(max_examples=40)
 def test_one_row_moves_one_cell_of_each_column(content, more):
     """The noisy table of SuLQ: L1 sensitivity is the number of columns, attained."""
     data = [data_of(part) for part in (content, [*content, more])]
@@ -202,6 +200,7 @@ def test_no_path_spends_more_than_it_was_given(method, content, budget, seed, cr
     assert freeze(root, SCHEMA, "pqr", budget).budget == budget
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("method", ["adaptive", "fixed", "sulq", "random"])
 @pytest.mark.parametrize("budget", ["0.000000008", "0.1", "0.777777777", "3", "1000"])
 def test_every_path_spends_all_that_it_was_given(method, budget):
@@ -359,6 +358,7 @@ FORESTS = [
 ]
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("parameters", FORESTS)
 @pytest.mark.parametrize("budget", ["0.00000001", "0.013", "7.000000003", "1000"])
 def test_a_forest_spends_no_more_than_its_budget(parameters, budget):

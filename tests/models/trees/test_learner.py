@@ -85,6 +85,7 @@ def test_expected_noise_shrinks_with_the_budget(method):
         assert small > middle > large >= 0
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("method", EVERY)
 @pytest.mark.parametrize("spend_rest", [True, False])
 @pytest.mark.parametrize(
@@ -106,6 +107,7 @@ def test_no_count_is_noisier_than_the_plan_says(method, target, spend_rest, colu
 # Runs
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("method", EVERY)
 @pytest.mark.parametrize(
     "target", ["stage", "age", *(pytest.param(target, marks=pytest.mark.slow) for target in ("ill", "smoker"))]
@@ -143,6 +145,7 @@ def test_a_large_budget_finds_the_rule_of_the_toy_people(method):
     assert any(share < 0.8 for share in shares), "with hardly any budget it is not always found"
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("method", EVERY)
 @pytest.mark.parametrize("target", ["ill", "stage"])
 def test_hold_out_figures_are_exact_up_to_their_noise(method, target):
@@ -188,6 +191,7 @@ def test_counts_are_those_of_the_training_people(method):
         assert abs(total - np.sum(exact[0])) <= len(ends(model))
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("method", EVERY)
 @pytest.mark.parametrize("rows", [[], [(0, 0, 0, 0, 0)], [(1, 1, 3, 3, 3)]])
 def test_a_table_of_no_or_one_record_is_fitted(method, rows):
@@ -199,6 +203,7 @@ def test_a_table_of_no_or_one_record_is_fitted(method, rows):
         assert model.evaluation is not None
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("method", EVERY)
 @pytest.mark.parametrize("rows_per_person", [2, 7])
 def test_several_rows_of_a_person(method, rows_per_person):
@@ -349,6 +354,7 @@ def test_the_second_level_of_blocks_is_shallower_where_it_would_take_long():
     assert choose_blocks(Decimal(1), 10_000, 360, 2) == (3, 2)
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("columns", [1, 20, 200, 999])
 @pytest.mark.parametrize("rows", [64, 5000, 300_000, 100_000_000])
 @pytest.mark.parametrize("epsilon", ["0.1", "10"])

@@ -58,6 +58,7 @@ def log_probabilities(problem, weight):
     return lambda splits: sum(after(_path_to(place, list(splits)))[split] for place, split in enumerate(splits))
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("utility", UTILITIES)
 @pytest.mark.parametrize(
     ("depth", "splits", "classes", "epsilon"),
@@ -79,23 +80,22 @@ def test_scores_give_every_tree_its_enumerated_probability(utility, depth, split
 
 @pytest.mark.heavy
 @pytest.mark.parametrize(
-    ("utility", "depth", "splits", "source"),
+    ("utility", "depth", "splits", "source", "draws"),
     [
-        ("labelled", 2, 3, SeededRandom(11)),
-        ("correct", 3, 2, SeededRandom(11)),
-        pytest.param("purity", 3, 2, SeededRandom(11), marks=pytest.mark.slow),
-        pytest.param("labelled", 2, 3, SecureRandom(), marks=pytest.mark.slow),
-        pytest.param("correct", 3, 2, SecureRandom(), marks=pytest.mark.slow),
-        ("purity", 3, 2, SecureRandom()),
+        ("labelled", 2, 3, SeededRandom(11), 450),
+        ("correct", 3, 2, SeededRandom(11), 450),
+        pytest.param("purity", 3, 2, SeededRandom(11), 900, marks=pytest.mark.slow),
+        pytest.param("labelled", 2, 3, SecureRandom(), 900, marks=pytest.mark.slow),
+        pytest.param("correct", 3, 2, SecureRandom(), 900, marks=pytest.mark.slow),
+        ("purity", 3, 2, SecureRandom(), 450),
     ],
 )
-def test_draws_follow_the_enumerated_distribution(utility, depth, splits, source):
+def test_draws_follow_the_enumerated_distribution(utility, depth, splits, source, draws):
     classes = 2
     features, labels = records(12, splits, classes, seed=3)
     joint, prior = joint_counts(*packed(features, labels, classes), depth), prior_of(splits)
     weight = ExactWeight.fit(utility, depth, Decimal("0.5"), 12, splits, classes)
     exact = lookahead_oracle.probabilities(features, labels, classes, prior, depth, utility, weight.value)
-    draws = 900
     found = Counter()
     for _ in range(draws):
         block = draw_block(joint, np.log(prior), depth, utility, weight, source)
@@ -110,6 +110,7 @@ def test_draws_follow_the_enumerated_distribution(utility, depth, splits, source
     assert chi_square(observed, [draws * other[o] for o in outcomes]) < FALSE_ALARM
 
 
+@pytest.mark.crossed
 @pytest.mark.heavy
 @pytest.mark.parametrize("utility", UTILITIES)
 @pytest.mark.parametrize(
