@@ -103,8 +103,9 @@ def _upgrade_at_once(connection: Connection) -> None:
     if connection.dialect.name != "sqlite" or sa.inspect(connection).get_table_names():
         _upgrade(connection)
         return
+    driver = cast(sqlite3.Connection, connection.connection.driver_connection)
     for line in _made_by_upgrades():
-        connection.exec_driver_sql(line)
+        driver.execute(line)
 
 
 @pytest.fixture(autouse=True)

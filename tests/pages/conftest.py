@@ -6,7 +6,8 @@ from functools import cache
 
 import pytest
 from streamlit.components.v2 import manifest_scanner
-from streamlit.testing.v1 import local_script_runner
+from streamlit.runtime.scriptrunner.script_cache import ScriptCache
+from streamlit.testing.v1 import app_test, local_script_runner
 from streamlit.testing.v1.local_script_runner import LocalScriptRunner
 
 from pages.components.kit import tabs
@@ -17,6 +18,9 @@ __all__ = ["home", "visit"]
 
 # A server looks through all installed packages once, a test for every page that it opens.
 manifest_scanner.scan_component_manifests = cache(manifest_scanner.scan_component_manifests)
+
+# And it compiles a page once.
+app_test.ScriptCache = local_script_runner.ScriptCache = cache(ScriptCache)
 
 _IS_OPEN = tabs.is_open
 _look = local_script_runner.require_widgets_deltas
