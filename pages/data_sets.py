@@ -12,7 +12,7 @@ from dpcore.domain.protected import shared_things
 from dpcore.intake.dictionaries.writing import FORMS, text_of
 from dpcore.numerals import whole
 from dpcore.workspace.descriptions import DatasetInfo
-from pages.components.kit import amounts, made_file, markup, schema_view
+from pages.components.kit import amounts, made_file, markup, schema_view, tabs
 from pages.components.run import ask
 from pages.components.visitor import access, for_programs, login, menu
 
@@ -71,14 +71,7 @@ def _card(info: DatasetInfo, *, chosen: bool) -> None:
 
 def _more(info: DatasetInfo, *, chosen: bool) -> None:
     """What opens below a card, and ways to go on."""
-    with st.expander(_columns_title(info)):
-        if info.public:
-            markup.banner("public", "public_banner")
-        st.caption(markup.plain(f"Protected: {schema_view.privacy_unit(info.schema)}."))
-        if shared := shared_things(info.schema):
-            st.caption(markup.plain(shared))
-        schema_view.show(info.schema)
-        _downloads(info)
+    _columns(info)
     if info.public and info.truth:
         with st.expander("What is true of these records (public)"):
             st.markdown(info.truth)
@@ -89,6 +82,21 @@ def _more(info: DatasetInfo, *, chosen: bool) -> None:
         with st.container(horizontal=True):
             menu.link("first_look.py", "Continue to First look")
             menu.link(menu.GUIDE, "Which method? Help me choose")
+
+
+@st.fragment
+def _columns(info: DatasetInfo) -> None:
+    """What is public of a data set; made once it is opened, for there may be many."""
+    with st.expander(_columns_title(info), key=f"columns-{info.id}", on_change="rerun") as part:
+        if not tabs.is_open(part):
+            return
+        if info.public:
+            markup.banner("public", "public_banner")
+        st.caption(markup.plain(f"Protected: {schema_view.privacy_unit(info.schema)}."))
+        if shared := shared_things(info.schema):
+            st.caption(markup.plain(shared))
+        schema_view.show(info.schema)
+        _downloads(info)
 
 
 def _in_short(info: DatasetInfo) -> list[str]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from contextlib import AbstractContextManager, nullcontext
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -25,6 +25,7 @@ from typing_extensions import override
 from dpcore.errors import AwayError, InstallationError
 from dpcore.workspace.engines import connect
 from dpcore.workspace.turns import turn
+from dpcore.workspace.unchanged import answers
 
 #: Revision that this code reads and writes; the newest script in ``migrations/versions``.
 HEAD: Final = "0010"
@@ -371,9 +372,16 @@ def watch(engine: Engine, by: Watch) -> None:
     engine.update_execution_options(frostglass_watch=by)
 
 
-def read(engine: Engine, work: Callable[[Connection], T]) -> T:
-    """Run ``work`` in one transaction that writes nothing and sees one state of the database."""
-    return _repeat(lambda: _reading(engine, work), _patience(engine))
+def read(engine: Engine, work: Callable[[Connection], T], *, question: Hashable = None) -> T:
+    """Run ``work`` in one transaction that writes nothing and sees one state of the database.
+
+    Parameters
+    ----------
+    question : hashable, optional
+        What ``work`` finds out, in full. If the database has not changed since this was asked, the answer of that
+        time is given again: it must be immutable, and depend on nothing but question and database.
+    """
+    return _repeat(lambda: _reading(engine, work, question), _patience(engine))
 
 
 def write(engine: Engine, work: Callable[[Connection], T], *, patience: float | None = None) -> T:
@@ -412,9 +420,17 @@ def _patience(engine: Engine) -> float:
     return float(engine.get_execution_options().get("frostglass_patience", 0.0))
 
 
-def _reading(engine: Engine, work: Callable[[Connection], T]) -> T:
-    with engine.connect() as connection, connection.begin():
-        return work(connection)
+def _reading(engine: Engine, work: Callable[[Connection], T], question: Hashable) -> T:
+    with engine.connect() as connection:
+        known = None if question is None else answers(connection)
+        if known is not None and question in known:
+            found: T = known[question]
+            return found
+        with connection.begin():
+            found = work(connection)
+        if known is not None:
+            known[question] = found
+        return found
 
 
 def _writing(engine: Engine, work: Callable[[Connection], T]) -> T:

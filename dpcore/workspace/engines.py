@@ -42,8 +42,9 @@ def connect(url: str) -> Engine:
 
 def _sqlite(url: str) -> Engine:
     file = sqlite_file(url)
-    # Values are never part of an error's text: it may reach a log.
-    engine = sa.create_engine(url, hide_parameters=True)
+    # Values are never part of an error's text: it may reach a log. The connection of the last reader has answers.
+    more = {} if file is None else {"pool_use_lifo": True}
+    engine = sa.create_engine(url, hide_parameters=True, **more)
     if file is not None:
         private_folder(file.parent)
         _private_file(file)

@@ -139,7 +139,12 @@ class Grants:
 
     def requests(self, datasets: Collection[str] | None = None, analyst: str | None = None) -> list[BudgetRequest]:
         """Requests, oldest first: those on some data sets, and of one analyst, or all."""
-        return read(self._engine, lambda connection: _requests(connection, datasets, analyst))
+
+        def work(connection: Connection) -> tuple[BudgetRequest, ...]:
+            return tuple(_requests(connection, datasets, analyst))
+
+        about = None if datasets is None else frozenset(datasets)
+        return list(read(self._engine, work, question=("requests", about, analyst)))
 
     def accounts(self, dataset_id: str) -> list[Account]:
         """Everybody who was given budget, asked for it or used it, by name."""

@@ -372,12 +372,15 @@ class Ledger:
         ``left`` obeys every cap on the sum of runs, whichever is nearest.
         """
         if analyst is None:
-            return read(self._engine, lambda connection: balance_of(connection, dataset_id))
+            return read(
+                self._engine, lambda connection: balance_of(connection, dataset_id), question=("balance", dataset_id)
+            )
         return self.means(dataset_id, analyst).balance
 
     def means(self, dataset_id: str, analyst: str) -> Means:
         """What an analyst may spend, as it is at one moment. Raises ``NotFoundError``."""
-        return read(self._engine, lambda connection: means_of(connection, dataset_id, analyst))
+        question = ("means", dataset_id, analyst)
+        return read(self._engine, lambda connection: means_of(connection, dataset_id, analyst), question=question)
 
     def reserved(self, reservation_id: str) -> Loss:
         """What was reserved for a run. Raises ``NotFoundError``."""

@@ -51,12 +51,16 @@ def write_note(engine: Engine, release_id: str, name: str, note: str, author: st
 
 def read_notes(engine: Engine, datasets: Collection[str] | None = None) -> dict[str, ReleaseNote]:
     """Notes by release: those on some data sets, or all."""
-    chosen = sa.select(release_notes)
-    if datasets is not None:
-        chosen = chosen.join(releases, releases.c.id == _R.release_id)
-        chosen = chosen.where(releases.c.dataset_id.in_(datasets))
-    rows = read(engine, lambda connection: connection.execute(chosen).mappings().all())
-    return {row["release_id"]: ReleaseNote(**row) for row in rows}
+
+    def work(connection: Connection) -> tuple[ReleaseNote, ...]:
+        chosen = sa.select(release_notes)
+        if datasets is not None:
+            chosen = chosen.join(releases, releases.c.id == _R.release_id)
+            chosen = chosen.where(releases.c.dataset_id.in_(datasets))
+        return tuple(ReleaseNote(**row) for row in connection.execute(chosen).mappings())
+
+    about = None if datasets is None else frozenset(datasets)
+    return {note.release_id: note for note in read(engine, work, question=("notes", about))}
 
 
 def checked_name(name: str) -> str:

@@ -213,7 +213,7 @@ class RunQueue:
     def _running(self) -> list[tuple[str, ProcessIdentity]]:
         """Runs that a worker is at, each with that worker."""
         chosen = sa.select(_J.run_id, _J.worker).where(_J.state == "running")
-        rows = read(self._engine, lambda connection: connection.execute(chosen).all())
+        rows = read(self._engine, lambda connection: tuple(connection.execute(chosen).all()), question="running")
         return [(run, ProcessIdentity.parse(worker)) for run, worker in rows]
 
     def status(self, run_id: str) -> RunStatus:
@@ -225,7 +225,7 @@ class RunQueue:
                 raise NotFoundError("There is no such run.")
             return _status(row)
 
-        return read(self._engine, work)
+        return read(self._engine, work, question=("run", run_id))
 
     def statuses(
         self,
@@ -234,18 +234,19 @@ class RunQueue:
         active: bool = False,
     ) -> list[RunStatus]:
         """Runs, newest first: those on some data sets, and of one analyst, or all."""
-        chosen = _listing().order_by(_J.number.desc())
-        if datasets is not None:
-            chosen = chosen.where(_J.dataset_id.in_(datasets))
-        if analyst is not None:
-            chosen = chosen.where(_J.analyst == analyst)
-        if active:
-            chosen = chosen.where(_J.state.in_(ACTIVE_STATES))
 
-        def work(connection: Connection) -> list[RunStatus]:
-            return [_status(row) for row in connection.execute(chosen).mappings()]
+        def work(connection: Connection) -> tuple[RunStatus, ...]:
+            chosen = _listing().order_by(_J.number.desc())
+            if datasets is not None:
+                chosen = chosen.where(_J.dataset_id.in_(datasets))
+            if analyst is not None:
+                chosen = chosen.where(_J.analyst == analyst)
+            if active:
+                chosen = chosen.where(_J.state.in_(ACTIVE_STATES))
+            return tuple(_status(row) for row in connection.execute(chosen).mappings())
 
-        return read(self._engine, work)
+        about = None if datasets is None else frozenset(datasets)
+        return list(read(self._engine, work, question=("runs", about, analyst, active)))
 
 
 def _claimed_before(connection: Connection, tried: Collection[int], values: Mapping[str, str]) -> RowMapping | None:

@@ -54,11 +54,13 @@ class Released:
 
     def sharing(self, datasets: Collection[str], *, reader: str | None) -> dict[str, Sharing]:
         """Owner of each release that ``reader`` may read, and whether it is shared."""
-        chosen = sa.select(_R.id, _R.analyst, _shared().label("shared")).where(
-            _R.dataset_id.in_(datasets), _readable(reader)
-        )
-        rows = read(self._engine, lambda connection: connection.execute(chosen).all())
-        return {row.id: Sharing(row.analyst, bool(row.shared)) for row in rows}
+
+        def work(connection: Connection) -> tuple[tuple[str, Sharing], ...]:
+            chosen = sa.select(_R.id, _R.analyst, _shared().label("shared"))
+            rows = connection.execute(chosen.where(_R.dataset_id.in_(datasets), _readable(reader)))
+            return tuple((row.id, Sharing(row.analyst, bool(row.shared))) for row in rows)
+
+        return dict(read(self._engine, work, question=("sharing", frozenset(datasets), reader)))
 
     def share(self, release_id: str, shared: bool, *, owner: str) -> Sharing:
         """Let everybody who sees the data set read a release, or no longer.

@@ -194,12 +194,16 @@ class Store:
 
     def datasets(self) -> list[DatasetInfo]:
         """Every data set, oldest first."""
-        return read(self._engine, lambda connection: _infos(connection, sa.true()))
+        found = read(self._engine, lambda connection: tuple(_infos(connection, sa.true())), question="data sets")
+        return list(found)
 
     def dataset(self, dataset_id: str) -> DatasetInfo:
         """One data set by id or, failing that, by name. Raises ``NotFoundError``."""
-        named = sa.or_(datasets.c.id == dataset_id, datasets.c.name == dataset_id)
-        found = read(self._engine, lambda connection: _infos(connection, named))
+
+        def work(connection: Connection) -> tuple[DatasetInfo, ...]:
+            return tuple(_infos(connection, sa.or_(datasets.c.id == dataset_id, datasets.c.name == dataset_id)))
+
+        found = read(self._engine, work, question=("data set", dataset_id))
         if not found:
             raise NotFoundError("There is no such data set.")
         exact = [info for info in found if info.id == dataset_id]

@@ -25,7 +25,7 @@ from dpcore.service import Service
 from dpcore.workspace.requests import RunRequest
 from pages.components.visitor.menu import MENU
 from tests.browser.conftest import knows_the_tour
-from tests.browser.test_browser import Server, choose, go, invented, open_review, serve
+from tests.browser.test_browser import Server, choose, go, invented, open_page, open_review, serve
 from tests.support.hostile_names import DIED, EVERYTHING, LEFT, RIGHT, SCHEMA, Watch, people
 from tests.support.refusals import listen
 
@@ -94,7 +94,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Filled]:
     home = tmp_path_factory.mktemp("filled") / "home"
     runs = Results(home)
     assert runs["tree"] != runs["first_look"]
-    with serve(home) as running:
+    with serve(home, FROSTGLASS_WORKERS="0") as running:
         yield running, runs
 
 
@@ -165,8 +165,8 @@ def test_the_result_of_every_family_is_accessible(browser, filled):
 
 
 def test_chosen_options_can_be_read_on_a_dark_ground(browser, filled):
-    page = visit(browser, filled[0], "dark")
-    go(page, "Report")
+    page = window(browser, "dark")
+    open_page(page, filled[0], "Report")
     choose(page, page.get_by_role("combobox", name="Results"), re.compile("."))
     page.keyboard.press("Escape")
     expect(page.get_by_test_id("stMultiSelect").locator("[data-tag]")).not_to_have_count(0)
@@ -176,21 +176,9 @@ def test_chosen_options_can_be_read_on_a_dark_ground(browser, filled):
     assert found == []
 
 
-def test_axe_would_find_a_fault(page, filled):
-    page.goto(filled[0].url)
-    expect(page.get_by_role("heading", name="Data sets", exact=True)).to_be_visible()
-    page.evaluate(
-        "document.querySelector('h1').insertAdjacentHTML('afterend',"
-        ' \'<p style="color:#999;background:#fff">pale</p><img src="x.png">\')'
-    )
-    found = "\n".join(faults(page))
-    assert "color-contrast" in found
-    assert "image-alt" in found
-
-
 def test_pages_and_figures_follow_the_visitor(browser, filled):
     server, runs = filled
-    page = visit(browser, server, "dark")
+    page = window(browser, "dark")
     page.goto(f"{server.url}/tree?run={runs['tree']}")
     expect(page.get_by_text("Finished.")).to_be_visible()
     heading = page.locator(".js-plotly-plot text", has_text="Group: prediction").first
@@ -274,22 +262,8 @@ def test_every_page_is_accessible_keeps_the_policy_and_leads_nowhere(
     assert (found, heard, watch.found) == ([], [], [])
 
 
-def test_lures_would_be_found(page: Page, filled: Filled) -> None:
-    watch = Watch(page)
-    page.goto(filled[0].url)
-    settle(page)
-    page.evaluate(
-        "document.body.insertAdjacentHTML('beforeend', "
-        '\'<a href="mailto:ann@evil.example">x</a><img src="https://evil.example/x">\')'
-    )
-    watch.look()
-    told = "\n".join(watch.found)
-    assert ": mailto:ann@evil.example" in told
-    assert ": https://evil.example/x" in told
-
-
-def test_the_listener_would_hear_of_a_violation(page: Page, filled: Filled) -> None:
-    heard = listen(page)
+def test_a_fault_a_lure_and_a_violation_would_be_found(page: Page, filled: Filled) -> None:
+    heard, watch = listen(page), Watch(page)
     page.goto(filled[0].url)
     settle(page)
     page.evaluate(
@@ -303,6 +277,21 @@ def test_the_listener_would_hear_of_a_violation(page: Page, filled: Filled) -> N
     assert {"img-src", "script-src-elem"} <= {
         word for line in heard if "policy violation" in line for word in line.split()
     }
+    page.evaluate(
+        "document.body.insertAdjacentHTML('beforeend', "
+        '\'<a href="mailto:ann@evil.example">x</a><img src="https://evil.example/x">\')'
+    )
+    watch.look()
+    told = "\n".join(watch.found)
+    assert ": mailto:ann@evil.example" in told
+    assert ": https://evil.example/x" in told
+    page.evaluate(
+        "document.querySelector('h1').insertAdjacentHTML('afterend',"
+        ' \'<p style="color:#999;background:#fff">pale</p><img src="x.png">\')'
+    )
+    found = "\n".join(faults(page))
+    assert "color-contrast" in found
+    assert "image-alt" in found
 
 
 @pytest.mark.slow

@@ -167,10 +167,14 @@ def choose(page: Page, box: Locator, *options: str | re.Pattern[str], search: st
             pytest.fail(f"the list offers no {option}")
 
 
+def open_page(page: Page, server: Server, title: str) -> None:
+    """Come to a page by its address."""
+    page.goto(server.page(title.lower().replace(" ", "_")))
+    expect(page.get_by_role("heading", name=title, exact=True)).to_be_visible()
+
+
 def open_rule_list(page: Page, server: Server) -> None:
-    page.goto(server.page())
-    expect(page.get_by_role("heading", name="Data sets", exact=True)).to_be_visible()
-    go(page, "Rule list")
+    open_page(page, server, "Rule list")
     expect(page.get_by_text("Noise on a count: ±")).to_be_visible()
 
 
@@ -269,9 +273,7 @@ def test_from_data_set_to_result(page: Page, ward: Server) -> None:
 
 
 def open_tree(page: Page, server: Server, title: str = "Tree") -> None:
-    page.goto(server.page())
-    expect(page.get_by_role("heading", name="Data sets", exact=True)).to_be_visible()
-    go(page, title)
+    open_page(page, server, title)
     expect(page.get_by_text("Noise on a")).to_be_visible()
 
 
@@ -341,6 +343,7 @@ def test_a_forest_tells_of_a_case(page: Page, ward: Server) -> None:
     assert spent(ward) == ONE_SPEND
 
 
+@pytest.mark.slow
 def test_shapes_from_the_form_to_one_case(page: Page, ward: Server) -> None:
     open_tree(page, ward, "Shape functions")
     expect(page.locator(".fg-meter")).to_contain_text("Counted at δ = 10⁻⁵.")
@@ -473,7 +476,7 @@ def test_an_unforeseen_error_shows_a_fixed_page_and_logs_no_text(page: Page, tmp
     home = tmp_path / "home"
     with Service(home=home, workers=0) as service:
         service.add_dataset(invented(), Schema.from_text(SCHEMA_TEXT), budget=Decimal(2))
-    with serve(home, PYTHONPATH=f"{tmp_path}:{ROOT}") as server:
+    with serve(home, PYTHONPATH=f"{tmp_path}:{ROOT}", FROSTGLASS_WORKERS="0") as server:
         page.goto(f"{server.url}/releases")
         expect(page.get_by_text("This page could not be shown")).to_be_visible()
         heard.look(page)

@@ -41,7 +41,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         for name in ("ward 1", "ward 2", ODD):
             schema = Schema.from_text(SCHEMA_TEXT.replace("name: ward", f"name: {json.dumps(name)}"))
             service.add_dataset(invented(), schema, budget=Decimal(2), public=True)
-    with serve(home, PYTHONPATH=str(folder)) as running:
+    with serve(home, PYTHONPATH=str(folder), FROSTGLASS_WORKERS="0") as running:
         running.dataset = "ward 2"
         yield running
 

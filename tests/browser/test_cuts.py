@@ -6,21 +6,21 @@ import os
 import re
 from decimal import Decimal
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from dpcore.workspace.requests import RunRequest
-from tests.browser.test_browser import Server, choose, go, open_review, settled, spent
+from tests.browser.test_browser import Server, choose, open_page, open_review, settled, spent
 
 
+@pytest.mark.slow
 def test_cut_points_of_a_first_look_are_chosen_said_back_and_reviewed(page: Page, ward: Server) -> None:
     with ward.service() as service:
         [info] = [info for info in service.datasets() if info.name == ward.dataset]
         request = RunRequest(dataset_id=info.id, algorithm="summaries", epsilon=Decimal("0.5"))
         look = service.wait(service.submit(request, os.urandom(9).hex()), 60).release_id
     paid = spent(ward)
-    page.goto(ward.page())
-    expect(page.get_by_role("heading", name="Data sets", exact=True)).to_be_visible()
-    go(page, "Tree")
+    open_page(page, ward, "Tree")
     box = page.get_by_role("combobox", name="Cut points from a first look")
     choose(page, box, re.compile(f"^First look of .*{look[:6]}$"))
     expect(page.get_by_text("Cut points: age at ")).to_be_visible()

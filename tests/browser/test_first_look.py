@@ -17,8 +17,8 @@ from tests.browser.test_browser import (
     Server,
     choose,
     finished,
-    go,
     invented,
+    open_page,
     settled,
     spend_button,
     spent,
@@ -55,9 +55,7 @@ def look_up(page: Page, label: str, value: str) -> None:
 
 
 def test_from_the_data_set_to_all_columns_one_column_and_table_one(page: Page, server: Server) -> None:
-    page.goto(server.page())
-    expect(page.get_by_role("heading", name="Data sets", exact=True)).to_be_visible()
-    go(page, "First look")
+    open_page(page, server, "First look")
     expect(page.get_by_text("Noise on a count of a column: ±")).to_be_visible()
     look_up(page, "Groups to compare", "died")
     # Two clicks: review, spend.

@@ -47,7 +47,7 @@ class Hand:
 
 @pytest.fixture
 def empty(tmp_path: Path) -> Iterator[Server]:
-    with serve(tmp_path / "home") as running:
+    with serve(tmp_path / "home", FROSTGLASS_WORKERS="0") as running:
         yield running
 
 

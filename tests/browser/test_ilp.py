@@ -19,7 +19,7 @@ from tests.browser.test_browser import (
     choose,
     click_until,
     finished,
-    go,
+    open_page,
     open_review,
     settled,
     spend_button,
@@ -46,9 +46,7 @@ def releases(server: Server) -> list[Release]:
 
 
 def open_rules(page: Page, server: Server) -> None:
-    page.goto(server.page())
-    expect(page.get_by_role("heading", name="Data sets", exact=True)).to_be_visible()
-    go(page, "Relational rules")
+    open_page(page, server, "Relational rules")
     expect(page.get_by_text("possible clauses")).to_be_visible()
 
 
@@ -64,8 +62,7 @@ def tab(page: Page, name: str) -> None:
 
 
 def test_from_trains_to_a_case_of_ones_own(page: Page, server: Server) -> None:
-    page.goto(server.page())
-    go(page, "Relational rules")
+    open_page(page, server, "Relational rules")
     expect(page.get_by_text("37 conditions make")).to_be_visible()
     expect(page.get_by_text("no private method can be reliable")).to_be_visible()
     assert spent(server) == (0, 0, 0)

@@ -42,6 +42,7 @@ def alone(tmp_path: Path) -> Iterator[Server]:
 
 def tick(table: Locator, row: int) -> None:
     """The box before a row of a table that is drawn on a canvas."""
+    settled(table.page)  # A click on a table that is being drawn anew is lost.
     table.click(position={"x": 15, "y": _ROW * row + 50})
 
 

@@ -27,7 +27,7 @@ from tests.browser.test_browser import (
     choose,
     click_until,
     finished,
-    go,
+    open_page,
     open_review,
     settled,
     spend_button,
@@ -64,9 +64,7 @@ def read_again(page: Page, found_before: tuple[Server, str]) -> RedescriptionSet
 
 def run_once(page: Page, server: Server) -> RedescriptionSet:
     """Find some on the page, and read what was released."""
-    page.goto(server.page())
-    expect(page.get_by_role("heading", name="Data sets", exact=True)).to_be_visible()
-    go(page, "Redescriptions")
+    open_page(page, server, "Redescriptions")
     expect(page.get_by_text("Noise on")).to_be_visible()
     open_review(page)
     spend_button(page).click()

@@ -4,35 +4,29 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from dpcore.domain.schema import Schema
 from dpcore.report.dossier import Dossier
 from dpcore.report.page import dossier_page
-from dpcore.service import Service
 from dpcore.workspace.requests import RunRequest
-from tests.browser.test_browser import SCHEMA_TEXT, Server, choose, go, invented, serve, settled
+from tests.browser.test_browser import Server, choose, go, open_page, settled
 from tests.support import reports
 
 
 @pytest.fixture
-def server(tmp_path: Path) -> Iterator[Server]:
+def server(ward: Server) -> Server:
     """A data set with a rule list and a tree."""
-    home = tmp_path / "home"
-    with Service(home=home, workers=0) as service:
-        schema = Schema.from_text(SCHEMA_TEXT)
-        info = service.add_dataset(invented(), schema, budget=Decimal(2))
+    with ward.service() as service:
+        info = service.dataset(ward.dataset)
         for algorithm, epsilon in (("rule_list", "0.5"), ("tree", "0.7")):
             chosen = {"algorithm": algorithm, "target": "died", "epsilon": Decimal(epsilon), "pure": True}
             request = RunRequest(dataset_id=info.id, **chosen)
             assert service.run(service.submit(request, os.urandom(8).hex())).state == "done"
-    with serve(home) as running:
-        yield running
+    return ward
 
 
 def opened_alone(browser: Browser, file: Path) -> tuple[Page, list[str]]:
@@ -66,9 +60,7 @@ def pages_of(pdf: bytes) -> int:
 
 
 def test_from_results_to_a_dossier(page: Page, server: Server, browser: Browser, tmp_path: Path) -> None:
-    page.goto(server.url)
-    expect(page.get_by_role("heading", name="Data sets", exact=True)).to_be_visible()
-    go(page, "Releases")
+    open_page(page, server, "Releases")
     page.get_by_text("Name and note (free)").click()
     page.get_by_label("Name", exact=True).fill("Who dies")
     page.get_by_role("button", name="Save name and note").click()

@@ -32,7 +32,7 @@ WStates.remove_stale_widgets = late
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[Server]:
     (tmp_path / "sitecustomize.py").write_text(LATE_END)
-    with serve(tmp_path / "home", PYTHONPATH=str(tmp_path)) as running:
+    with serve(tmp_path / "home", PYTHONPATH=str(tmp_path), FROSTGLASS_WORKERS="0") as running:
         yield running
 
 

@@ -18,7 +18,7 @@ LONG = "{name: long, max_rows: 1000, privacy_unit: {column: who}, columns: [{nam
 
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[Server]:
-    with serve(tmp_path / "home") as running:
+    with serve(tmp_path / "home", FROSTGLASS_WORKERS="0") as running:
         yield running
 
 

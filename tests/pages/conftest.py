@@ -6,7 +6,8 @@ from functools import cache
 
 import pytest
 from streamlit.components.v2 import manifest_scanner
-from streamlit.testing.v1 import local_script_runner
+from streamlit.runtime.scriptrunner.script_cache import ScriptCache
+from streamlit.testing.v1 import app_test, local_script_runner
 from streamlit.testing.v1.local_script_runner import LocalScriptRunner
 
 from pages.components.kit import tabs
@@ -18,7 +19,10 @@ __all__ = ["home", "visit"]
 # A server looks through all installed packages once, a test for every page that it opens.
 manifest_scanner.scan_component_manifests = cache(manifest_scanner.scan_component_manifests)
 
-_IS_OPEN = tabs._is_open
+# And it compiles a page once.
+app_test.ScriptCache = local_script_runner.ScriptCache = cache(ScriptCache)
+
+_IS_OPEN = tabs.is_open
 _look = local_script_runner.require_widgets_deltas
 
 
@@ -35,10 +39,10 @@ local_script_runner.require_widgets_deltas = _wait
 @pytest.fixture(autouse=True)
 def every_tab(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every tab of a result counts as open: a test reads what is in all of them."""
-    monkeypatch.setattr(tabs, "_is_open", lambda _: True)
+    monkeypatch.setattr(tabs, "is_open", lambda _: True)
 
 
 @pytest.fixture
 def one_by_one(every_tab: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Tabs are opened one by one, as in a browser."""
-    monkeypatch.setattr(tabs, "_is_open", _IS_OPEN)
+    monkeypatch.setattr(tabs, "is_open", _IS_OPEN)

@@ -17,6 +17,8 @@ from tests.support.page_tools import add_ward, button, checked, open_page, words
 def test_a_token_is_shown_once_and_can_be_ended():
     add_ward()
     app = open_page()
+    assert "You have no token" not in words(app)  # Nothing of it is made before somebody opens it.
+    app = open_page(state={"for-programs": True})
     assert "You have no token that is good now." in words(app)
     button(app, "Get a token").click().run()
     [token] = [item.value for item in checked(app).code if item.value.startswith("fgt_")]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 
 import streamlit as st
+from streamlit.elements.lib.mutable_expander_container import ExpanderContainer
 from streamlit.elements.lib.mutable_tab_container import TabContainer
 
 
@@ -24,7 +25,7 @@ def show(parts: Mapping[str, Callable[[], None]], key: str, stay: Collection[str
     opened: set[str] = st.session_state.setdefault(f"{key}-opened", set())
     tabs = dict(zip(parts, st.tabs(list(parts), key=key, on_change="rerun"), strict=True))
     for name, tab in tabs.items():
-        if _is_open(tab):
+        if is_open(tab):
             opened.add(name)
         elif name not in opened or name not in stay:
             continue
@@ -36,5 +37,6 @@ def show(parts: Mapping[str, Callable[[], None]], key: str, stay: Collection[str
 show_apart = st.fragment(show)
 
 
-def _is_open(tab: TabContainer) -> bool:
-    return bool(tab.open)
+def is_open(part: TabContainer | ExpanderContainer) -> bool:
+    """Whether somebody has opened a tab, or a part that is closed at first."""
+    return bool(part.open)

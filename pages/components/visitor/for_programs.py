@@ -21,7 +21,11 @@ def show() -> None:
     """Get a token, see it once, end those that there are."""
     if not login.may("analyst", "teacher"):
         return
-    with st.expander("For programs and notebooks", icon=":material/terminal:", key="for-programs"):
+    with st.expander(
+        "For programs and notebooks", icon=":material/terminal:", key="for-programs", on_change="rerun"
+    ) as part:
+        if not part.open:  # What colours the code is larger than all the rest of the page.
+            return
         st.markdown(text("for_programs"))
         with st.container(horizontal=True):
             wanted = st.button("Get a token", key="token-get")
