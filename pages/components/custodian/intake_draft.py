@@ -47,6 +47,8 @@ class Draft:
     #: How the main file is read, in words.
     read_as: str = ""
     stored: DatasetInfo | None = None
+    #: What is to be known of further rows that were stored: read off the records, too.
+    told: str = ""
     answers: dict[str, Any] = field(default_factory=dict)
     #: What was last written on the desk by this draft, or read from there.
     noted: str = ""
