@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 import sys
 import time
 from collections.abc import Callable
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import sqlalchemy as sa
 from sqlalchemy.engine import Engine
 from sqlalchemy.exc import OperationalError
 
@@ -95,6 +97,50 @@ def test_a_commit_whose_answer_was_lost_is_one_commit(engine: Engine, monkeypatc
     assert tried() == 2
     assert [line.kind for line in ledger.entries("data")].count("commit") == 1
     assert RunQueue(engine).status(run).release_id == release.id
+
+
+@pytest.mark.parametrize("times", [1, 2 * database._ATTEMPTS])
+def test_a_result_that_finds_no_room_is_stored_once_there_is_some(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch, times: int
+) -> None:
+    run, runs = queued(engine), RunQueue(engine)
+    Ledger(engine).touch(run)
+    begun: list[None] = []
+
+    def limit(connection: Any) -> None:
+        begun.append(None)
+        most = 1 if len(begun) <= times else 10**6  # No limit is below what the file has already.
+        connection.exec_driver_sql(f"PRAGMA max_page_count = {most}")
+
+    sa.event.listen(engine, "begin", limit)
+    monkeypatch.setattr(database.time, "sleep", lambda seconds: None)
+    release = release_for(HALF).model_copy(update={"dataset_name": "many pages " * 10_000})
+    runs.complete(run, release)
+    assert len(begun) == times + 1
+    assert runs.status(run).release_id == release.id
+    assert [line.kind for line in Ledger(engine).entries("data")].count("commit") == 1
+
+
+@pytest.mark.parametrize(
+    ("code", "waits"), [("FULL", True), ("IOERR", True), ("IOERR_WRITE", True), ("CORRUPT", False), ("READONLY", False)]
+)
+def test_only_a_disk_that_may_come_back_is_waited_for(code: str, waits: bool) -> None:
+    fault = sqlite3.OperationalError("told in letters")
+    fault.sqlite_errorcode = getattr(sqlite3, f"SQLITE_{code}")
+    error = OperationalError("a statement", {}, fault)
+    tried: list[None] = []
+
+    def once() -> None:
+        tried.append(None)
+        if len(tried) < 3:
+            raise error
+
+    if waits:
+        database._repeat(once, 60)
+    else:
+        with pytest.raises(OperationalError):
+            database._repeat(once, 60)
+    assert len(tried) == (3 if waits else 1)
 
 
 def test_a_claim_whose_answer_was_lost_claims_no_second_run(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
