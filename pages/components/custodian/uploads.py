@@ -7,8 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import streamlit as st
-from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from dpcore.intake.parts import ENDINGS
 from dpcore.intake.sql_files import DATABASE_ENDINGS
@@ -101,13 +99,7 @@ def let_go(place: str, files: list[Any]) -> None:
     Not the other places: a large file may be on its way to one of them.
     """
     st.session_state[_round(place)] = st.session_state.get(_round(place), 0) + 1
-    context = get_script_run_ctx()
-    manager = context.uploaded_file_mgr if context else None
-    if context is None or not isinstance(manager, MemoryUploadedFileManager):
-        return
-    for file in files:
-        manager.remove_file(context.session_id, file.file_id)
-        upload_gate.taken(context.session_id, file.file_id)
+    upload_gate.let_go(files)
 
 
 def _keep(desk: Desk, place: str, files: list[Any], *, replaced: list[KeptFile]) -> None:
