@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import streamlit as st
 
-from dpcore.errors import LossError
+from dpcore.errors import LossError, UncertainError
 from dpcore.workspace.desks import DAYS, Desk, KeptFile
 from dpcore.workspace.requests import DatasetInfo
 from pages.components.custodian import (
@@ -350,7 +350,7 @@ def _keep(
 ) -> None:
     """Store what was uploaded, beside the page; then it leaves the desk. Or say what would be lost."""
     accepted = intake_check.accepted()
-    draft.findings = []
+    draft.findings, draft.uncertain = [], False
 
     def act(service: Service, watch: Watch) -> None:
         with telling(desk, draft, draft.faults.append):
@@ -360,6 +360,9 @@ def _keep(
             except LossError:
                 draft.findings = service.examine(files[1], files[0], right=files[2], after=after, watch=watch)
                 return
+            except UncertainError:
+                draft.uncertain = True
+                raise
             desk.drop(*(file.file_id for file in uploads.all))
 
     write_down(desk, draft)
@@ -381,7 +384,8 @@ def _show_faults(draft: Draft) -> None:
     if draft.faults:
         first, more = draft.faults[:_SEEN], draft.faults[_SEEN:]
         listed = "\n".join(f"- {fault}" for fault in first)
-        st.error(f"Nothing was stored. What you typed is kept.\n\n{listed}", title="Please correct")
+        stored, title = ("", "Please look") if draft.uncertain else ("Nothing was stored. ", "Please correct")
+        st.error(f"{stored}What you typed is kept.\n\n{listed}", title=title)
         if more:
             with st.expander(f"{len(more)} more"):
                 st.markdown("\n".join(f"- {fault}" for fault in more))
