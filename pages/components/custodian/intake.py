@@ -65,6 +65,10 @@ def show() -> None:
     """Upload, describe, store."""
     above = st.container()
     desk = access.service().desk()
+    _, problem = access.attempt(desk.files)
+    if problem is not None:
+        st.error(problem)
+        return
     question(desk)
     work = upload_reading.current()  # First: once it has ended, what it did is seen below.
     earlier: Draft | None = st.session_state.get(STATE)

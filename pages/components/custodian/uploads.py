@@ -184,6 +184,11 @@ def _dialog(desk: Desk, file: KeptFile) -> None:
 
 
 def _drop(desk: Desk, file: KeptFile) -> None:
+    """Remove a file, or keep why it cannot be, to be told."""
+    _, st.session_state[f"upload-problem-{file.place}"] = access.attempt(partial(_delete, desk, file))
+
+
+def _delete(desk: Desk, file: KeptFile) -> None:
     """Remove a file, and with the main one all else; not while they are read, as the page says."""
     if file.file_id not in (kept.file_id for kept in desk.files()):
         return  # It is gone already, and what lies there now was brought in another tab.
