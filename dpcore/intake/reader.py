@@ -163,8 +163,10 @@ def _header(_: Tell, path: Any) -> list[str]:
 
 def _describe(_: Tell, path: Any) -> str:
     from dpcore.intake.files import describe
+    from dpcore.intake.sql_files import database_description, is_database
 
-    return describe(_source(path))
+    source = _source(path)
+    return database_description(source) if isinstance(source, Path) and is_database(source) else describe(source)
 
 
 def _sheets(_: Tell, path: str) -> list[str]:

@@ -120,15 +120,20 @@ def _append(desk: Desk, uploads: Uploads, draft: Draft, further: append.Further)
         chosen = {"right": given[2], "max_rows": further.max_rows, "tell": partial(setattr, draft, "told"), **how}
         return service.append_rows(further.dataset.id, given[1], **chosen)
 
+    _say_how_it_is_read(draft)
     if intake_check.show(draft.findings, None) or further.go:
         draft.faults = []
         _keep(desk, uploads, draft, given, add, after=further.dataset.id)
 
 
-def _describe_anew(desk: Desk, uploads: Uploads, draft: Draft) -> None:
-    st.header("Describe it", anchor=False)
+def _say_how_it_is_read(draft: Draft) -> None:
     if draft.read_as:
         st.caption(f"Read as {plain(draft.read_as)}.")
+
+
+def _describe_anew(desk: Desk, uploads: Uploads, draft: Draft) -> None:
+    st.header("Describe it", anchor=False)
+    _say_how_it_is_read(draft)
     st.session_state.update(draft.fresh)
     draft.fresh = {}
     way = st.segmented_control(
