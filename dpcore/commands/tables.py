@@ -25,7 +25,10 @@ TableOption = Annotated[
 ]
 EncodingOption = Annotated[
     str | None,
-    typer.Option(metavar="NAME", help="How letters are written in CSV files that are not UTF-8, such as windows-1252."),
+    typer.Option(
+        metavar="NAME",
+        help="How letters are written in files that are not UTF-8, such as windows-1252.",
+    ),
 ]
 DecimalOption = Annotated[
     bool,
