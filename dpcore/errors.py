@@ -64,6 +64,10 @@ class AwayError(InstallationError):
     """Home folder or database cannot be used now, but perhaps later: it is worth trying again."""
 
 
+class UncertainError(AwayError):
+    """The database went away as something was stored, which may be there or not."""
+
+
 class ClusterError(FrostglassError):
     """The cluster that answers questions to records cannot be used."""
 

@@ -10,6 +10,9 @@ if TYPE_CHECKING:
 
 #: A spreadsheet takes a cell that begins like this for a formula.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+#: Where a spreadsheet of another country, or one that is told so, ends a cell, whatever quotation marks say.
+_SEPARATORS = re.compile(r"([;|\t\r\n])")
+_PIECE = re.compile(r'[\s"]*[-=+@＝＋－＠]')
 #: A number, or signs alone: nothing that a formula could be made of.
 _HARMLESS = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[-+=/ ]+")
 
@@ -17,13 +20,20 @@ _HARMLESS = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[-+=/ ]+")
 def safe_cell(typed: str | None) -> str:
     """Text for a cell: with an apostrophe in front if a spreadsheet would run it as a formula.
 
-    A number stays as it is, also with a sign, and so do signs without anything that they could be applied to: ``++``.
+    The same holds of each piece, if it is divided at semicolons, bars, tabs or ends of lines. A number stays as it
+    is, also with a sign, and so do signs without anything that they could be applied to: ``++``.
 
     Source: OWASP, "CSV Injection".
     """
     text = (typed or "").replace("\0", "")
     begins = text.startswith(_FORMULA) or text.lstrip().startswith(_FORMULA)
-    return f"'{text}" if begins and not _HARMLESS.fullmatch(text) else text
+    mark = "'" if begins and not _HARMLESS.fullmatch(text) else ""
+    first, *more = _SEPARATORS.split(text)
+    return mark + first + "".join(map(_safe_piece, more))
+
+
+def _safe_piece(piece: str) -> str:
+    return f"'{piece}" if _PIECE.match(piece) and not _HARMLESS.fullmatch(piece) else piece
 
 
 def frame_csv(frame: pd.DataFrame) -> str:

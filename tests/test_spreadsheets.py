@@ -27,7 +27,24 @@ def test_signs_before_anything_get_an_apostrophe(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["-5", "+0.25", "-1e-05", "-.5", "20 to 100", "a-b", "", "1+1", "+", "-", "++", "+/-", "="]
+    ("text", "safe"),
+    [
+        ("please;=A1", "please;'=A1"),
+        ("please|\t -cmd()", "please|\t' -cmd()"),
+        ('a;"@cmd"', 'a;\'"@cmd"'),
+        ("one\n+two", "one\n'+two"),
+        ("=A1;=A2", "'=A1;'=A2"),
+    ],
+)
+def test_each_piece_of_a_text_that_may_be_divided_gets_an_apostrophe(text: str, safe: str) -> None:
+    assert safe_cell(text) == safe
+
+
+ORDINARY = ["a; b - c", "1;2;-3;4", "20 | 30", "first\nsecond", "a;-;b", "x|y=z", "'a'; 'b'", "tab\tleft"]
+
+
+@pytest.mark.parametrize(
+    "text", ["-5", "+0.25", "-1e-05", "-.5", "20 to 100", "a-b", "", "1+1", "+", "-", "++", "+/-", "=", *ORDINARY]
 )
 def test_numbers_and_harmless_texts_stay_as_they_are(text: str) -> None:
     assert safe_cell(text) == text

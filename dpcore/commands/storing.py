@@ -178,7 +178,7 @@ def append(
         source = source_of(files[0], entity, table, right, files[1:])
         with reading_as(source, encoding, decimal_comma, sheet):
             info = service.append_rows(
-                dataset, source, right=right, max_rows=max_rows, accepted=accept or (), watch=_follow
+                dataset, source, right=right, max_rows=max_rows, accepted=accept or (), watch=_follow, tell=typer.echo
             )
         typer.echo(f"stored: '{info.title}' ({info.id}), {balance_text(service.total_balance(info.id))}")
 

@@ -25,7 +25,10 @@ TableOption = Annotated[
 ]
 EncodingOption = Annotated[
     str | None,
-    typer.Option(metavar="NAME", help="How letters are written in CSV files that are not UTF-8, such as windows-1252."),
+    typer.Option(
+        metavar="NAME",
+        help="How letters are written in files that are not UTF-8, such as windows-1252.",
+    ),
 ]
 DecimalOption = Annotated[
     bool,
@@ -50,14 +53,13 @@ def choices_of(encoding: str | None, decimal_comma: bool, sheet: str | None) -> 
 def reading_as(source: Source, encoding: str | None, decimal_comma: bool, sheet: str | None) -> Iterator[None]:
     """Let files be read as the options say, and say how they were read."""
     from dpcore.intake.choices import choosing
-    from dpcore.intake.sql_files import is_database
     from dpcore.intake.uploads import ask, files_of
 
     with choosing(choices_of(encoding, decimal_comma, sheet)):
         yield
         for file in files_of(source):
-            if not is_database(file):
-                typer.echo(f"{file.name} was read as {ask('describe', [file], path=file)}", err=True)
+            if told := ask("describe", [file], path=file):
+                typer.echo(f"{file.name} was read as {told}", err=True)
 
 
 def table_files(options: Sequence[str] | None) -> dict[str, Path]:

@@ -58,6 +58,11 @@ class People:
         """Keep the keys beside a table."""
         (directory / _FILE).write_text(json.dumps({"keys": self.keys}), encoding="utf-8")
 
+    def known(self) -> Iterator[Words]:
+        """Hashes, under the first key, of the people whose rows were stored; one for each row."""
+        for partition, people in self._partitions():
+            yield people[0, partition.present]
+
     def rows(self, kind: np.dtype[Any]) -> Iterator[Array]:
         """Rows of the main table that were stored, in the form of an ingestion."""
         for partition, people in self._partitions():

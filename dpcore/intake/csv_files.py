@@ -26,6 +26,7 @@ _NOT_TEXT = NOT_TEXT.format(guess="")
 _BROKEN = (
     "The file is not a well-formed CSV: a quotation mark is never closed, or stands inside a value. Export it again."
 )
+_CUT_OFF = "The file cannot be read to its end: it is cut off or damaged. Upload it again, or export it again."
 _LONG_HEADER = (
     "The first line of the file is too long to be a header. The first line names the columns, at "
     "most 1000; export the file again."
@@ -73,7 +74,9 @@ def _open_csv(path: Path) -> Iterator[tuple[BinaryIO, str]]:
             yield as_utf8(cast("BinaryIO", raw), chosen().encoding)
     except UnicodeDecodeError:
         raise IngestError(_NOT_TEXT) from None
-    except (OSError, EOFError, zlib.error, csv.Error):
+    except (OSError, EOFError, zlib.error):  # Of a compressed file, too.
+        raise IngestError(_CUT_OFF) from None
+    except csv.Error:
         raise IngestError(_BROKEN) from None
 
 

@@ -43,6 +43,13 @@ ENCODINGS = {
     "big5": "Big5 (Chinese)",
     "euc_kr": "EUC-KR (Korean)",
 }
+#: Those in which files of SPSS, Stata and SAS can be read, by the names that their reader knows. It drops the last
+#: letter of Vietnamese texts, and such files are never UTF-16.
+OF_STATISTICS = {
+    codec: {"mac-roman": "MACINTOSH", "euc_jp": "EUC-JP", "euc_kr": "EUC-KR"}.get(codec, codec)
+    for codec in ENCODINGS
+    if not codec.startswith("utf-16") and codec != "cp1258"
+}
 #: Encodings that are part of one of these.
 _WIDER = {"ascii": "utf-8", "utf-8-sig": "utf-8", "shift_jis": "cp932", "gb2312": "gb18030", "gbk": "gb18030"}
 #: The first bytes of a file that are looked at.

@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 
 from dpcore.arrays import Cells, Floats, Ints
+from dpcore.data.people import People
 from dpcore.domain.blocks import Block
 from dpcore.domain.columns import MISSING, RESERVED, BooleanColumn, NumericColumn
 from dpcore.domain.encoding import MISSING_WORDS, texts_of
@@ -170,10 +171,18 @@ class Examination:
     whole : bool
         Whether these are all rows of a table: further ones may well hold one value only, and be
         about people who are stored already.
+    stored : People, optional
+        Those people, where the table keeps keys.
     """
 
     def __init__(
-        self, schema: Schema, accepted: Collection[str] = (), *, learned: Collection[str] = (), whole: bool = True
+        self,
+        schema: Schema,
+        accepted: Collection[str] = (),
+        *,
+        learned: Collection[str] = (),
+        whole: bool = True,
+        stored: People | None = None,
     ) -> None:
         self._accepted, self._learned, self._whole = frozenset(accepted), frozenset(learned), whole
         self._tables: dict[str, Schema | ChildTable] = {"": schema, **{child.name: child for child in schema.children}}
@@ -182,7 +191,7 @@ class Examination:
         }
         self._orders = {name: OrderTally(name, table) for name, table in self._tables.items()}
         #: Also told how the keys of two files met, if they are joined.
-        self.keys = KeyTally(schema, whole=whole)
+        self.keys = KeyTally(schema, whole=whole, stored=stored)
 
     def of(self, chunks: Iterator[pd.DataFrame], table: str = "") -> Iterator[Block]:
         """The same rows, looked at on their way, with the codes of their values.

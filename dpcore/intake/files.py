@@ -19,7 +19,7 @@ from dpcore.intake.headers import plain_names, renamed
 from dpcore.intake.parquet_files import parquet_chunks, parquet_names, parquet_types
 from dpcore.intake.parts import Files, Part, parts_of
 from dpcore.intake.sheets import describe_sheet, sheet_chunks, sheet_columns
-from dpcore.intake.stat_files import stat_chunks, stat_types
+from dpcore.intake.stat_files import stat_chunks, stat_description, stat_types
 
 _NO_FILE = "There is no file of this name, or it cannot be opened. Check the path."
 
@@ -51,7 +51,7 @@ _FORMATS = {
     "Parquet": _Format(parquet_names, parquet_chunks, parquet_types, _named("Parquet")),
     "Excel": _Format(sheet_columns, sheet_chunks, _no_types, describe_sheet),
     **{
-        program: _Format(_names_of_statistics, stat_chunks, stat_types, _named(f"{program} file"))
+        program: _Format(_names_of_statistics, stat_chunks, stat_types, stat_description)
         for program in ("SPSS", "Stata", "SAS")
     },
 }

@@ -1,7 +1,7 @@
 """Rows that a table would lose because of their keys, counted while they are read.
 
 They name nobody, or somebody or some row that the other table does not have. Of each person who has
-to be known again a hash of 8 bytes is held, whose key nobody keeps.
+to be known again a hash of 8 bytes is held, whose key nobody keeps, unless that of stored people is kept.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import numpy as np
 
 from dpcore.arrays import Array, Flags
 from dpcore.data.division import named_rows, new_key
+from dpcore.data.people import People
 from dpcore.domain.blocks import Block
 from dpcore.domain.schema import ChildTable, Schema
 from dpcore.intake.belonging import SHARE_LOST, RowFinding
@@ -25,6 +26,7 @@ _CALM: Final = 200_000
 #: Makes one hash of a person's and a row's.
 _MIXER: Final = np.uint64(0x9E3779B97F4A7C15)
 _ANYBODY: Final = "Without a key they could belong to anybody: fill it in in the file, if it is known."
+_TWICE: Final = "Somebody whose key is written otherwise than before counts as another person."
 _ALIKE: Final = "Check that both write '{key}' alike: leading zeros and endings such as '.0' count."
 
 
@@ -52,13 +54,16 @@ class KeyTally:
     ----------
     whole : bool
         Whether these are all rows: further ones may be about people who are stored already.
+    stored : People, optional
+        Those people, where further rows come to a table that keeps keys.
     """
 
-    def __init__(self, schema: Schema, *, whole: bool) -> None:
+    def __init__(self, schema: Schema, *, whole: bool, stored: People | None = None) -> None:
         self._schema = schema
-        self._asked = whole and any(not child.from_rows for child in schema.children)
-        self._keys = [new_key(SecureRandom())]
-        self._people = _Known()
+        children = any(not child.from_rows for child in schema.children)
+        self._asked = stored is not None or (whole and children)
+        self._keys = [new_key(SecureRandom())] if stored is None else [stored.keys[0]]
+        self._people, self._stored = _Known(), None if stored is None else _known_of(stored)
         self._parents = {child.parent: _Known() for child in schema.children if child.parent is not None}
         self._counts: dict[str, Counter[str]] = {name: Counter() for name in ("", *(c.name for c in schema.children))}
         self._meeting: Meeting | None = None
@@ -80,13 +85,20 @@ class KeyTally:
             return
         people, named = self._hashes(block, key)
         if child is None:
-            self._people.add(people[named])
+            self._add_main(people[named])
         else:
             self._add_child(block, child, people, named)
+
+    def _add_main(self, people: Array) -> None:
+        self._people.add(people)
+        if self._stored is not None:
+            self._counts[""]["stored"] += int(self._stored.has(people).sum())
 
     def _add_child(self, block: Block, child: ChildTable, people: Array, kept: Flags) -> None:
         counts = self._counts[child.name]
         known = self._people.has(people)
+        if self._stored is not None:
+            known = known | self._stored.has(people)
         counts["unknown"] += int((kept & ~known).sum())
         kept = kept & known
         if child.parent is not None and child.parent_key is not None:
@@ -108,6 +120,14 @@ class KeyTally:
         found = [self._of_main(), *map(self._of_child, self._schema.children)]
         return [finding for finding in found if finding is not None]
 
+    def told(self) -> str:
+        """How many further rows are about people who were stored before; empty if these are all rows."""
+        counts, key = self._counts[""], self._schema.privacy_unit.column
+        if self._stored is None:
+            return ""
+        about = f"{_of(counts['stored'], counts['rows'] - counts['nobody'])} somebody in '{key}' who was stored before"
+        return f"'{self._schema.entity}': {about}. {_TWICE}"
+
     def _of_main(self) -> RowFinding | None:
         place, key = self._schema.entity, str(self._schema.privacy_unit.column)
         if self._meeting is not None:
@@ -117,7 +137,8 @@ class KeyTally:
 
     def _of_child(self, child: ChildTable) -> RowFinding | None:
         counts, key = self._counts[child.name], self._schema.key_of(child)
-        parts = [*_unnamed(counts, key), *_unknown(counts, key, child)]
+        stored = "" if self._stored is None else ", nor stored before"
+        parts = [*_unnamed(counts, key), *_unknown(counts, key, child, stored)]
         lost = sum(counts[kind] for kind in ("nobody", "unknown", "unlinked", "orphans"))
         advice = [_ANYBODY] if counts["nobody"] or counts["unlinked"] else []
         advice += [_ALIKE.format(key=key)] if counts["unknown"] else []
@@ -130,10 +151,10 @@ def _unnamed(counts: Counter[str], key: str) -> Iterator[str]:
         yield f"{_of(counts['nobody'], counts['rows'])} nobody in '{key}'"
 
 
-def _unknown(counts: Counter[str], key: str, child: ChildTable) -> Iterator[str]:
+def _unknown(counts: Counter[str], key: str, child: ChildTable, stored: str) -> Iterator[str]:
     rows, there = counts["rows"], f"of '{child.parent}' in '{child.parent_key}'"
     if counts["unknown"]:
-        yield f"{_of(counts['unknown'], rows)} somebody in '{key}' who is not in the main table"
+        yield f"{_of(counts['unknown'], rows)} somebody in '{key}' who is not in the main table{stored}"
     if counts["unlinked"]:
         yield f"{_of(counts['unlinked'], rows)} no row {there}"
     if counts["orphans"]:
@@ -168,6 +189,13 @@ def _of_joined(place: str, key: str, meeting: Meeting) -> RowFinding | None:
     apart = min(alone - SHARE_LOST * left, too - SHARE_LOST * right) > 0
     needs_yes = apart or any(lost > SHARE_LOST * rows for rows, lost in sides.values())
     return RowFinding(place, f"'{place}': {' '.join(sentences)}", needs_yes)
+
+
+def _known_of(people: People) -> _Known:
+    known = _Known()
+    for hashes in people.known():
+        known.add(hashes)
+    return known
 
 
 class _Known:

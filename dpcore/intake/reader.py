@@ -163,8 +163,10 @@ def _header(_: Tell, path: Any) -> list[str]:
 
 def _describe(_: Tell, path: Any) -> str:
     from dpcore.intake.files import describe
+    from dpcore.intake.sql_files import database_description, is_database
 
-    return describe(_source(path))
+    source = _source(path)
+    return database_description(source) if isinstance(source, Path) and is_database(source) else describe(source)
 
 
 def _sheets(_: Tell, path: str) -> list[str]:
@@ -256,12 +258,15 @@ def _check_joint(_: Tell, left: str, right: str, schema: str) -> None:
         together.place(name)
 
 
-def _examine(tell: Tell, source: Any, schema: str, whole: bool, right: str | None = None) -> list[dict[str, Any]]:
+def _examine(
+    tell: Tell, source: Any, schema: str, whole: bool = True, right: str | None = None, after: str | None = None
+) -> list[dict[str, Any]]:
     from dpcore.domain.schema import Schema
     from dpcore.intake.storing import examine_table
 
     declared, second = Schema.model_validate_json(schema), None if right is None else Path(right)
-    found = examine_table(declared, _source(source), second, whole=whole, tell=tell)
+    before = None if after is None else Path(after)
+    found = examine_table(declared, _source(source), second, whole=whole, after=before, tell=tell)
     return [finding.written() for finding in found]
 
 
@@ -275,13 +280,13 @@ def _store(
     keep: bool = False,
     after: str | None = None,
     learning: dict[str, Any] | None = None,
-) -> None:
+) -> str:
     from dpcore.domain.schema import Schema
     from dpcore.intake.storing import store_table
     from dpcore.released.learning_plan import LearningPlan
 
     declared = Schema.model_validate_json(schema)
-    store_table(
+    return store_table(
         Path(folder),
         declared,
         _source(source),

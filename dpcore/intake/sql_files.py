@@ -34,6 +34,10 @@ _NO_DATABASE = (
 _DAMAGED = "The database cannot be read: it is damaged or encrypted, or a newer program made it. Export it again."
 _LOCKED = "The database is in use by another program. Close that program, or make a copy of the file, and try again."
 _UNFINISHED = "The database was not closed properly. Open and close it with the program that made it, and try again."
+_LATE = (
+    ", which keeps rows written last in a file of their own (WAL mode): these may be missing; write the file by VACUUM "
+    "INTO, or close its program first"
+)
 _NOT_TEXT = "A text in the database is not UTF-8. Convert it and try again."
 
 
@@ -78,19 +82,50 @@ def open_database_file(path: Path) -> Iterator[Database]:
     IngestError
         If it cannot be opened or, within the context, cannot be read.
     """
-    try:
-        with path.open("rb") as stream:
-            head = stream.read(20)
-    except OSError:
-        raise IngestError(_NO_FILE) from None
-    if head.startswith(b"SQLite format 3\0"):
+    head = _head(path)
+    if _says_sqlite(head):
         with _sqlite_faults(), closing(_connect_sqlite(path, head)) as sqlite:
             yield _Sqlite(sqlite)
-    elif head[8:12] == b"DUCK":
+    elif _says_duckdb(head):
         with _duckdb_faults(), closing(_connect_duckdb(path)) as duck:
             yield _DuckDB(duck)
     else:
         raise IngestError(_NO_DATABASE)
+
+
+def database_description(path: Path) -> str:
+    """How a file is read, in words, for the custodian; no value is read. Empty for one that names tables of a server.
+
+    Raises
+    ------
+    IngestError
+        If it cannot be opened.
+    """
+    head = _head(path)
+    if _says_sqlite(head):
+        return f"SQLite database{_LATE if _is_alone(path, head) else ''}"
+    return "DuckDB database" if _says_duckdb(head) else ""
+
+
+def _head(path: Path) -> bytes:
+    try:
+        with path.open("rb") as stream:
+            return stream.read(20)
+    except OSError:
+        raise IngestError(_NO_FILE) from None
+
+
+def _says_sqlite(head: bytes) -> bool:
+    return head.startswith(b"SQLite format 3\0")
+
+
+def _says_duckdb(head: bytes) -> bool:
+    return head[8:12] == b"DUCK"
+
+
+def _is_alone(path: Path, head: bytes) -> bool:
+    """Whether a database of the journal kind "WAL" comes without its journal."""
+    return head[18:20] == b"\2\2" and not Path(f"{path}-wal").exists()
 
 
 def _quoted(name: str) -> str:
@@ -114,8 +149,7 @@ def family(declared: str) -> str | None:
 def _connect_sqlite(path: Path, head: bytes) -> sqlite3.Connection:
     # A database of the journal kind "WAL" would leave two files beside it, unless it is called
     # immutable. Whoever has it open has left the first of them there already.
-    still = head[18:20] == b"\2\2" and not Path(f"{path}-wal").exists()
-    uri = f"file:{quote(str(path.absolute()))}?mode=ro{'&immutable=1' if still else ''}"
+    uri = f"file:{quote(str(path.absolute()))}?mode=ro{'&immutable=1' if _is_alone(path, head) else ''}"
     connection = sqlite3.connect(uri, uri=True, timeout=_WAIT_SECONDS, check_same_thread=False)
     for guard in ("trusted_schema=OFF", "query_only=ON", "cell_size_check=ON", "mmap_size=0"):
         connection.execute(f"PRAGMA {guard}")

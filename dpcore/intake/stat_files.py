@@ -14,6 +14,8 @@ import pyreadstat
 
 from dpcore.domain.encoding import texts_of
 from dpcore.errors import IngestError
+from dpcore.intake.choices import chosen
+from dpcore.intake.encodings import ENCODINGS, OF_STATISTICS, codec_of
 from dpcore.intake.parquet_files import FAR_DATE
 
 _BROKEN = (
@@ -21,9 +23,10 @@ _BROKEN = (
     "Export it again."
 )
 _LETTERS = (
-    "The letters of the file are not written as it says itself. Say its encoding, such as windows-1252, "
-    "or export it again as UTF-8."
+    "The letters of the file are not written as it says itself. Say its encoding (--encoding, on the page 'Encoding'), "
+    "such as windows-1252, or export it again as UTF-8."
 )
+_NOT_THIS = "The letters of the file cannot be read as {label}. Say another encoding, or export it again as UTF-8."
 _READERS: dict[str, tuple[str, Callable[..., Any]]] = {
     ".sav": ("SPSS", pyreadstat.read_sav),
     ".zsav": ("SPSS", pyreadstat.read_sav),
@@ -118,9 +121,19 @@ def _metadata(path: Path) -> Any:
     program, reader = _READERS[path.suffix.lower()]
     transport = reader is pyreadstat.read_xport
     with _faults(path):
+        stated = _stated_encoding()
         if transport and path.stat().st_size % _RECORD:
             raise IngestError(_BROKEN.format(program=program))
-        return reader(path, metadataonly=True, **{} if transport else {"user_missing": True})[1]
+        return reader(path, metadataonly=True, encoding=stated, **{} if transport else {"user_missing": True})[1]
+
+
+def _stated_encoding() -> str | None:
+    """What the custodian said, by the name that the reader knows. Raises ``IngestError`` if it knows none."""
+    stated = chosen().encoding
+    codec = None if stated is None else codec_of(stated)
+    if codec is not None and codec not in OF_STATISTICS:
+        raise IngestError(_NOT_THIS.format(label=ENCODINGS[codec]))
+    return None if codec is None else OF_STATISTICS[codec]
 
 
 @contextmanager
@@ -132,8 +145,10 @@ def _faults(path: Path) -> Iterator[None]:
         told = str(error)
         if "memory" in told:
             raise MemoryError from None
-        if isinstance(error, UnicodeError) or "convert string" in told:
-            raise IngestError(_LETTERS) from None
+        if isinstance(error, UnicodeError) or "convert string" in told or "character set" in told:
+            stated = chosen().encoding
+            label = None if stated is None else ENCODINGS[codec_of(stated)]
+            raise IngestError(_LETTERS if label is None else _NOT_THIS.format(label=label)) from None
         raise IngestError(_BROKEN.format(program=_READERS[path.suffix.lower()][0])) from None
     except OverflowError:
         raise IngestError(FAR_DATE) from None
@@ -144,9 +159,16 @@ def stat_types(path: Path) -> dict[str, str]:
     return {note.name: "real" if note.kind == "number" else "text" for note in dictionary_of(path)}
 
 
+def stat_description(path: Path) -> str:
+    """How a file is read, in words."""
+    program, _ = _READERS[path.suffix.lower()]
+    stated = chosen().encoding
+    return f"{program} file" + ("" if stated is None else f", letters as {ENCODINGS[codec_of(stated)]}")
+
+
 def stat_chunks(path: Path, columns: list[str] | None, chunk_rows: int) -> Iterator[pd.DataFrame]:
     """Rows of a file, some at a time; codes as they are, and missing where the file says so."""
-    about = _metadata(path)
+    about, stated = _metadata(path), _stated_encoding()
     wanted = about.column_names if columns is None else columns
     read = wanted or about.column_names[:1]
     at_once = max(chunk_rows, _CELLS // max(len(read), 1))
@@ -154,7 +176,7 @@ def stat_chunks(path: Path, columns: list[str] | None, chunk_rows: int) -> Itera
     start, count = 0, at_once
     while count == at_once:
         with _faults(path):
-            rows = reader(path, usecols=read, row_offset=start, row_limit=at_once)[0][wanted]
+            rows = reader(path, usecols=read, row_offset=start, row_limit=at_once, encoding=stated)[0][wanted]
         count = len(rows)
         start += count
         for place in range(0, max(count, 1), chunk_rows):

@@ -10,7 +10,7 @@ from typing import Any, Final
 import pandas as pd
 
 from dpcore.data.ingest import partitions_of
-from dpcore.data.people import people_for
+from dpcore.data.people import People, people_for
 from dpcore.data.storage import save_partitions
 from dpcore.disk import needing_room
 from dpcore.domain.schema import Schema
@@ -41,7 +41,7 @@ def store_table(
     after: Path | None = None,
     plan: LearningPlan | None = None,
     tell: Tell = _nobody,
-) -> None:
+) -> str:
     """Write a table into an empty folder, with its schema.
 
     Parameters
@@ -57,6 +57,11 @@ def store_table(
     plan : LearningPlan, optional
         What is learned of the schema first.
 
+    Returns
+    -------
+    str
+        Of further rows, how many are about people who were stored before; for the custodian alone.
+
     Raises
     ------
     IngestError
@@ -67,7 +72,8 @@ def store_table(
         if plan is not None:
             schema = _learned(plan, source, right, Path(between), tell)
         learned = () if plan is None else tuple(plan.wishes)
-        examination = Examination(schema, accepted, learned=learned, whole=after is None)
+        stored = None if after is None else people
+        examination = Examination(schema, accepted, learned=learned, whole=after is None, stored=stored)
         rows, children = rows_for(schema, source, right, examination.keys.meet)
         told = {name: counted_rows(examination.of(pieces, name), tell, name) for name, pieces in children.items()}
         counted = counted_rows(examination.of(rows), tell, schema.entity)
@@ -77,6 +83,7 @@ def store_table(
         save_partitions(folder, schema, partitions)
         if people is not None:
             people.save(folder)
+        return examination.keys.told()
 
 
 def examine_table(
@@ -85,6 +92,7 @@ def examine_table(
     right: str | Path | None = None,
     *,
     whole: bool = True,
+    after: Path | None = None,
     tell: Tell = _nobody,
 ) -> list[AnyFinding]:
     """How the values and rows of a source fit; nothing is stored.
@@ -95,13 +103,16 @@ def examine_table(
         See :func:`dpcore.intake.relations.rows_for`.
     whole : bool
         Whether these are all rows of a table: see :class:`dpcore.intake.examination.Examination`.
+    after : Path, optional
+        Folder of a table that keeps keys, to which these are further rows.
 
     Raises
     ------
     IngestError
         If something cannot be read.
     """
-    examination = Examination(schema, whole=whole)
+    stored = None if after is None else People.of(after)
+    examination = Examination(schema, whole=whole and after is None, stored=stored)
     rows, children = rows_for(schema, source, right, examination.keys.meet)
     for name, pieces in {"": rows, **{child.name: children[child.name] for child in schema.parents_first}}.items():
         for _ in counted_rows(examination.of(pieces, name), tell, name or schema.entity):

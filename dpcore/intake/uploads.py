@@ -117,9 +117,11 @@ class Incoming:
         self._files = files if self._right is None else [*files, self._right]
         self._schema, self._watch = schema, watch
         self._accepted, self._keep, self._after, self._plan = sorted(accepted), keep, after, plan
+        #: Once it is saved, what is to be known of further rows: see :func:`dpcore.intake.storing.store_table`.
+        self.told = ""
 
-    def examine(self, *, whole: bool = True) -> list[AnyFinding]:
-        """How the values of each column, and the rows, fit, if these are all there are. Raises ``IngestError``."""
+    def examine(self) -> list[AnyFinding]:
+        """How the values of each column, and the rows, fit. Raises ``IngestError``."""
         from dpcore.intake.examination import read_finding
 
         found = ask(
@@ -129,13 +131,13 @@ class Incoming:
             schema=self._schema,
             source=self._source,
             right=self._right,
-            whole=whole,
+            after=self._after,
         )
         return [read_finding(each) for each in found]
 
     def save(self, directory: Path) -> None:
         """Read the files and write their table into an empty folder. Raises ``IngestError``."""
-        ask(
+        self.told = ask(
             "store",
             self._files if self._plan is None else self._files * 2,  # Then they are read twice.
             watch=self._watch,

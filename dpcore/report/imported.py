@@ -18,12 +18,16 @@ from typing import Any, Final, NoReturn
 from dpcore.errors import FrostglassError, RequestError
 from dpcore.privacy.budgets import EPSILON_LIMIT
 from dpcore.privacy.losses import RHO_LIMIT
+from dpcore.released.family import ReleasedFamily
 from dpcore.released.release import Certificate, Release
 
 #: What the process may take, as public as the size of the file.
 _SECONDS: Final = 60
 _MEMORY: Final = 3 << 30
 _LONGEST_NAME = 128
+#: Letters of any text, and values in all, beside schema and model: all that runs have fits.
+_LONGEST_TEXT: Final = 5000
+_MOST_VALUES: Final = 20_000
 #: Most digits behind the point of an amount: no delta that floating point tells from 0 has more.
 _MOST_PLACES: Final = 400
 #: A run that is made to be composed promises an epsilon that is larger than the one asked for, at most so many times
@@ -110,7 +114,9 @@ def _fault(release: Release) -> str:
         and card.max_rows_per_person == domain.privacy_unit.max_rows_per_person
         and card.cuts_from == release.parameters.get("cuts_from", "")
         and len(release.dataset_name) <= _LONGEST_NAME
-        and isinstance(release.parameters.get("method", ""), str)
+        and len(release.dataset_id) <= _LONGEST_NAME
+        and _are_parameters(family, release.parameters)
+        and _is_modest(release.model_dump(mode="json", exclude={"domain", "model"}))
         and family.targeted == bool(release.target)
         and (not release.target or release.target in {column.name for column in domain})
     )
@@ -126,6 +132,33 @@ def _fault(release: Release) -> str:
     except Exception:  # noqa: BLE001  Whatever a changed file brings down, it is not taken.
         return "show"
     return _GOOD
+
+
+def _are_parameters(family: ReleasedFamily, given: dict[str, Any]) -> bool:
+    """Whether a run of this family could have been asked for so."""
+    try:
+        family.parameters.model_validate(given)
+    except ValueError:
+        return False
+    return True
+
+
+def _is_modest(content: dict[str, Any]) -> bool:
+    """Whether no text, and no list of values, is longer than those of runs."""
+    waiting: list[Any] = [content]
+    count = 0
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, dict):
+            waiting += [*value, *value.values()]
+        elif isinstance(value, list):
+            waiting += value
+        elif isinstance(value, str) and len(value) > _LONGEST_TEXT:
+            return False
+        count += 1
+        if count > _MOST_VALUES:
+            return False
+    return True
 
 
 def is_coherent(card: Certificate) -> bool:

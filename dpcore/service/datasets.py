@@ -237,7 +237,7 @@ class Datasets(ServiceBase):
         schema: Schema | Unfinished,
         *,
         right: str | Path | None = None,
-        whole: bool = True,
+        after: str | None = None,
         watch: Watch | None = None,
     ) -> list[AnyFinding]:
         """Custodian: how the values of each column, and the rows, would fit a schema; nothing is stored.
@@ -246,9 +246,9 @@ class Datasets(ServiceBase):
 
         Parameters
         ----------
-        whole : bool
-            Whether these are all rows, not further ones for :meth:`append_rows`: those may be about people who are
-            stored already.
+        after : str, optional
+            Data set to which these would be further rows, by :meth:`append_rows`: they may be about people who are
+            stored in it.
 
         Raises
         ------
@@ -257,7 +257,8 @@ class Datasets(ServiceBase):
         """
         self._require("custodian")
         wanted = Unfinished.of(schema)
-        found = table_of(source, wanted.schema, right, watch).examine(whole=whole)
+        before = None if after is None else self._store.folder(self._visible(after).id)
+        found = table_of(source, wanted.schema, right, watch, after=before).examine()
         return [finding for finding in found if not (finding.of_values and finding.place in wanted.listed)]
 
     def _add(
@@ -305,6 +306,7 @@ class Datasets(ServiceBase):
         max_rows: int | None = None,
         accepted: Collection[str] = (),
         watch: Watch | None = None,
+        tell: Callable[[str], object] | None = None,
     ) -> DatasetInfo:
         """Custodian: a next version of a data set, of its rows and further ones of the same people.
 
@@ -319,6 +321,8 @@ class Datasets(ServiceBase):
             A higher limit, public. Default: as before.
         accepted : collection of str
             Columns and tables that may lose values or rows: see :meth:`examine`.
+        tell : callable, optional
+            Told, once they are stored, how many of the rows are about people who were there before.
 
         Raises
         ------
@@ -341,7 +345,10 @@ class Datasets(ServiceBase):
         table = table_of(source, schema, right, watch, accepted=accepted, after=after)
         said = None if info.description == schema.description else info.description
         kin = Kin(info.id, replaces=True)
-        return self._add_kin(table, schema, kin, public=info.public, truth=info.truth, described=said)
+        stored = self._add_kin(table, schema, kin, public=info.public, truth=info.truth, described=said)
+        if tell is not None:
+            tell(table.told)
+        return stored
 
     def desk(self) -> Desk:
         """Custodian: the caller's own place for files on their way to :meth:`add_dataset`."""

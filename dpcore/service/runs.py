@@ -101,7 +101,7 @@ class Runs(ServiceBase):
         BudgetError
             If the cost exceeds what is left or what one run may cost, or the caller is frozen.
         ConflictError
-            If the nonce was used for another request.
+            If the nonce was used for another request, or the caller has too many runs that have not ended.
         """
         dataset, request, plan = self._planned(request)
         hashed = _request_hash(request, plan)

@@ -54,15 +54,17 @@ class InMemory:
     ) -> None:
         self._source, self._schema, self._right = source, schema, right
         self._how: dict[str, Any] = {"accepted": accepted, "keep": keep, "after": after, "plan": plan}
+        #: Once it is saved, what is to be known of further rows: see :func:`dpcore.intake.storing.store_table`.
+        self.told = ""
 
-    def examine(self, *, whole: bool = True) -> list[AnyFinding]:
-        """How the values of each column, and the rows, fit, if these are all there are. Raises ``IngestError``."""
+    def examine(self) -> list[AnyFinding]:
+        """How the values of each column, and the rows, fit. Raises ``IngestError``."""
         from dpcore.intake.storing import examine_table
 
-        return examine_table(self._schema, self._source, self._right, whole=whole)
+        return examine_table(self._schema, self._source, self._right, after=self._how["after"])
 
     def save(self, directory: Path) -> None:
         """Encode the frames and write their table. Raises ``IngestError``."""
         from dpcore.intake.storing import store_table
 
-        store_table(directory, self._schema, self._source, self._right, **self._how)
+        self.told = store_table(directory, self._schema, self._source, self._right, **self._how)

@@ -9,6 +9,7 @@ waits long polls ever more rarely. So its writers first queue for a lock of the 
 from __future__ import annotations
 
 import os
+import sqlite3
 import time
 from collections.abc import Callable, Hashable
 from contextlib import AbstractContextManager, nullcontext
@@ -36,6 +37,8 @@ _REPEAT = frozenset({"40001", "40P01"})
 _LOCKED = "55P03"
 #: Beginnings of SQLSTATEs of a server that is away, full, restarting or locked.
 _AWAY = ("08", "53", "57P", "25006", _LOCKED)
+#: The same of SQLite: its disk is full, or cannot be read or written.
+_SQLITE_AWAY = frozenset({sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR})
 _FILES_AWAY = (
     "A file of the home folder cannot be used. Check that its disk is there and has room, and that "
     "its files belong to the user who runs the application; then try again. Nothing is lost."
@@ -392,7 +395,7 @@ def write(engine: Engine, work: Callable[[Connection], T], *, patience: float | 
     Parameters
     ----------
     patience : float, optional
-        Seconds for which a database server that is away is tried again. A transaction whose
+        Seconds for which a database server that is away, or a disk that is full, is tried again. A transaction whose
         acknowledgement was lost may then have happened already: see :func:`write_once`.
         Default: that of the engine, which is 0 unless :func:`be_patient` was called.
     """
@@ -455,7 +458,7 @@ def _turn(engine: Engine) -> AbstractContextManager[None]:
 
 
 def _repeat(once: Callable[[], T], patience: float) -> T:
-    """Try again while others are in the way, a few times, and while no server is there, for ``patience`` seconds."""
+    """Try again while others are in the way, a few times, and while no server or room is there, for ``patience``."""
     contested, absent, end = 0, 0, time.monotonic() + patience
     while True:
         try:
@@ -464,7 +467,7 @@ def _repeat(once: Callable[[], T], patience: float) -> T:
             if contested < _ATTEMPTS - 1 and _repeatable(error):
                 contested += 1
                 tried = contested
-            elif is_away(error) and time.monotonic() < end:
+            elif (is_away(error) or _is_disk_away(error)) and time.monotonic() < end:
                 absent += 1
                 tried = absent
             else:
@@ -501,6 +504,12 @@ def is_away(error: Exception) -> bool:
     # A server that is not there sends no state; errors of SQLite have no such attribute.
     state = _state(error)
     return error.connection_invalidated or state is None or state.startswith(_AWAY)
+
+
+def _is_disk_away(error: Exception) -> bool:
+    """Whether SQLite lacks room on its disk, or the disk itself."""
+    code = getattr(getattr(error, "orig", None), "sqlite_errorcode", None)
+    return code is not None and code & 0xFF in _SQLITE_AWAY  # What is above tells which reading or writing it was.
 
 
 def _revision(connection: Connection) -> str | None:

@@ -27,6 +27,9 @@ from dpcore.workspace.owners import open_private
 
 #: Days after which a desk that nobody touched is cleared.
 DAYS: Final = 7
+#: Seconds for which one program has to find a desk old before it clears it, by a clock that never jumps: a start
+#: with a wrong date clears nothing.
+SURE: Final = 3600
 #: Most files on a desk: a main table, a second file, further tables.
 MAX_FILES: Final = 24
 _TOO_MANY = f"At most {MAX_FILES} files can be uploaded: remove one first."
@@ -38,9 +41,15 @@ _NOT_NOTED = (
     "What you typed could not be written down: this computer has no room for it, or cannot write. "
     "It is lost if you leave this page now. Tell whoever runs it."
 )
+_AWAY = (
+    "What you have uploaded cannot be read now: this computer's disk does not answer. Nothing of it was removed. Tell "
+    "whoever runs it, then load this page again."
+)
 _PIECE = 1 << 20
 _LIST, _NOTES = "files.json", "notes.json"
 _changing = RLock()
+#: When desks that are old were first found so by this program.
+_found_old: dict[Path, float] = {}
 
 
 @dataclass(frozen=True)
@@ -84,13 +93,21 @@ class Desk:
         self.folder = _desks(home) / mark
 
     def files(self) -> list[KeptFile]:
-        """Every file, in the order in which they came."""
+        """Every file, in the order in which they came.
+
+        Raises
+        ------
+        IngestError
+            If the disk does not answer: then nobody knows what is there.
+        """
         try:
             listed = json.loads((self.folder / _LIST).read_text(encoding="utf-8"))
-        except (OSError, ValueError):
+            found = [KeptFile(**(entry | {"path": self.folder / entry["path"]})) for entry in listed]
+            return [kept for kept in found if kept.path.is_file()]
+        except (FileNotFoundError, ValueError):
             return []
-        found = [KeptFile(**(entry | {"path": self.folder / entry["path"]})) for entry in listed]
-        return [kept for kept in found if kept.path.is_file()]
+        except OSError:
+            raise IngestError(_AWAY) from None
 
     def keep(self, place: str, name: str, content: BinaryIO, endings: Iterable[str] = ()) -> KeptFile:
         """Put a file on the desk. ``endings`` are those that its name may give it, else ``.csv``.
@@ -130,7 +147,7 @@ class Desk:
         return kept
 
     def drop(self, *idents: str) -> None:
-        """Delete files. The desk goes with the last of them."""
+        """Delete files. The desk goes with the last of them. Raises ``IngestError`` if they cannot be read."""
         with _changing:
             staying = [kept for kept in self.files() if kept.file_id not in idents]
             if not staying:
@@ -189,9 +206,15 @@ def _desks(home: Path) -> Path:
 
 
 def clear_old(home: Path) -> None:
-    """Clear the desks that nobody has touched for :data:`DAYS`."""
-    oldest = time.time() - DAYS * 86_400
+    """Clear the desks that nobody has touched for :data:`DAYS`, as this program has seen for long enough.
+
+    The date may be wrong for a while: a desk goes if it was old :data:`SURE` seconds ago, and still is.
+    """
+    oldest, now = time.time() - DAYS * 86_400, time.monotonic()
     for folder in _desks(home).iterdir():
         with suppress(FileNotFoundError):  # Somebody is at work there.
-            if max(path.stat().st_mtime for path in [folder, *folder.glob("*")]) < oldest:
+            if max(path.stat().st_mtime for path in [folder, *folder.glob("*")]) >= oldest:
+                _found_old.pop(folder, None)
+            elif now - _found_old.setdefault(folder, now) >= SURE:
                 shutil.rmtree(folder, ignore_errors=True)
+                _found_old.pop(folder, None)

@@ -58,12 +58,13 @@ def append(connection: Connection, kind: str, dataset_id: str, **values: Any) ->
     connection.execute(ledger_entries.insert().values(kind=kind, time=utc_now(), dataset_id=dataset_id, **row))
 
 
-def kept_note(note: str) -> str:
-    """A note or reason as a line keeps it. Raises ``RequestError`` if it is too long."""
-    kept = storable(note).strip()
-    if len(kept) > REASON_LIMIT:
-        raise RequestError(f"This is too long: use at most {REASON_LIMIT} characters.")
-    return kept
+def kept_note(note: str, *, after: str = "") -> str:
+    """A note or reason as a line keeps it, ``after`` words of the program. Raises ``RequestError`` if too long."""
+    kept, before = storable(note).strip(), f"{after} " if after else ""
+    room = REASON_LIMIT - len(before)
+    if len(kept) > room:
+        raise RequestError(f"This is too long: use at most {room} characters.")
+    return before + kept
 
 
 def append_like(connection: Connection, kind: str, row: RowMapping, **more: Any) -> None:

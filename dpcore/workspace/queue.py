@@ -7,10 +7,11 @@ goes back or is charged, the row changes in the ledger's transaction. Reading ch
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine, RowMapping
@@ -26,7 +27,13 @@ if TYPE_CHECKING:
     from dpcore.privacy.losses import Loss
     from dpcore.released.release import Release
 
+#: Runs of one person that may wait or run at once, on all data sets: what costs nearly nothing keeps others waiting.
+MOST_ACTIVE: Final = 20
 _J = jobs.c
+_ENOUGH = (
+    f"You have {MOST_ACTIVE} runs that have not ended: start more once one of these is done, or cancel one that waits. "
+    "Nothing was spent."
+)
 _QUEUED = "Waiting for a free worker."
 _RUNNING = "Running."
 _DONE = "Done. The result is among the releases."
@@ -68,9 +75,15 @@ class RunQueue:
         nonce: str,
         request_hash: str,
     ) -> Reservation:
-        """Queue a run and reserve its cost, or neither. Raises what ``Ledger.reserve`` raises."""
+        """Queue a run and reserve its cost, or neither.
+
+        Raises what ``Ledger.reserve`` raises, and ``ConflictError`` if the analyst has too many runs that go on.
+        """
 
         def add(connection: Connection, run_id: str) -> None:
+            own = sa.select(sa.func.count()).where(_J.analyst == analyst, _J.state.in_(ACTIVE_STATES))
+            if int(connection.execute(own).scalar() or 0) >= MOST_ACTIVE:
+                raise ConflictError(_ENOUGH)
             connection.execute(
                 jobs.insert().values(
                     run_id=run_id,
@@ -90,17 +103,19 @@ class RunQueue:
         return self._ledger.reserve(request.dataset_id, analyst, loss, nonce, request_hash, on_created=add)
 
     def claim(self, worker: ProcessIdentity, run_id: str | None = None) -> Job | None:
-        """Take a queued run, the oldest unless one is named; no other worker can take it too."""
-        chosen = sa.select(jobs).where(_J.state == "queued").order_by(_J.number).limit(1)
-        if run_id is not None:
-            chosen = chosen.where(_J.run_id == run_id)
+        """Take a queued run, the one whose turn it is unless one is named; no other worker can take it too."""
+
+        def next_one(connection: Connection) -> sa.ColumnElement[bool]:
+            return _J.number == next(iter(_in_turns(connection)), None) if run_id is None else _J.run_id == run_id
 
         values = {"state": "running", "worker": str(worker), "message": _RUNNING}
         tried: list[int] = []
 
         def work(connection: Connection) -> Job | None:
             row = _claimed_before(connection, tried, values)
-            row = row or connection.execute(chosen).mappings().one_or_none()
+            if row is None:
+                chosen = sa.select(jobs).where(_J.state == "queued", next_one(connection))
+                row = connection.execute(chosen).mappings().one_or_none()
             if row is None:
                 return None
             tried.append(row["number"])
@@ -220,10 +235,10 @@ class RunQueue:
         """Where a run stands. Raises ``NotFoundError``."""
 
         def work(connection: Connection) -> RunStatus:
-            row = connection.execute(_listing().where(_J.run_id == run_id)).mappings().first()
-            if row is None:
+            found = _statuses(connection, _listing().where(_J.run_id == run_id))
+            if not found:
                 raise NotFoundError("There is no such run.")
-            return _status(row)
+            return found[0]
 
         return read(self._engine, work, question=("run", run_id))
 
@@ -243,7 +258,7 @@ class RunQueue:
                 chosen = chosen.where(_J.analyst == analyst)
             if active:
                 chosen = chosen.where(_J.state.in_(ACTIVE_STATES))
-            return tuple(_status(row) for row in connection.execute(chosen).mappings())
+            return tuple(_statuses(connection, chosen))
 
         about = None if datasets is None else frozenset(datasets)
         return list(read(self._engine, work, question=("runs", about, analyst, active)))
@@ -270,20 +285,41 @@ def _end_spent(connection: Connection, run_id: str, reason: str, actor: str) -> 
     _end(connection, run_id, "interrupted", _ENDED)
 
 
+def _in_turns(connection: Connection) -> dict[int, int]:
+    """Waiting runs by number, in the order in which they are claimed, each with how many run or come before it.
+
+    Next is the oldest run of whoever has the fewest running.
+    """
+    going_on = sa.select(_J.number, _J.analyst, _J.state).where(_J.state.in_(ACTIVE_STATES)).order_by(_J.number)
+    rows = connection.execute(going_on).all()
+    turns = Counter(row.analyst for row in rows if row.state == "running")
+    first, waiting = turns.total(), []
+    for row in rows:
+        if row.state == "queued":
+            turns[row.analyst] += 1
+            waiting.append((turns[row.analyst], row.number))
+    return {number: first + place for place, (_, number) in enumerate(sorted(waiting))}
+
+
 def _listing() -> sa.Select[Any]:
-    """Job rows, each with whether its cost was refunded and how many that have not ended came before."""
-    entries, others = ledger_entries.c, jobs.alias()
+    """Job rows, each with whether its cost was refunded."""
+    entries = ledger_entries.c
     refund = sa.exists().where(entries.run_id == _J.run_id, entries.kind == "refund")
-    before = (others.c.number < _J.number) & others.c.state.in_(ACTIVE_STATES)
-    ahead = sa.select(sa.func.count()).where(before).correlate(jobs).scalar_subquery()
-    return sa.select(jobs, refund.label("refunded"), ahead.label("ahead"))
+    return sa.select(jobs, refund.label("refunded"))
+
+
+def _statuses(connection: Connection, chosen: sa.Select[Any]) -> list[RunStatus]:
+    """What some rows of :func:`_listing` say."""
+    rows = connection.execute(chosen).mappings().all()
+    ahead = _in_turns(connection) if any(row["state"] == "queued" for row in rows) else {}
+    return [_status(row, ahead.get(row["number"], 0)) for row in rows]
 
 
 def _request(row: RowMapping) -> RunRequest:
     return RunRequest.model_validate_json(row["request"])
 
 
-def _status(row: RowMapping) -> RunStatus:
+def _status(row: RowMapping, ahead: int) -> RunStatus:
     return RunStatus(
         id=row["run_id"],
         state=row["state"],
@@ -297,5 +333,5 @@ def _status(row: RowMapping) -> RunStatus:
         analyst=row["analyst"],
         created=row["created"],
         ready=row["ready"],
-        ahead=row["ahead"],
+        ahead=ahead,
     )

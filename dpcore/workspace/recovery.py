@@ -61,7 +61,7 @@ def accept(folder: Path, url: str, *, code: str, note: str, close: bool, actor: 
             raise RequestError(_NOTHING_WRONG)
         if code != facts.code:
             raise RequestError(_CHANGED)
-        reason = kept_note(f"{_place(facts)} {note}")
+        reason = kept_note(note, after=_place(facts))
         identifier = uuid.uuid4().hex
         _put_aside(url, code)
         engine = open_database(url)

@@ -137,7 +137,7 @@ class RunStatus:
     ready : datetime or None
         When the run should be done, as far as its last report of progress tells.
     ahead : int
-        Runs of anybody that were started before it and have not ended.
+        While it waits: runs of anybody that go on or come before it.
     release_id : str or None
         The result, once ``state`` is ``done``.
     message : str

@@ -13,19 +13,27 @@ import json
 import shutil
 import time
 import uuid
-from contextlib import AbstractContextManager, suppress
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine, RowMapping
-from sqlalchemy.exc import IntegrityError
+from sqlalchemy.exc import DBAPIError, IntegrityError
 
 from dpcore.disk import needing_room
 from dpcore.domain.schema import Schema
-from dpcore.errors import ConflictError, FrostglassError, NotFoundError, SchemaError
+from dpcore.errors import (
+    ConflictError,
+    FrostglassError,
+    InstallationError,
+    NotFoundError,
+    SchemaError,
+    UncertainError,
+)
 from dpcore.workspace.database import Hook, datasets, read, utc_now, write
 from dpcore.workspace.descriptions import DatasetInfo
 from dpcore.workspace.engines import private_folder
@@ -42,6 +50,13 @@ if TYPE_CHECKING:
 _OWNER = "owner"
 #: Ending of the names of folders that are being removed.
 _GONE = ".gone"
+#: What a custodian is told if nobody can say whether a data set was entered.
+_MAY_BE_STORED = (
+    "The database did not answer as the data set was entered: it may be stored. Look under Data sets first, and try "
+    "again only if it is not there."
+)
+#: Seconds for which a database that went away at that moment is asked again.
+_PATIENCE = 20.0
 #: Seconds after which a folder that nobody has claimed was left by a process that is dead.
 _DAY = 86_400.0
 
@@ -103,6 +118,8 @@ class Store:
             If the table was made for another schema.
         IngestError
             If the disk is full.
+        UncertainError
+            If the database went away and the data set may be stored.
         """
         if kin is None or not kin.replaces:
             self.check_name(name)
@@ -117,11 +134,14 @@ class Store:
                         dataset_id, name, schema, public, truth=truth, described=described, kin=kin, on_entered=on_added
                     )
                 except FrostglassError:
-                    # After any other error the entry may exist, so the folder stays.
                     if not self._knows(dataset_id):
                         self.discard(dataset_id)
                     raise
-        return self.dataset(dataset_id)
+                except Exception:
+                    # Only its acknowledgement may be lost. If there is no entry, the folder stays, to be looked at.
+                    if not self._was_entered(dataset_id):
+                        raise
+        return self._added(dataset_id)
 
     def enter(
         self,
@@ -183,8 +203,15 @@ class Store:
         return _claimed(self.folder(dataset_id)) is True
 
     def _knows(self, dataset_id: str) -> bool:
-        chosen = sa.select(datasets.c.id).where(datasets.c.id == dataset_id)
-        return read(self._engine, lambda connection: connection.execute(chosen).first()) is not None
+        return read(self._engine, partial(_is_entered, dataset_id=dataset_id))
+
+    def _was_entered(self, dataset_id: str) -> bool:
+        with _unclear_without_database():  # A writer waits for the one before: no entry comes afterwards.
+            return write(self._engine, partial(_is_entered, dataset_id=dataset_id), patience=_PATIENCE)
+
+    def _added(self, dataset_id: str) -> DatasetInfo:
+        with _unclear_without_database():
+            return self.dataset(dataset_id)
 
     def check_name(self, name: str) -> None:
         """Raise ``ConflictError`` if a data set of this name exists."""
@@ -297,6 +324,18 @@ class Store:
             raise
         to_disk(self._folders.stored)
         return schema or saved
+
+
+@contextmanager
+def _unclear_without_database() -> Iterator[None]:
+    try:
+        yield
+    except (DBAPIError, InstallationError):
+        raise UncertainError(_MAY_BE_STORED) from None
+
+
+def _is_entered(connection: Connection, dataset_id: str) -> bool:
+    return connection.execute(sa.select(datasets.c.id).where(datasets.c.id == dataset_id)).first() is not None
 
 
 def _enter(connection: Connection, row: dict[str, Any], kin: Kin | None, on_added: Hook | None) -> None:

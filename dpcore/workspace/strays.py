@@ -19,12 +19,13 @@ from dpcore.workspace.database import jobs, ledger_entries, read, write
 from dpcore.workspace.descriptions import DatasetInfo, Stray
 from dpcore.workspace.ledger import Ledger
 from dpcore.workspace.ledger_checks import exact_amounts, exact_delta
-from dpcore.workspace.ledger_lines import AMOUNTS, append, caps_of
+from dpcore.workspace.ledger_lines import AMOUNTS, append, caps_of, kept_note
 from dpcore.workspace.populations import Kin, account_of, members
 from dpcore.workspace.requests import ACTIVE_STATES
 from dpcore.workspace.store import Store, like, parse_schema
 
 _UNDER_WAY = "Runs on this data set are waiting or under way: stop them first."
+_ADOPTED = "adopted; what was spent before is in no ledger."
 _NOT_SET_ASIDE = (
     "Categories of this data set were learned: a part of a delta has to be set aside for that when a budget is opened, "
     "and the one to be shared was opened without. Remove the folder, and store the data set again with its categories "
@@ -94,7 +95,7 @@ class Strays:
             If its files are damaged, the name is unusable, or no result on it would be private.
         """
         cap, past = parse_limit(cap), _past(spent, delta)
-        told = f"adopted; what was spent before is in no ledger. {_needed(note)}"
+        told = kept_note(_needed(note), after=_ADOPTED)
 
         def open_account(connection: Connection, entered: str) -> None:
             if kin is None:

@@ -70,7 +70,9 @@ def visits(home: Path) -> Path:
 
 def test_a_new_extract_is_appended_as_a_next_version(visits: Path) -> None:
     run("data", "add", "2024.csv", "--schema", "visits.json", "--budget", "2", "--keep-keys")
-    assert "'visits (version 2)'" in run("data", "append", "visits", "2025.csv")
+    told = run("data", "append", "visits", "2025.csv")
+    assert "'visits (version 2)'" in told
+    assert "'person': 40 of 100 rows name somebody in 'who' who was stored before." in told
     assert "'visits (version 3)'" in run("data", "append", "visits", "2025.csv", "--max-rows", "5000")
     assert "stays or grows" in refuse("data", "append", "visits", "2025.csv", "--max-rows", "300")
     assert "newest version" in refuse("data", "append", "visits (version 1)", "2025.csv")

@@ -192,6 +192,12 @@ def test_broken_gzip(tmp_path, content):
         read(write(tmp_path, content, "upload.csv.gz"), None, 10**6)
 
 
+@pytest.mark.parametrize("content", [GZIPPED[:100], GZIPPED[:-4], GZIPPED[:12] + b"\xff" * 20 + GZIPPED[32:]])
+def test_a_compressed_file_that_is_cut_off_or_damaged_is_called_so(tmp_path, content):
+    with pytest.raises(IngestError, match="cut off or damaged"):
+        read(write(tmp_path, content, "upload.csv.gz"), None, 10**6)
+
+
 @pytest.mark.parametrize("name", ["absent.csv", "absent.parquet", "absent.csv.gz"])
 def test_no_such_file(tmp_path, name):
     with pytest.raises(IngestError, match="no file of this name"):

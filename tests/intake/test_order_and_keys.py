@@ -161,6 +161,30 @@ def test_further_rows_may_be_about_people_who_are_stored():
     assert "main table" not in found.sentence
 
 
+@pytest.mark.parametrize(("written", "as_file"), [("{:05d}", True), ("{:05d}", False), ("{}.0", False)])
+def test_further_child_rows_about_people_who_are_nowhere_need_a_yes(tmp_path: Path, written: str, as_file: bool):
+    declared = schema(children=[{**LAB, "max_rows_per_person": 3}])
+    old = {"person": people(*map(str, range(20))), "lab": people(*map(str, range(20)))}
+    lab = people(*(written.format(number) for number in range(20)), "n1", "7")
+    further: dict[str, Any] = {"person": people("n1", "n2", "n2", "3"), "lab": lab}
+    if as_file:
+        for name, frame in further.items():
+            further[name] = tmp_path / f"{name}.csv"
+            frame.to_csv(further[name], index=False)
+    with closing(Service(tmp_path / "home", workers=0)) as service:
+        first = service.add_dataset(old, declared, budget=Decimal(1), keep_keys=True).id
+        said = {each.place: each for each in service.examine(further, declared, after=first) if not each.of_values}
+        assert list(said) == ["lab"]
+        assert said["lab"].needs_yes
+        lost = "20 of 22 rows name somebody in 'pid' who is not in the main table, nor stored before"
+        assert lost in said["lab"].sentence
+        with pytest.raises(LossError, match=lost):
+            service.append_rows(first, further)
+        told: list[str] = []
+        service.append_rows(first, further, accepted=[said["lab"].yes], tell=told.append)
+        assert told[0].startswith("'person': 1 of 4 rows names somebody in 'pid' who was stored before.")
+
+
 def test_rows_of_rows_that_are_not_there_need_a_yes():
     declared = schema(children=[OF_STAY, STAY])
     stay = people(*range(40), 77, stay_id=[f"s{number}" for number in range(41)])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,9 @@ import pytest
 from dpcore.data.ingest import ingest
 from dpcore.domain.schema import Schema
 from dpcore.errors import IngestError
+from dpcore.intake.reader import _describe
 from dpcore.intake.relations import check_headers, read_headers, read_table, rows_for
+from dpcore.intake.sql_files import database_description
 from dpcore.privacy.randomness import SeededRandom
 
 TRAINS = pd.DataFrame({"train_id": [1, 2, 3], "direction": ["west", "east", None]})
@@ -215,6 +218,25 @@ def test_a_database_is_neither_changed_nor_accompanied(tmp_path: Path, kind: str
     assert len(cars_by_direction(path)) == 3
     assert path.read_bytes() == before
     assert [item.name for item in tmp_path.iterdir()] == [path.name]
+
+
+def test_rows_that_a_sqlite_file_leaves_in_another_one_are_told_to_be_missing(tmp_path: Path) -> None:
+    """A copy of a database that its program has open lacks what was written last."""
+    path = source_of(tmp_path, "sqlite")
+    assert database_description(path) == "SQLite database"
+    with closing(sqlite3.connect(path)) as program:
+        program.execute("PRAGMA journal_mode = WAL")
+        program.execute("DELETE FROM car")
+        program.commit()
+        assert database_description(path) == "SQLite database", "its own file lies beside it"
+        copy = tmp_path / "copy.db"
+        copy.write_bytes(path.read_bytes())
+        assert len(cars_by_direction(copy)) == 3, "what was deleted is still there"
+        assert "may be missing; write the file by VACUUM INTO, or close its program first" in database_description(copy)
+        assert "VACUUM INTO" in _describe(lambda *_: None, str(copy))
+        program.execute("VACUUM INTO ?", [str(tmp_path / "whole.db")])
+    assert database_description(tmp_path / "whole.db") == "SQLite database"
+    assert database_description(make_database(tmp_path, "duckdb", {"car": CARS})) == "DuckDB database"
 
 
 def test_the_kind_of_a_database_is_told_by_its_content(tmp_path: Path) -> None:

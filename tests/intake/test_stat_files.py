@@ -12,6 +12,9 @@ import pytest
 
 from dpcore.domain.encoding import texts_of
 from dpcore.errors import IngestError
+from dpcore.intake.choices import Choices, choosing
+from dpcore.intake.encodings import OF_STATISTICS
+from dpcore.intake.files import describe
 from dpcore.intake.stat_files import ColumnNote, dictionary_of, stat_chunks, stat_types
 
 FRAME = pd.DataFrame(
@@ -52,6 +55,33 @@ def test_rows_are_the_texts_of_codes(tmp_path: Path, ending: str) -> None:
     assert found["dose"] == ["1.5", "", "3"]
     assert [text[:10] for text in found["born"]] == ["1990-01-02", "", "2000-01-01"]
     assert found["seen"][0].startswith("2020-01-02 03:00")
+
+
+def misnamed(folder: Path, ending: str) -> Path:
+    """A file in Windows-1252 that says, or lets one think, that it is UTF-8."""
+    path = made(folder, ending, pd.DataFrame({"a": ["Zürich"], "b": [1.0]}))
+    path.write_bytes(path.read_bytes().replace("ü".encode(), "ü ".encode("cp1252")))
+    return path
+
+
+@pytest.mark.parametrize("ending", ["sav", "dta", "xpt"])
+def test_the_encoding_that_was_said_is_that_of_the_letters(tmp_path: Path, ending: str) -> None:
+    path = misnamed(tmp_path, ending)
+    with pytest.raises(IngestError, match="Say its encoding"):
+        texts(path)
+    with choosing(Choices(encoding="Windows-1252")):
+        assert texts(path)["a"] == ["Zü rich"]
+        assert describe(path).endswith("file, letters as Windows-1252 (Western Europe)")
+    for wrong in ("utf-8", "utf-16", "cp1258"):
+        with choosing(Choices(encoding=wrong)), pytest.raises(IngestError, match="Say another encoding"):
+            texts(path)
+
+
+def test_every_encoding_on_offer_is_known_to_the_reader(tmp_path: Path) -> None:
+    path = made(tmp_path, "sav", pd.DataFrame({"a": ["Zurich"], "b": [1.0]}))
+    for codec in OF_STATISTICS:
+        with choosing(Choices(encoding=codec)):
+            assert texts(path)["a"] == ["Zurich"]
 
 
 @pytest.mark.parametrize("ending", WRITERS)

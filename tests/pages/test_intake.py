@@ -15,7 +15,7 @@ from streamlit.testing.v1 import AppTest
 
 from dpcore.domain.origins import KNOWN
 from dpcore.domain.schema import Schema
-from dpcore.errors import IngestError, SchemaError
+from dpcore.errors import IngestError, SchemaError, UncertainError
 from dpcore.intake.readers import Watch
 from dpcore.service import Service
 from dpcore.workspace.users import User
@@ -152,6 +152,16 @@ def test_a_second_header_that_cannot_be_used_gives_a_sentence(left, right, sente
     app = upload(left, right)
     assert sentence in errors(app)
     assert not [item for item in app.button if item.label.startswith("Check and store")]
+
+
+def test_what_may_be_stored_is_not_said_to_be_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    def add(*_: object, **__: object) -> None:
+        raise UncertainError("It may be stored.")
+
+    monkeypatch.setattr(Service, "add_dataset", add)
+    app = complete(upload(LEFT, RIGHT))
+    assert "It may be stored." in errors(app)
+    assert "Nothing was stored" not in errors(app)
 
 
 @pytest.mark.parametrize(

@@ -97,6 +97,7 @@ def test_further_rows_are_appended() -> None:
     newest = access.service().dataset("visits")
     assert (newest.version, newest.replaces, newest.schema.max_rows) == (2, first, 3000)
     assert access.service().desk().files() == []
+    assert "20 of 60 rows name somebody in 'who' who was stored before" in words(app)
 
 
 def test_rows_that_do_not_fit_give_a_sentence_and_store_nothing() -> None:

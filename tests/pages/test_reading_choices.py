@@ -6,6 +6,8 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
+import pandas as pd
+import pyreadstat
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -47,6 +49,20 @@ def test_a_wrong_encoding_is_an_error_that_can_be_mended():
     assert "UTF-8" in errors(app)
     by_label(app.selectbox, "Encoding").set_value(None)
     assert columns(checked(app.run())) == ["größe", "ort"]
+
+
+def test_the_encoding_of_a_statistics_file_is_asked_for(tmp_path: Path):
+    path = tmp_path / "orte.sav"
+    pyreadstat.write_sav(pd.DataFrame({"size": [1.75]}), path, column_labels={"size": "Größe"})
+    path.write_bytes(path.read_bytes().replace("ö".encode(), b"\xf6 "))
+    app = bring(open_page("custodian"), "Data file", "orte.sav", path.read_bytes())
+    assert "Say its encoding (--encoding, on the page 'Encoding')" in errors(app)
+    choice = by_label(app.selectbox, "Encoding")
+    assert "UTF-16" not in choice.options
+    choice.set_value("cp1252")
+    app = checked(app.run())
+    assert columns(app) == ["size"]
+    assert "SPSS file, letters as Windows-1252" in words(app)
 
 
 def test_a_sheet_is_chosen(tmp_path: Path):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -12,7 +13,12 @@ from typing import Any
 import pytest
 from starlette.requests import Request
 from streamlit import config
+from streamlit.proto.Common_pb2 import FileURLs
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
+from streamlit.runtime.uploaded_file_manager import UploadedFile, UploadedFileRec
 
+from dpcore.workspace.users import User
+from pages.components.releases import importing
 from pages.components.server import upload_gate
 from pages.components.server.upload_gate import UploadGate
 from pages.components.visitor import login
@@ -126,6 +132,62 @@ def test_a_connection_holds_only_so_much_and_all_together_too(come: Any) -> None
     assert send(_Inside(), "three", "a", LARGEST) == 429
     upload_gate.taken("one", "a")
     assert send(_Inside(), "three", "a", LARGEST) == 204
+
+
+SMALL = 16 * MIB
+
+
+@pytest.fixture
+def bring(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Draw a page that asks an analyst for small files."""
+
+    def draw(session: str, name: str) -> None:
+        visitor = User(name, frozenset({"analyst"}))
+        monkeypatch.setattr(upload_gate, "get_script_run_ctx", lambda: SimpleNamespace(session_id=session))
+        with monkeypatch.context() as patch:
+            patch.setattr(login, "user", lambda: visitor)
+            upload_gate.let_in(SMALL)
+
+    return draw
+
+
+def test_small_files_are_bounded_for_a_person_and_keep_nobody_else_waiting(bring: Any) -> None:
+    for session, name in (("ann", "ann"), ("ann too", "ann"), ("bob", "bob")):
+        bring(session, name)
+    assert [send(_Inside(), session, "a", SMALL) for session in ("ann", "ann too", "bob")] == [204] * 3
+    assert [send(_Inside(), session, "b", SMALL) for session in ("ann", "ann too", "bob")] == [429, 429, 204]
+    assert send(_Inside(), "ann", "c", SMALL + 2 * MIB) == 413
+    upload_gate.taken("ann too", "a")
+    assert send(_Inside(), "ann", "b", SMALL) == 204
+
+
+def test_small_files_leave_all_room_to_custodians(come: Any, bring: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(upload_gate, "SMALL_FILES_AT_ONCE", 3)
+    answers = []
+    for person in ("ann", "bob"):
+        bring(person, person)
+        answers += [send(_Inside(), person, file, SMALL + MIB) for file in ("a", "b")]
+    assert answers == [204, 204, 204, 429]
+    for session in ("one", "two"):
+        come(session)
+        assert [send(_Inside(), session, file, LARGEST + MIB) for file in ("a", "b")] == [204, 204]
+
+
+def test_a_file_that_was_read_as_a_result_is_in_memory_no_more(bring: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    bring("ann", "ann")
+    assert send(_Inside(), "ann", "f", 5) == 204
+    manager = MemoryUploadedFileManager("/_stcore/upload_file")
+    manager.add_file("ann", UploadedFileRec("f", "result.json", "", b"a lot"))
+    context = SimpleNamespace(session_id="ann", uploaded_file_mgr=manager)
+    monkeypatch.setattr(upload_gate, "get_script_run_ctx", lambda: context)
+    page = SimpleNamespace(spinner=lambda _: nullcontext(), session_state={importing._TURN: 0}, rerun=lambda: None)
+    monkeypatch.setattr(importing, "st", page)
+    monkeypatch.setattr(importing.outcome, "of", lambda *_: None)
+    [record] = manager.get_files("ann", ["f"])
+    importing._take(UploadedFile(record, FileURLs()))
+    assert manager.get_files("ann", ["f"]) == []
+    assert upload_gate._guests["ann"].bytes == 0
+    assert page.session_state[importing._TURN] == 1, "there is a place for another file"
 
 
 def test_many_small_files_are_bounded_too(come: Any) -> None:

@@ -13,9 +13,10 @@ import pytest
 from dpcore.domain.schema import Schema
 from dpcore.errors import FrostglassError, RequestError
 from dpcore.models.registry import get_learner
-from dpcore.models.released import parse_model
+from dpcore.models.released import family_of, parse_model
 from dpcore.released.evaluation import MOST_GROUPS
 from dpcore.released.imported import Imported
+from dpcore.released.imported import imported as read_back
 from dpcore.released.release import Release, make_release
 from dpcore.report import imported
 from dpcore.report.imported import fault_of
@@ -111,6 +112,13 @@ def test_what_was_downloaded_is_taken() -> None:
         (changed(put("certificate.guarantee", "none")), "form"),
         (changed(put("model.classes", ["east", "west"])), "itself"),
         (changed(put("dataset_name", "x" * 1000)), "itself"),
+        (changed(put("dataset_id", "x" * 1000)), "itself"),
+        (changed(put("parameters.junk", "x")), "itself"),
+        (changed(put("parameters", {"literals": ["x"] * 100_000})), "itself"),
+        (changed(put("parameters", {"positive": "x" * 100_000})), "itself"),
+        (changed(put("certificate.sampler", "x" * 100_000)), "itself"),
+        (changed(put("certificate.neighboring_relation", "x" * 100_000)), "itself"),
+        (changed(put("certificate.budget_split", {"x" * 10_000: "1"})), "itself"),
         (changed(put("model.groups.0.noisy_counts", [])), "show"),
         (changed(put("model.groups.0.clause.variables.0.table", "nowhere")), "show"),
         (changed(put("model.groups.0.clause.variables.0.atoms", [{"table": "car", "inner": "nowhere"}])), "show"),
@@ -190,7 +198,9 @@ def test_certificates_of_this_program_are_coherent(epsilon: str, delta: str, rho
         except FrostglassError:  # Not every method has every form.
             continue
         model = parse_model(RELEASE)
-        assert imported.is_coherent(make_release(kind, plan, model, secure=True).certificate), kind
+        made = make_release(kind, plan, model, secure=True)
+        assert imported.is_coherent(made.certificate), kind
+        assert imported._are_parameters(family_of(made), made.parameters), kind
 
 
 @pytest.fixture
@@ -250,6 +260,35 @@ def test_nobody_keeps_more_than_a_library(service: Service, monkeypatch: pytest.
     service.acting(LOCAL_USER).import_release(b"first-one")
     with pytest.raises(RequestError, match="remove some"):
         service.import_release(b"second-one")
+
+
+def test_nobody_keeps_more_letters_than_there_is_room_for(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    engine, size = service._engine, len(RELEASE.to_json())
+    monkeypatch.setattr(imports, "MOST_LETTERS", 2 * size)
+    first, second, third = (RELEASE.model_copy(update={"id": number * 32}) for number in "123")
+    for release in (first, second, second):
+        imports.keep_import(engine, "ann", release)
+    with pytest.raises(RequestError, match="remove some"):
+        imports.keep_import(engine, "ann", third)
+    imports.keep_import(engine, "bob", third)
+    imports.forget_import(engine, "ann", first.id)
+    imports.keep_import(engine, "ann", third)
+    assert {release.id for release in imports.read_imports(engine, "ann")[0]} == {second.id, third.id}
+
+
+def test_imports_are_read_once_and_not_at_each_drawing(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    engine, parsed = service._engine, []
+    for number in "12":
+        imports.keep_import(engine, "ann", RELEASE.model_copy(update={"id": number * 32}))
+    monkeypatch.setattr(imports, "imported", lambda text: parsed.append(text) or read_back(text))
+    first, second = imports.read_imports(engine, "ann"), imports.read_imports(engine, "ann")
+    assert first == second
+    assert len(parsed) == len(first[0]) == 2
+    imports.forget_import(engine, "ann", "1" * 32)
+    longer = RELEASE.model_copy(update={"id": "2" * 32, "dataset_name": "another one"})
+    imports.keep_import(engine, "ann", longer)
+    assert [release.dataset_name for release in imports.read_imports(engine, "ann")[0]] == ["another one"]
+    assert imports.read_imports(engine, "bob") == ([], [])
 
 
 def test_a_process_that_dies_or_hangs_refuses(monkeypatch: pytest.MonkeyPatch) -> None:

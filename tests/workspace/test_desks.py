@@ -82,7 +82,31 @@ def test_a_desk_goes_with_its_last_file(tmp_path: Path) -> None:
     assert not desk.folder.exists()
 
 
-def test_a_desk_that_nobody_touched_for_long_is_cleared(tmp_path: Path) -> None:
+class Clocks:
+    """The date, and the time since the computer was started."""
+
+    def __init__(self) -> None:
+        self.date, self.running = time.time(), 50.0
+
+    def time(self) -> float:
+        return self.date
+
+    def monotonic(self) -> float:
+        return self.running
+
+    def go_on(self, seconds: float) -> None:
+        self.date += seconds
+        self.running += seconds
+
+
+@pytest.fixture
+def clocks(monkeypatch: pytest.MonkeyPatch) -> Clocks:
+    clocks = Clocks()
+    monkeypatch.setattr(desks, "time", clocks)
+    return clocks
+
+
+def test_a_desk_that_nobody_touched_for_long_is_cleared(tmp_path: Path, clocks: Clocks) -> None:
     old, new = Desk(tmp_path, "ann"), Desk(tmp_path, "bob")
     for desk in (old, new):
         keep(desk)
@@ -90,26 +114,56 @@ def test_a_desk_that_nobody_touched_for_long_is_cleared(tmp_path: Path) -> None:
     for path in [*old.folder.iterdir(), old.folder]:
         os.utime(path, (long_ago, long_ago))
     desks.clear_old(tmp_path)
+    clocks.go_on(desks.SURE - 1)
+    desks.clear_old(tmp_path)
+    assert old.files()
+    clocks.go_on(1)
+    desks.clear_old(tmp_path)
     assert not old.folder.exists()
     assert new.files()
 
 
-def test_each_start_and_each_sweep_clears_what_is_old(tmp_path: Path) -> None:
+def test_a_date_that_is_wrong_for_a_while_clears_no_desk(tmp_path: Path, clocks: Clocks) -> None:
+    desk, ahead = Desk(tmp_path, "ann"), (desks.DAYS + 1) * 86_400
+    kept = keep(desk)
+    for _ in range(2):
+        clocks.date += ahead
+        desks.clear_old(tmp_path)
+        desks.clear_old(tmp_path)
+        clocks.date -= ahead
+        clocks.go_on(desks.SURE)
+        desks.clear_old(tmp_path)
+    assert desk.files() == [kept]
+
+
+def test_each_start_and_each_sweep_looks_for_what_is_old(tmp_path: Path, clocks: Clocks) -> None:
     """Also if no custodian ever comes again."""
-
-    def lie_about() -> Desk:
-        desk = Desk(tmp_path, "ann")
-        keep(desk)
-        for path in [*desk.folder.iterdir(), desk.folder]:
-            os.utime(path, (0, 0))
-        return desk
-
-    old = lie_about()
+    old = Desk(tmp_path, "ann")
+    keep(old)
+    for path in [*old.folder.iterdir(), old.folder]:
+        os.utime(path, (0, 0))
     with Service(tmp_path, workers=0) as service:
-        assert not old.folder.exists()
-        old = lie_about()
+        assert old.files()
+        clocks.go_on(desks.SURE)
         service.sweep()
         assert not old.folder.exists()
+
+
+def test_a_disk_that_does_not_answer_is_no_empty_desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    desk = Desk(tmp_path, "ann")
+    first, second = keep(desk), keep(desk)
+
+    def away(*_: object, **__: object) -> str:
+        raise OSError(errno.EIO, "away")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "read_text", away)
+        for action in (desk.files, lambda: desk.drop(first.file_id), lambda: keep(desk)):
+            with pytest.raises(IngestError, match="cannot be read now"):
+                action()
+    assert desk.files() == [first, second]
+    desk.drop(first.file_id)
+    assert desk.files() == [second]
 
 
 def test_without_room_for_a_desk_there_is_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

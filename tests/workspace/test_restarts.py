@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 import sys
 import time
 from collections.abc import Callable
@@ -10,16 +11,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import sqlalchemy as sa
 from sqlalchemy.engine import Engine
 from sqlalchemy.exc import OperationalError
 
+from dpcore.errors import UncertainError
 from dpcore.privacy.losses import pure_loss
 from dpcore.service import Service
-from dpcore.workspace import database
+from dpcore.workspace import database, store
 from dpcore.workspace.database import be_patient, open_database, write
 from dpcore.workspace.ledger import Ledger
 from dpcore.workspace.processes import ProcessIdentity
 from dpcore.workspace.queue import RunQueue
+from dpcore.workspace.store import Store
 from tests.support.accounts import add_row, release_for
 from tests.support.databases import SERVER
 from tests.support.fake_learner import fake_request, register, small_frame, small_schema
@@ -97,6 +101,50 @@ def test_a_commit_whose_answer_was_lost_is_one_commit(engine: Engine, monkeypatc
     assert RunQueue(engine).status(run).release_id == release.id
 
 
+@pytest.mark.parametrize("times", [1, 2 * database._ATTEMPTS])
+def test_a_result_that_finds_no_room_is_stored_once_there_is_some(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch, times: int
+) -> None:
+    run, runs = queued(engine), RunQueue(engine)
+    Ledger(engine).touch(run)
+    begun: list[None] = []
+
+    def limit(connection: Any) -> None:
+        begun.append(None)
+        most = 1 if len(begun) <= times else 10**6  # No limit is below what the file has already.
+        connection.exec_driver_sql(f"PRAGMA max_page_count = {most}")
+
+    sa.event.listen(engine, "begin", limit)
+    monkeypatch.setattr(database.time, "sleep", lambda seconds: None)
+    release = release_for(HALF).model_copy(update={"dataset_name": "many pages " * 10_000})
+    runs.complete(run, release)
+    assert len(begun) == times + 1
+    assert runs.status(run).release_id == release.id
+    assert [line.kind for line in Ledger(engine).entries("data")].count("commit") == 1
+
+
+@pytest.mark.parametrize(
+    ("code", "waits"), [("FULL", True), ("IOERR", True), ("IOERR_WRITE", True), ("CORRUPT", False), ("READONLY", False)]
+)
+def test_only_a_disk_that_may_come_back_is_waited_for(code: str, waits: bool) -> None:
+    fault = sqlite3.OperationalError("told in letters")
+    fault.sqlite_errorcode = getattr(sqlite3, f"SQLITE_{code}")
+    error = OperationalError("a statement", {}, fault)
+    tried: list[None] = []
+
+    def once() -> None:
+        tried.append(None)
+        if len(tried) < 3:
+            raise error
+
+    if waits:
+        database._repeat(once, 60)
+    else:
+        with pytest.raises(OperationalError):
+            database._repeat(once, 60)
+    assert len(tried) == (3 if waits else 1)
+
+
 def test_a_claim_whose_answer_was_lost_claims_no_second_run(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     first, _ = queued(engine, "a"), queued(engine, "b")
     tried, runs = lose_an_answer(monkeypatch), RunQueue(engine)
@@ -121,6 +169,57 @@ def test_a_reservation_whose_answer_was_lost_is_run_when_it_is_asked_for_again(
         assert [service.submit(request, "n") for _ in range(2)] == [waiting.id] * 2
         assert service.run(waiting.id).state == "done"
         assert [line.kind for line in service.ledger_entries()] == ["open", "reserve", "touch", "commit"]
+
+
+def test_a_data_set_whose_entry_was_not_acknowledged_is_stored_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Service(tmp_path, workers=0) as service:
+        with monkeypatch.context() as patch:
+            tried = lose_an_answer(patch)
+            stored = service.add_dataset(small_frame(), small_schema(), budget=Decimal(1))
+        assert tried() == 2, "the second looks"
+        assert [info.id for info in service.datasets()] == [stored.id]
+        assert [line.kind for line in service.ledger_entries()] == ["open"]
+
+
+def test_a_data_set_that_may_be_stored_or_not_is_called_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    real, calls = database._writing, []
+
+    def losing(*details: Any) -> Any:
+        if calls:
+            raise away()
+        calls.append(real(*details))
+        raise away()
+
+    monkeypatch.setattr(store, "_PATIENCE", 0.1)
+    with Service(tmp_path, workers=0) as service:
+        with monkeypatch.context() as patch:
+            patch.setattr(database, "_writing", losing)
+            with pytest.raises(UncertainError, match="may be stored"):
+                service.add_dataset(small_frame(), small_schema(), budget=Decimal(1))
+        assert len(service.datasets()) == 1
+
+
+def test_an_entry_that_was_not_made_is_none_and_keeps_its_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, calls = database._writing, []
+
+    def failing(*details: Any) -> Any:
+        calls.append(1)
+        if len(calls) == 1:
+            raise away()
+        return real(*details)
+
+    with Service(tmp_path, workers=0) as service:
+        with monkeypatch.context() as patch:
+            patch.setattr(database, "_writing", failing)
+            with pytest.raises(OperationalError):
+                service.add_dataset(small_frame(), small_schema(), budget=Decimal(1))
+        assert service.datasets() == []
+        assert len(Store(tmp_path, service._engine).folders()) == 1
+        service.add_dataset(small_frame(), small_schema(), budget=Decimal(1))
 
 
 def test_a_server_that_stays_away_is_given_up(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import threading
 from collections.abc import Iterator
@@ -181,6 +182,16 @@ def test_without_a_budget_nothing_can_be_spent_until_one_is_given(service: Servi
         service.submit(fake_request(orphan), "n")
     service.raise_caps("again", budget=Decimal(1), note="the ethics board agrees")
     assert service.total_balance("again").left == 1
+
+
+def test_a_note_has_the_room_that_is_said(service: Service, orphan: str) -> None:
+    """The line holds words of the program, too."""
+    with pytest.raises(RequestError) as refusal:
+        service.adopt(orphan, name="again", note="x" * 500)
+    room = int(re.findall(r"at most (\d+) characters", str(refusal.value))[0])
+    assert 400 < room < 500
+    service.adopt(orphan, name="again", note="x" * room)
+    assert service.ledger_entries()[-1].note.endswith("x" * room)
 
 
 def test_what_cannot_be_adopted_is_said(service: Service, orphan: str, home: Path) -> None:

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import streamlit as st
 
-from dpcore.errors import LossError
+from dpcore.errors import LossError, UncertainError
 from dpcore.workspace.descriptions import DatasetInfo
 from dpcore.workspace.desks import DAYS, Desk, KeptFile
 from pages.components.custodian import (
@@ -64,15 +65,19 @@ def show() -> None:
     """Upload, describe, store."""
     above = st.container()
     desk = access.service().desk()
+    _, problem = access.attempt(desk.files)
+    if problem is not None:
+        st.error(problem)
+        return
     question(desk)
     work = upload_reading.current()  # First: once it has ended, what it did is seen below.
     earlier: Draft | None = st.session_state.get(STATE)
     if earlier is not None and earlier.stored is not None:
-        _start_afresh(earlier.stored)
-    stored: DatasetInfo | None = st.session_state.pop(_STORED, None)
+        _start_afresh(earlier.stored, earlier.told)
+    stored: tuple[DatasetInfo, str] | None = st.session_state.pop(_STORED, None)
     if stored is not None:
         with above:
-            _confirm(stored)
+            _confirm(*stored)
     if earlier is None:
         Draft.read(desk.notes())  # What was answered about files begins with what was noted.
     again = earlier is not None and bool(earlier.problem)
@@ -112,17 +117,23 @@ def _append(desk: Desk, uploads: Uploads, draft: Draft, further: append.Further)
         return further.dataset.schema, *uploads.source(further.dataset.schema.entity, children)
 
     def add(service: Service, given: Given, how: dict[str, Any]) -> DatasetInfo:
-        return service.append_rows(further.dataset.id, given[1], right=given[2], max_rows=further.max_rows, **how)
+        chosen = {"right": given[2], "max_rows": further.max_rows, "tell": partial(setattr, draft, "told"), **how}
+        return service.append_rows(further.dataset.id, given[1], **chosen)
 
+    _say_how_it_is_read(draft)
     if intake_check.show(draft.findings, None) or further.go:
         draft.faults = []
-        _keep(desk, uploads, draft, given, add, whole=False)
+        _keep(desk, uploads, draft, given, add, after=further.dataset.id)
+
+
+def _say_how_it_is_read(draft: Draft) -> None:
+    if draft.read_as:
+        st.caption(f"Read as {plain(draft.read_as)}.")
 
 
 def _describe_anew(desk: Desk, uploads: Uploads, draft: Draft) -> None:
     st.header("Describe it", anchor=False)
-    if draft.read_as:
-        st.caption(f"Read as {plain(draft.read_as)}.")
+    _say_how_it_is_read(draft)
     st.session_state.update(draft.fresh)
     draft.fresh = {}
     way = st.segmented_control(
@@ -190,12 +201,14 @@ def _forget() -> None:
         del st.session_state[key]
 
 
-def _confirm(stored: DatasetInfo) -> None:
+def _confirm(stored: DatasetInfo, told: str) -> None:
     st.success(
         f"'{plain(stored.name)}' is stored, and the uploaded copy is deleted. It is selected in "
         "the sidebar; analysts can use it now.",
         title="Data set stored",
     )
+    if told:
+        st.info(plain(told))
 
 
 def _by_form(desk: Desk, uploads: Uploads, draft: Draft) -> None:
@@ -342,11 +355,11 @@ def _keep(
     given: Callable[[Watch], Given],
     add: Callable[[Service, Given, dict[str, Any]], DatasetInfo],
     *,
-    whole: bool = True,
+    after: str | None = None,
 ) -> None:
     """Store what was uploaded, beside the page; then it leaves the desk. Or say what would be lost."""
     accepted = intake_check.accepted()
-    draft.findings = []
+    draft.findings, draft.uncertain = [], False
 
     def act(service: Service, watch: Watch) -> None:
         with telling(desk, draft, draft.faults.append):
@@ -354,8 +367,11 @@ def _keep(
             try:
                 draft.stored = add(service, files, {"accepted": accepted, "watch": watch})
             except LossError:
-                draft.findings = service.examine(files[1], files[0], right=files[2], whole=whole, watch=watch)
+                draft.findings = service.examine(files[1], files[0], right=files[2], after=after, watch=watch)
                 return
+            except UncertainError:
+                draft.uncertain = True
+                raise
             desk.drop(*(file.file_id for file in uploads.all))
 
     write_down(desk, draft)
@@ -365,10 +381,10 @@ def _keep(
         st.rerun()
 
 
-def _start_afresh(stored: DatasetInfo) -> NoReturn:
+def _start_afresh(stored: DatasetInfo, told: str) -> NoReturn:
     """Empty the form, select what was stored, and say so when the page is next drawn."""
     access.choose_later(stored.id)
-    st.session_state[_STORED] = stored
+    st.session_state[_STORED] = stored, told
     _forget()
     st.rerun()
 
@@ -377,7 +393,8 @@ def _show_faults(draft: Draft) -> None:
     if draft.faults:
         first, more = draft.faults[:_SEEN], draft.faults[_SEEN:]
         listed = "\n".join(f"- {fault}" for fault in first)
-        st.error(f"Nothing was stored. What you typed is kept.\n\n{listed}", title="Please correct")
+        stored, title = ("", "Please look") if draft.uncertain else ("Nothing was stored. ", "Please correct")
+        st.error(f"{stored}What you typed is kept.\n\n{listed}", title=title)
         if more:
             with st.expander(f"{len(more)} more"):
                 st.markdown("\n".join(f"- {fault}" for fault in more))

@@ -94,10 +94,9 @@ def _describe(uploads: Uploads, draft: Draft, watch: Watch) -> None:
     What was answered about a column of the same name is kept.
     """
     uploads.check()
-    if not uploads.database:
-        from dpcore.intake.uploads import ask
+    from dpcore.intake.uploads import ask
 
-        draft.read_as = ask("describe", uploads.paths, path=uploads.main.path, watch=watch)
+    draft.read_as = ask("describe", uploads.paths, path=uploads.main.path, watch=watch)
     known = {table.ident: table for table in draft.tables}
     if uploads.several:
         tables, draft.person, draft.main = new_tables(uploads, watch)

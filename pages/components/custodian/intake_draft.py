@@ -15,7 +15,7 @@ from pages.components.custodian.intake_tables import TableDraft
 #: What begins the keys of each yes to what values said of the schema: it is of this session, as that is.
 YES = "intake-yes-"
 #: Fields that are noted as they are.
-_PLAIN = ("file_ids", "main", "keys", "person", "problem", "faults", "text", "fresh", "read_as")
+_PLAIN = ("file_ids", "main", "keys", "person", "problem", "faults", "uncertain", "text", "fresh", "read_as")
 
 
 @dataclass
@@ -33,6 +33,8 @@ class Draft:
     person: str | None = None
     problem: str = ""
     faults: list[str] = field(default_factory=list)
+    #: Whether these leave open if the data set was stored.
+    uncertain: bool = False
     #: What the form says, as text; and answers that its fields are to begin with when it is drawn.
     text: str = ""
     fresh: dict[str, Any] = field(default_factory=dict)
@@ -47,6 +49,8 @@ class Draft:
     #: How the main file is read, in words.
     read_as: str = ""
     stored: DatasetInfo | None = None
+    #: What is to be known of further rows that were stored: read off the records, too.
+    told: str = ""
     answers: dict[str, Any] = field(default_factory=dict)
     #: What was last written on the desk by this draft, or read from there.
     noted: str = ""

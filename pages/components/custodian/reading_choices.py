@@ -9,10 +9,11 @@ from typing import Any
 import streamlit as st
 
 from dpcore.intake.choices import Choices
-from dpcore.intake.encodings import ENCODINGS
+from dpcore.intake.encodings import ENCODINGS, OF_STATISTICS
 from dpcore.intake.parts import Part
 from dpcore.workspace.desks import KeptFile
 
+_STATISTICS = ("SPSS", "Stata", "SAS")
 #: Answers outlive their page.
 _KEEP: dict[str, Any] = {"persist_state": "session"}
 _ENCODING, _DECIMAL, _SHEET = "intake-encoding", "intake-decimal", "intake-sheet"
@@ -24,26 +25,34 @@ def show(file: KeptFile, *, busy: bool) -> None:
     if kind == "Excel":
         st.session_state.setdefault(_SHEET, "")
         st.text_input("Sheet", key=_SHEET, placeholder="the first", disabled=busy, **_KEEP)
+    if kind in _STATISTICS:
+        _ask_encoding(list(OF_STATISTICS), "As the file says", busy=busy)
     if kind != "CSV":
         return
-    st.session_state.setdefault(_ENCODING, None)
-    st.session_state.setdefault(_DECIMAL, False)
     left, right = st.columns([2, 1], vertical_alignment="bottom")
-    left.selectbox(
-        "Encoding",
-        list(ENCODINGS),
-        format_func=ENCODINGS.__getitem__,
-        placeholder="As the file shows (UTF-8 or UTF-16)",
-        key=_ENCODING,
-        disabled=busy,
-        help="How letters are written. Look at names with accents: they show whether it is right.",
-        **_KEEP,
-    )
+    with left:
+        _ask_encoding(list(ENCODINGS), "As the file shows (UTF-8 or UTF-16)", busy=busy)
+    st.session_state.setdefault(_DECIMAL, False)
     right.checkbox(
         "Decimal comma",
         key=_DECIMAL,
         disabled=busy,
         help="Numbers are written like 1,75 or 12.500,5.",
+        **_KEEP,
+    )
+
+
+def _ask_encoding(offered: list[str], otherwise: str, *, busy: bool) -> None:
+    if st.session_state.get(_ENCODING) not in offered:
+        st.session_state[_ENCODING] = None
+    st.selectbox(
+        "Encoding",
+        offered,
+        format_func=ENCODINGS.__getitem__,
+        placeholder=otherwise,
+        key=_ENCODING,
+        disabled=busy,
+        help="How letters are written. Look at names with accents: they show whether it is right.",
         **_KEEP,
     )
 

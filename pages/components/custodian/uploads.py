@@ -7,8 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import streamlit as st
-from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from dpcore.intake.parts import ENDINGS
 from dpcore.intake.sql_files import DATABASE_ENDINGS
@@ -101,13 +99,7 @@ def let_go(place: str, files: list[Any]) -> None:
     Not the other places: a large file may be on its way to one of them.
     """
     st.session_state[_round(place)] = st.session_state.get(_round(place), 0) + 1
-    context = get_script_run_ctx()
-    manager = context.uploaded_file_mgr if context else None
-    if context is None or not isinstance(manager, MemoryUploadedFileManager):
-        return
-    for file in files:
-        manager.remove_file(context.session_id, file.file_id)
-        upload_gate.taken(context.session_id, file.file_id)
+    upload_gate.let_go(files)
 
 
 def _keep(desk: Desk, place: str, files: list[Any], *, replaced: list[KeptFile]) -> None:
@@ -192,6 +184,11 @@ def _dialog(desk: Desk, file: KeptFile) -> None:
 
 
 def _drop(desk: Desk, file: KeptFile) -> None:
+    """Remove a file, or keep why it cannot be, to be told."""
+    _, st.session_state[f"upload-problem-{file.place}"] = access.attempt(partial(_delete, desk, file))
+
+
+def _delete(desk: Desk, file: KeptFile) -> None:
     """Remove a file, and with the main one all else; not while they are read, as the page says."""
     if file.file_id not in (kept.file_id for kept in desk.files()):
         return  # It is gone already, and what lies there now was brought in another tab.

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import streamlit as st
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from dpcore.models.readable import readable
 from dpcore.released.release import Release
@@ -53,11 +52,10 @@ def _own_up(lost: Sequence[str]) -> None:
 
 def _take(file: st.runtime.uploaded_file_manager.UploadedFile) -> None:
     """Read a file, say what became of it, and make room for another."""
-    content, context = file.getvalue(), get_script_run_ctx()
+    content = file.getvalue()
     with st.spinner("Checking the file …"):
         outcome.of(_SAID, lambda: access.service().import_release(content), "Imported. It stands in the table below.")
-    if context is not None:
-        upload_gate.taken(context.session_id, file.file_id)
+    upload_gate.let_go([file])
     st.session_state[_TURN] += 1
     st.rerun()
 

@@ -2,7 +2,8 @@
 
 Streamlit takes files from whoever has a connection, and holds them in memory. Here a connection may
 send some only once a page has asked its visitor for them, custodians for data, others for small ones; and
-what is on its way or waits in memory is bounded, for each connection and for all together.
+what is on its way or waits in memory is bounded, for each connection and for all together: small files
+by the person who sends them, and apart from data, so that nobody's results keep a custodian waiting.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import re
 import time
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any
@@ -19,6 +20,7 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import PlainTextResponse
 from streamlit import config
 from streamlit.runtime import exists, get_instance
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from dpcore.workspace.users import ROLES
@@ -31,6 +33,8 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 #: Largest files that all connections together may have on their way or in memory.
 FILES_AT_ONCE = 4
+#: Small files of the largest size that one person may, in all connections; and all of them together.
+SMALL_FILES_OF_ONE, SMALL_FILES_AT_ONCE = 2, 32
 #: Small files of one connection that may wait in memory.
 FILES_OF_ONE = 48
 #: Without a page that asks again, a connection may send files for so long.
@@ -56,6 +60,8 @@ class _Guest:
     until: float
     #: Bytes of the largest file that it may send; ``None``: what the server takes.
     largest: int | None = None
+    #: Whose connection it is.
+    person: str = ""
     #: Bytes of each file that is on its way or waits to be taken.
     holds: dict[str, int] = field(default_factory=dict)
     #: The files that are on their way.
@@ -80,13 +86,14 @@ def let_in(largest: int | None = None) -> None:
     context = get_script_run_ctx()
     if context is None or not (login.may("custodian") or (largest is not None and login.may(*ROLES))):
         return
-    expires = login.user().expires
+    person, expires = login.user().name, login.user().expires
     until = time.time() + SECONDS
     if expires is not None:
         until = min(until, expires.timestamp())
     with _lock:
         _forget_who_has_left()
         guest = _guests.setdefault(context.session_id, _Guest(until, largest))
+        guest.person = person
         guest.until = until
         if largest is None:
             guest.largest = None
@@ -98,6 +105,17 @@ def taken(session: str, file: str) -> None:
         guest = _guests.get(session)
         if guest is not None and file not in guest.coming:
             guest.holds.pop(file, None)
+
+
+def let_go(files: Iterable[Any]) -> None:
+    """Take files that the visitor's page has received out of memory."""
+    context = get_script_run_ctx()
+    manager = context.uploaded_file_mgr if context else None
+    if context is None or not isinstance(manager, MemoryUploadedFileManager):
+        return
+    for file in files:
+        manager.remove_file(context.session_id, file.file_id)
+        taken(context.session_id, file.file_id)
 
 
 class _Answer:
@@ -187,12 +205,28 @@ def _admit(session: str, file: str, length: int | None) -> PlainTextResponse | N
             return PlainTextResponse("The file is too large.", 413)
         if file in guest.coming:
             return PlainTextResponse("This file is on its way already.", 409)
-        full = guest.bytes + length > 2 * largest or len(guest.holds) >= FILES_OF_ONE
-        if full or sum(g.bytes for g in _guests.values()) + length > FILES_AT_ONCE * largest:
+        if not _has_room(guest, length, largest):
             return PlainTextResponse("Too many files at once. Try again in a while.", 429)
         guest.holds[file] = length
         guest.coming.add(file)
     return None
+
+
+def _has_room(guest: _Guest, length: int, largest: int) -> bool:
+    """Whether one more file of this length may come, the largest of all being ``largest``."""
+    alike = [other for other in _guests.values() if (other.largest is None) == (guest.largest is None)]
+    if guest.largest is None:
+        own, mine, most = [guest], 2 * largest, FILES_AT_ONCE * largest
+    else:
+        small = guest.largest + _FRAME
+        own = [other for other in alike if other.person == guest.person]
+        mine, most = SMALL_FILES_OF_ONE * small, SMALL_FILES_AT_ONCE * small
+    few = len(guest.holds) < FILES_OF_ONE
+    return few and _held(own) + length <= mine and _held(alike) + length <= most
+
+
+def _held(guests: Iterable[_Guest]) -> int:
+    return sum(guest.bytes for guest in guests)
 
 
 def _forget_who_has_left() -> None:

@@ -10,7 +10,7 @@ import pandas as pd
 from dpcore.models.summaries.released.synthesis import WHAT_IT_IS
 from dpcore.numerals import small
 from dpcore.released.release import Release
-from dpcore.spreadsheets import frame_csv
+from dpcore.spreadsheets import frame_csv, safe_cell
 
 
 def header_of(release: Release) -> tuple[str, ...]:
@@ -23,7 +23,7 @@ def header_of(release: Release) -> tuple[str, ...]:
 
 def as_csv(release: Release, table: pd.DataFrame) -> bytes:
     """Comma-separated values after the lines of :func:`header_of`, each behind a ``#``; values may hold that, too."""
-    lines = "".join(f"# {line}\n" for line in header_of(release))
+    lines = "".join(f"# {safe_cell(line)}\n" for line in header_of(release))
     return (lines + frame_csv(table)).encode("utf-8")
 
 
