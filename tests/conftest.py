@@ -145,9 +145,8 @@ def _upgrade_at_once(connection: Connection) -> None:
     if sa.inspect(connection).get_table_names():
         _upgrade(connection)
     elif connection.dialect.name == "sqlite":
-        driver = cast(sqlite3.Connection, connection.connection.driver_connection)
         for line in _made_by_upgrades():
-            driver.execute(line)
+            connection.exec_driver_sql(line)
     elif _SAID_TO_POSTGRES:
         connection.exec_driver_sql(";\n".join(_SAID_TO_POSTGRES))
     else:
