@@ -14,7 +14,7 @@ from dpcore.privacy.budgets import delta_sentence, format_epsilon, format_parts
 from dpcore.released.evaluation import Evaluation, Figure
 from dpcore.released.plain_text import lines_of, text_table
 from dpcore.released.plan import guaranteed_odds
-from dpcore.released.regression_evaluation import RegressionEvaluation
+from dpcore.released.regression_evaluation import RegressionEvaluation, error_told, noise_told
 from dpcore.released.release import Certificate, Release
 from dpcore.released.verdict import verdict
 from dpcore.report.spending import adds_sentence, fitting, rho_sentence
@@ -59,8 +59,10 @@ def _evaluation(evaluation: Evaluation | RegressionEvaluation) -> str:
 
 
 def _figure(name: str, figure: Figure) -> str:
-    noise, sampling = score(figure.noise_margin, name), score(figure.sampling_margin, name)
-    return f"{score(figure.value, name)} (noise ±{noise}, sampling ±{sampling})"
+    sampling = score(figure.sampling_margin, name)
+    if name.startswith("RMSE"):
+        return f"{error_told(figure)} (noise {noise_told(figure)}, sampling ±{sampling})"
+    return f"{score(figure.value, name)} (noise ±{score(figure.noise_margin, name)}, sampling ±{sampling})"
 
 
 def certificate_text(certificate: Certificate) -> str:

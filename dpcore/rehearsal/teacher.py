@@ -45,8 +45,8 @@ def _rank(knowledge: Knowledge, number: bool) -> tuple[bool, float]:
     figure = quality(knowledge.model)
     if figure is None:
         return knowledge.evidence.number == number, -math.inf
-    sign = -1 if knowledge.evidence.number else 1
-    return knowledge.evidence.number == number, sign * figure.value - figure.noise_margin
+    is_number = knowledge.evidence.number
+    return is_number == number, -figure.value - figure.above if is_number else figure.value - figure.noise_margin
 
 
 def quality(model: Any) -> Figure | None:

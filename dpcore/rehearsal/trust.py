@@ -32,7 +32,7 @@ def close_from(shape: Shape, family: ReleasedFamily) -> Decimal | None:
     if figure is None or not (family.thorough and family_of(release).thorough):
         return None
     scale = figure.value if teacher.number else 1.0
-    if figure.noise_margin > _KNOWN * scale:
+    if max(figure.noise_margin, figure.above) > _KNOWN * scale:
         return None
     signal = _TWO_DIGITS.divide(_LEAST_SIGNAL, Decimal(shape.rows))
     return max(release.certificate.epsilon * _LEAST_SHARE, signal)

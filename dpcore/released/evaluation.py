@@ -29,11 +29,28 @@ MOST_GROUPS: Final = 5000
 
 
 class Figure(FrozenModel):
-    """A quality figure with the two errors it carries, each as half of a 95 % interval."""
+    """A quality figure with the two errors it carries, each as half of a 95 % interval.
+
+    Attributes
+    ----------
+    value : float
+    noise_margin : float
+        For the noise; below the value only, if ``noise_above`` says how far it reaches above.
+    sampling_margin : float
+        For chance in who was set aside.
+    noise_above : float or None
+        ``None``: as far as below. So in releases of earlier versions.
+    """
 
     value: float
     noise_margin: float
     sampling_margin: float
+    noise_above: float | None = None
+
+    @property
+    def above(self) -> float:
+        """How far the noise may hide above the value."""
+        return self.noise_margin if self.noise_above is None else self.noise_above
 
 
 class Evaluation(FrozenModel):

@@ -8,18 +8,21 @@ import numpy as np
 
 from dpcore.arrays import Floats, Ints
 from dpcore.frozen import FrozenModel
+from dpcore.numerals import measured
 from dpcore.privacy.budgets import geometric_tail
 from dpcore.privacy.even_pace import counts_between
 from dpcore.privacy.randomness import SeededRandom
 from dpcore.released.evaluation import FEW, REDRAWS, Z95, Figure
 
-#: Groups of errors: four for each halving, down to 1/360 of the range of the target. Taking a
-#: group for its middle then changes an RMSE by about 1 %.
-_PER_HALVING, _GROUPS = 4, 35
+#: Groups of errors: four for each halving, down to 1/110,000 of the range of the target, as declared bounds
+#: may be far wider than most values. Taking a group for its middle then changes an RMSE by about 1 %.
+_PER_HALVING, _GROUPS = 4, 68
 #: What noise hardly ever adds up to: in standard deviations of its sum, and in one group.
 _CLEAR, _RARE = 4.0, 0.9999
-#: A figure whose noise margin is a larger share of it says nothing.
+#: A figure whose noise margin is a larger share of it says nothing, but that an error is at least so large.
 _LARGEST_MARGIN = 0.5
+#: If errors in the first group may add a larger share of the sum of squares, only what an error is below is told.
+_FIRST_GROUP = 0.1
 
 
 class RegressionEvaluation(FrozenModel):
@@ -33,7 +36,8 @@ class RegressionEvaluation(FrozenModel):
     noisy_errors : tuple of int, shape (n_groups,)
         Hold-out records per group, with noise.
     rmse : Figure or None
-        Root mean squared error; ``None`` if noise drowns the counts, or they are of fewer than five people.
+        Root mean squared error; ``None`` if noise drowns the counts, or they are of fewer than five people. What few
+        people with huge errors may add hides in the noise, so that this often reaches farther above than below.
     constant_rmse : Figure or None
         The same for a model that predicts the intercept for everyone.
     count_margin : int
@@ -56,6 +60,29 @@ def error_edges(bounds: tuple[float, float]) -> Floats:
 def count_errors(errors: Floats, edges: Floats) -> Ints:
     """Records per group of absolute errors; NaN is not a record. A record is in one group."""
     return counts_between(edges[1:-1], np.abs(errors), ~np.isnan(errors), "right")
+
+
+def error_told(figure: Figure, unit: str = "") -> str:
+    """A typical error, or what it is at least or below where noise leaves no more."""
+    if figure.noise_margin >= figure.value:
+        told = f"below {measured(figure.value + figure.above)}"
+    elif hides_much(figure):
+        told = f"at least {measured(figure.value - figure.noise_margin)}"
+    else:
+        told = measured(figure.value)
+    return f"{told} {unit}".strip()
+
+
+def hides_much(figure: Figure) -> bool:
+    """Whether the noise may hide so much more of a typical error that only its least is told."""
+    return figure.above > _LARGEST_MARGIN * figure.value
+
+
+def noise_told(figure: Figure) -> str:
+    """What the noise alone does to a typical error: ``±0.3`` or ``5.9 to 7.1``."""
+    if figure.noise_above is None:
+        return f"±{measured(figure.noise_margin)}"
+    return f"{measured(figure.value - figure.noise_margin)} to {measured(figure.value + figure.above)}"
 
 
 def evaluate_errors(
@@ -90,18 +117,39 @@ def _figure(noisy: Ints, edges: Floats, scale: float) -> Figure | None:
     total, value = float(smooth.sum()), _rmse(smooth, squares)
     if math.isnan(value) or total < max(FEW, _CLEAR * _deviation(scale) * math.sqrt(len(noisy))):
         return None
-    noise = SeededRandom(0).geometric_noise(scale, REDRAWS * len(noisy))
-    redraws = noisy + noise.reshape(REDRAWS, len(noisy))
-    values = np.array([_rmse(smooth_tail(one, squares, scale), squares) for one in redraws])
-    off = np.nan_to_num(np.abs(values - value), nan=math.inf)
-    margin = float(np.sort(off)[math.ceil(0.95 * len(off)) - 1])
-    if margin > _LARGEST_MARGIN * value:
+    sampling = _sampling_margin(smooth, edges, squares)
+    low, high = _ends(noisy, edges, squares, scale)
+    if edges[1] ** 2 * float(smooth[0]) > _FIRST_GROUP * value**2 * total:
+        return Figure(value=high, noise_margin=high, sampling_margin=sampling, noise_above=0.0)
+    below, above = max(value - low, 0.0), max(high - value, 0.0)
+    if below > _LARGEST_MARGIN * value:
         return None
-    # Delta method: the variance of a mean of squares, through its square root. Errors differ within a group too.
-    within = np.diff(edges**2) ** 2 / 12
+    return Figure(value=value, noise_margin=below, sampling_margin=sampling, noise_above=above)
+
+
+def _sampling_margin(smooth: Floats, edges: Floats, squares: Floats) -> float:
+    """By the delta method: the variance of a mean of squares, through its square root."""
+    total, value = float(smooth.sum()), _rmse(smooth, squares)
+    within = np.diff(edges**2) ** 2 / 12  # Errors differ within a group too.
     variance = max(0.0, float(squares**2 @ smooth) / total - value**4) + float(within @ smooth) / total
-    sampling = Z95 * math.sqrt(variance / (total - 1)) / (2 * value)
-    return Figure(value=value, noise_margin=margin, sampling_margin=sampling)
+    return Z95 * math.sqrt(variance / (total - 1)) / (2 * value)
+
+
+def _ends(noisy: Ints, edges: Floats, squares: Floats, scale: float) -> tuple[float, float]:
+    """Ends of the 95 % interval of an RMSE for noise.
+
+    Nothing is taken out of the tail for the upper end: what noise may hide there is in the interval. Errors of nobody
+    add less than 0 to no sum, so that clear groups alone make the lower end. Errors in the first group may be anything
+    up to its end.
+    """
+    noise = SeededRandom(0).geometric_noise(scale, REDRAWS * len(noisy)).reshape(REDRAWS, len(noisy))
+    again = noisy - noise
+    people = np.maximum(again.sum(axis=1), 1.0)
+    kept = _clear_groups(noisy, squares, scale)
+    least, most = squares.copy(), squares.copy()
+    least[0], least[kept:], most[0] = 0.0, 0.0, edges[1] ** 2
+    low, high = np.quantile(again @ least / people, 0.025), np.quantile(again @ most / people, 0.975)
+    return math.sqrt(max(float(low), 0.0)), math.sqrt(max(float(high), 0.0))
 
 
 def smooth_tail(noisy: Ints, squares: Floats, scale: float) -> Floats:

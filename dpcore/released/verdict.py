@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from dpcore.numerals import hundredths, measured, percent
+from dpcore.numerals import hundredths, percent
 from dpcore.released.evaluation import FEW, Evaluation, Figure
-from dpcore.released.regression_evaluation import RegressionEvaluation
+from dpcore.released.regression_evaluation import RegressionEvaluation, error_told
 
 Grade = Literal["good", "fair", "none", "unknown"]
 _CHANCE = 0.5
@@ -118,7 +118,7 @@ def _of_a_number(evaluation: RegressionEvaluation, target: str) -> Verdict:
     if error is None or constant is None:
         return Verdict("unknown", "Noise hides how good it is", "Noise drowns the errors on people set aside.")
     gain = 1 - error.value / constant.value if constant.value > 0 else 0.0
-    told = f"typical error {measured(error.value)}; one number for everyone: {measured(constant.value)}"
+    told = f"typical error {error_told(error)}; one number for everyone: {error_told(constant)}"
     if sum(evaluation.noisy_errors) < FEW:
         return Verdict(
             "unknown", "Too few people set aside to tell", f"Their errors say nothing of other people ({told})."
@@ -138,7 +138,8 @@ def _of_a_number(evaluation: RegressionEvaluation, target: str) -> Verdict:
 def _paired_margin(one: Figure, other: Figure) -> float:
     """Half of the interval of a difference between two errors of the same people.
 
-    Noise moves each by its own. Chance in who was set aside moves both alike: only so much of it is left
+    Noise moves each by its own, but what it hides of a few huge errors is left out of both: they are of the same
+    people, whom neither foresees. Chance in who was set aside moves both alike: only so much of it is left
     as if they had a correlation of three quarters.
     """
     noise = one.noise_margin**2 + other.noise_margin**2

@@ -17,7 +17,7 @@ from dpcore.models.trees.released.column_use import ColumnUse
 from dpcore.numerals import hundredths, measured, percent, whole, within
 from dpcore.released.evaluation import Z95, Figure
 from dpcore.released.noisy_counts import told_share
-from dpcore.released.regression_evaluation import RegressionEvaluation
+from dpcore.released.regression_evaluation import RegressionEvaluation, error_told, noise_told
 
 #: Rows of one table that are printed, and of one that few read; the downloads of a release
 #: hold all.
@@ -199,5 +199,4 @@ def _auc(figure: Figure | None) -> tuple[str, str, str]:
 def _number(figure: Figure | None) -> tuple[str, str, str]:
     if figure is None:
         return ("not known: noise drowns the counts", "", "")
-    noise, sampling = (f"±{measured(m)}" for m in (figure.noise_margin, figure.sampling_margin))
-    return measured(figure.value), noise, sampling
+    return error_told(figure), noise_told(figure), f"±{measured(figure.sampling_margin)}"

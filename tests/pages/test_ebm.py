@@ -384,6 +384,20 @@ def test_an_error_is_told_in_three_digits_with_its_noise():
     check = small_ebm("regression").evaluation
     assert number_check.error_words(check.rmse) == "6.2 (noise alone ±0.3)"
     assert number_check.error_words(None) == "not known"
+    hidden = check.rmse.model_copy(update={"noise_above": 40.0})
+    assert number_check.error_words(hidden) == "at least 5.9 (noise alone 5.9 to 46.2)"
+
+
+def test_an_error_of_which_noise_hides_more_is_told_as_the_least(monkeypatch):
+    model = small_ebm("regression")
+    hidden = model.evaluation.rmse.model_copy(update={"noise_above": 40.0})
+    check = model.evaluation.model_copy(update={"rmse": hidden})
+    by_hand(monkeypatch, model.model_copy(update={"evaluation": check}))
+    app = open_page("releases")
+    assert app.metric[0].value == "at least 5.9 days"
+    told = [item.value for item in app.caption if "Noise alone: " in item.value]
+    assert "Noise alone: 5.9 to 46.2 (95%)" in told[0]
+    assert ["may hide huge errors of a few people" in one for one in told] == [True, False]
 
 
 # Methods side by side

@@ -9,13 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dpcore.numerals import measured
 from dpcore.privacy.randomness import SeededRandom
 from dpcore.released import regression_evaluation
+from dpcore.released.evaluation import Figure
 from dpcore.released.regression_evaluation import (
     RegressionEvaluation,
     count_errors,
     error_edges,
+    error_told,
     evaluate_errors,
+    noise_told,
     smooth_tail,
 )
 
@@ -53,7 +57,7 @@ def test_edges_depend_on_the_range_alone():
     assert edges[-1] == 20
     assert np.all(np.diff(edges) > 0)
     assert np.allclose(edges[2:] / edges[1:-1], 2**0.25)
-    assert edges[1] < 20 / 300
+    assert edges[1] < 20 / 100_000
 
 
 @given(st.lists(st.floats(0, 7), max_size=60))
@@ -125,6 +129,60 @@ def test_noise_margin_covers_the_noise(ratio, monkeypatch):
             inside.append(abs(figure.value - without.value) <= figure.noise_margin)
     assert len(inside) >= 50
     assert np.mean(inside) > 0.75  # 95 % would fall below 0.75 with probability under 1e-6
+
+
+def skewed_errors(rows: int, ratio: float, seed: int) -> np.ndarray:
+    """Errors of a constant for log-normal costs with the median 1, in bounds from 0 to ``ratio``."""
+    costs = np.exp(np.random.default_rng(seed).normal(size=rows))
+    return np.minimum(costs, ratio) - math.exp(0.5)
+
+
+@pytest.mark.parametrize("ratio", [30, 1500])
+@pytest.mark.parametrize(("rows", "epsilon"), [(200, 1.0), (200, 0.5), (1000, 0.5), (4000, 0.25)])
+def test_what_noise_hides_in_a_tail_is_in_the_interval(rows, epsilon, ratio):
+    """A few people have most of the squares: their errors must not be taken for noise, nor for surely nobody's."""
+    held = []
+    for seed in range(100):
+        errors = skewed_errors(rows, ratio, seed)
+        figure = evaluated(errors, errors, ratio, epsilon, seed).rmse
+        if figure is not None:
+            held.append(figure.value - figure.noise_margin <= rmse(errors) <= figure.value + figure.above)
+    assert len(held) >= 80 if rows * epsilon > 100 else len(held) >= 20
+    assert np.mean(held) >= 0.93
+
+
+def test_without_a_tail_little_hides_above():
+    errors = errors_of("uniform", 2000, 2)
+    figure = evaluated(errors, errors, 2, 1.0).rmse
+    assert 0 < figure.above < 0.01
+    assert figure.value == pytest.approx(rmse(errors), rel=0.02)
+
+
+def test_errors_below_the_first_group_are_told_as_below_something():
+    errors = np.full(4000, 1e-7)
+    figure = evaluated(errors, errors, 1, 1000.0).rmse
+    assert error_told(figure) == f"below {measured(float(error_edges((0, 1))[1]))}"
+    noisy = evaluated(errors, errors, 1, 1.0).rmse
+    assert noisy is None or (error_told(noisy).startswith("below") and noisy.value > figure.value)
+    zeros = np.append(np.zeros(3000), errors_of("normal", 1000, 8))
+    known = evaluated(zeros, zeros, 8, 4.0).rmse
+    assert known.value == pytest.approx(0.5, rel=0.1)
+    assert known.noise_margin < 0.1
+
+
+def test_errors_are_told_with_what_noise_leaves_of_them():
+    close = Figure(value=6.2, noise_margin=0.3, sampling_margin=0.5, noise_above=0.9)
+    assert (error_told(close, "years"), noise_told(close)) == ("6.2 years", "5.9 to 7.1")
+    far = close.model_copy(update={"noise_above": 40.0})
+    assert (error_told(far, "years"), noise_told(far)) == ("at least 5.9 years", "5.9 to 46.2")
+    below = Figure(value=6.2, noise_margin=6.2, sampling_margin=0.5, noise_above=0.0)
+    assert (error_told(below), noise_told(below)) == ("below 6.2", "0 to 6.2")
+
+
+def test_figures_of_earlier_versions_have_one_margin():
+    earlier = Figure.model_validate({"value": 6.2, "noise_margin": 0.3, "sampling_margin": 0.5})
+    assert earlier.above == 0.3
+    assert (error_told(earlier), noise_told(earlier)) == ("6.2", "±0.3")
 
 
 @pytest.mark.parametrize(("rows", "epsilon"), [(0, 1.0), (40, 0.05), (200, 0.02)])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from dpcore.privacy.randomness import SeededRandom
 from dpcore.released import regression_evaluation
 from dpcore.released.evaluation import Evaluation, Figure
 from dpcore.released.regression_evaluation import RegressionEvaluation, count_errors, error_edges, evaluate_errors
@@ -110,6 +111,20 @@ def test_what_a_handful_of_people_tells_is_not_told():
     told = verdict(few, "stay", ())
     assert (told.grade, told.headline) == ("unknown", "Too few people set aside to tell")
     assert verdict(few.model_copy(update={"noisy_errors": (40,)}), "stay", ()).grade == "good"
+
+
+def test_huge_errors_of_a_few_people_make_no_model_better():
+    """A model of log-normal costs that tells nothing: what is kept of a tail differs by noise alone."""
+    edges, better = error_edges((0.0, 1500.0)), []
+    for seed in range(100):
+        draw, noise = np.random.default_rng(seed), SeededRandom(seed)
+        costs, constant = np.exp(draw.normal(size=200)), np.exp(0.5)
+        told = constant * np.exp(0.2 * draw.normal(size=200))
+        counts = [
+            count_errors(costs - one, edges) + noise.geometric_noise(0.5, len(edges) - 1) for one in (told, constant)
+        ]
+        better.append(verdict(evaluate_errors(edges, *counts, 0.5, 2), "cost", ()).grade in ("good", "fair"))
+    assert np.mean(better) <= 0.05
 
 
 def test_a_model_that_tells_something_of_enough_people_is_better():

@@ -166,6 +166,54 @@ def test_differences_of_many_categories_are_held_by_their_intervals():
     assert np.mean([gap.low <= exact <= gap.high for gap in found]) >= 0.9
 
 
+def costs(rows: int) -> tuple[np.ndarray, float]:
+    """Costs of two groups half a unit of their logarithm apart, most in the first of 20 cells; and their difference."""
+    draw, ends = np.random.default_rng(0), np.linspace(0, 100_000, 21)
+    drawn = (3000 * np.exp(draw.normal(0.5 * group, 1, rows // 2)) for group in range(2))
+    exact = np.array([np.histogram(np.minimum(own, ends[-1]), ends)[0] for own in drawn], dtype=float)
+    middle, shares = (ends[1:] + ends[:-1]) / 2, exact / exact.sum(axis=1, keepdims=True)
+    means = shares @ middle
+    variances = shares @ middle**2 - means**2
+    return exact, float((means[1] - means[0]) / np.sqrt(variances.mean()))
+
+
+def costs_looked_at(exact, deviation, draw) -> tuple[SummaryModel, Schema]:
+    """A look at these costs, with other noise each time."""
+    columns = [
+        {"name": "cost", "type": "real", "lower": 0, "upper": 100_000, "bins": 20},
+        {"name": "group", "type": "categorical", "categories": ["g0", "g1"]},
+    ]
+    own = Schema.from_mapping({"name": "ward", "max_rows": 20_000, "columns": columns})
+    axes = axes_of(own, None)
+    sizes = tuple(axis.size(own) for axis in axes)
+    counts = draw.normal(0, deviation, sizes)
+    counts[:20, :2] += exact.T
+    tables = (NoisyTable(axes=(0, 1), counts=tuple(counts.ravel().tolist()), deviation=deviation),)
+    return SummaryModel(axes=axes, sizes=sizes, tables=tables, by=1, gaussian=True, count_margin=20), own
+
+
+@pytest.mark.parametrize(("rows", "deviation"), [(3000, 10.0), (10_000, 30.0), (10_000, 5.0)])
+def test_differences_of_skewed_numbers_are_held_by_their_intervals(rows, deviation):
+    """Noise in the many cells that hold hardly anybody neither hides the difference nor makes it sure."""
+    (exact, difference), draw, found = costs(rows), np.random.default_rng(5), []
+    for seed in range(150):
+        [gap] = differences(*costs_looked_at(exact, deviation, draw), seed).values()
+        found.append(gap)
+    assert 0.3 < difference < 0.4
+    assert np.mean([gap.value for gap in found]) == pytest.approx(difference, abs=0.04)
+    assert np.mean([gap.low <= difference <= gap.high for gap in found]) >= 0.9
+    assert all(gap.low <= gap.value <= gap.high for gap in found)
+
+
+def test_a_ratio_reaches_as_far_as_other_noise_takes_it():
+    draws = 5 + np.linspace(-1.0, 3.0, 1001)
+    assert (turned(5.0, draws).low, turned(5.0, draws).high) == pytest.approx((2.1, 5.9))
+    ratio = turned(5.0, draws, ratio=True)
+    assert (ratio.low, ratio.high) == pytest.approx((2.1, 7.9))
+    hidden = turned(5.0, draws, alone=np.array([6.0]), ratio=True)
+    assert (hidden.low, hidden.high) == pytest.approx((0.0, 7.9))
+
+
 def test_groups_and_categories_that_are_too_many_are_named_and_not_compared(monkeypatch):
     model, own = grouped(np.full((40, 3), 300.0), 1.0, np.random.default_rng(1))
     assert len(differences(model, own)) == 1

@@ -30,6 +30,8 @@ _COMPARED: Final = 8.0
 _MOST_COMPARED: Final = 200_000
 #: Shares are at most so far apart, of 4 that are as far apart as can be: their standardised difference is infinite.
 _APART: Final = 4 * (1 - 1e-4)
+#: A variance is at least so much of that of counts that are not negative, which noise in empty cells makes too large.
+_LEAST_VARIANCE: Final = 0.5
 #: Largest share of a cell for no value that has no line.
 _RARE: Final = 0.005
 
@@ -224,7 +226,8 @@ class _Compared:
     def difference(self, drawn: list[tuple[Floats, Floats]]) -> Amount:
         """The largest standardised difference between two groups."""
         again, alone = (np.concatenate(one) for one in zip(*drawn, strict=True))
-        return turned(float(self._gap(self.counts, self.variance)), again, alone=alone)
+        value, ratio = float(self._gap(self.counts, self.variance)), self.middle is not None
+        return turned(value, again, alone=alone, ratio=ratio)
 
     def _of(self, view: View) -> Floats:
         return np.asarray(view.counts(self.place)[..., self.groups, :][..., self.known])
@@ -232,7 +235,7 @@ class _Compared:
     def _gap(self, counts: Floats, variance: float) -> Floats:
         if self.middle is None:
             return _gap_of_shares(counts, variance)
-        return _gap_of_means(_shares_of(counts), self.middle)
+        return _gap_of_means(counts, self.middle, variance)
 
 
 def _compared(view: View) -> list[_Compared]:
@@ -325,15 +328,34 @@ def _row_variances(view: View, place: int) -> tuple[float, float]:
     return alike, apart
 
 
-def _gap_of_means(shares: Floats, middle: Floats) -> Floats:
-    """Largest standardised difference of two means: shape (...)."""
-    means, variances = shares @ middle, _variances(shares, middle)
+def _gap_of_means(counts: Floats, middle: Floats, variance: float) -> Floats:
+    """Largest standardised difference of two means: shape (...).
+
+    Means and variances are those of counts without bias. Without the negative ones, noise in empty cells of large
+    numbers would make a variance far too large: such counts only tell how small it may be.
+
+    Parameters
+    ----------
+    counts : array of shape (..., n_groups, n_cells)
+        Without bias.
+    variance : float
+        Of the noise on each.
+    """
+    size, away = np.maximum(counts.sum(axis=-1), 1.0), middle - middle.mean()
+    means = counts @ away / size
+    squares = counts @ away**2 / size - means**2 + variance * _spread_of(away, means) / size**2
+    least = _LEAST_VARIANCE * _variances(_shares_of(counts), away) + 1e-12
     widest = np.zeros(means.shape[:-1])
     for first in range(1, means.shape[-1]):
-        away = np.abs(means[..., first, None] - means[..., :first])
-        common = np.maximum((variances[..., first, None] + variances[..., :first]) / 2, 1e-12)
-        widest = np.maximum(widest, (away / np.sqrt(common)).max(axis=-1))
+        apart = np.abs(means[..., first, None] - means[..., :first])
+        common, floor = ((own[..., first, None] + own[..., :first]) / 2 for own in (squares, least))
+        widest = np.maximum(widest, (apart / np.sqrt(np.maximum(common, floor))).max(axis=-1))
     return widest
+
+
+def _spread_of(numbers: Floats, means: Floats) -> Floats:
+    """Sum of the squares by which numbers are off each mean: what a unit of noise on every count adds to its square."""
+    return np.asarray((numbers**2).sum() - 2 * means * numbers.sum() + len(numbers) * means**2)
 
 
 def _gap_of_shares(counts: Floats, variance: float) -> Floats:

@@ -10,6 +10,7 @@ import streamlit as st
 
 from dpcore.domain.columns import format_number
 from dpcore.numerals import measured, whole
+from dpcore.released.regression_evaluation import error_told, hides_much, noise_told
 from dpcore.released.verdict import verdict
 from pages.components.families.shared.evaluation import DROWNED
 from pages.components.kit import markup
@@ -37,11 +38,7 @@ def error_words(figure: Any) -> str:
     """An error with what the noise alone does to it."""
     if figure is None:
         return "not known"
-    return f"{_amount(figure.value, '')} (noise alone ±{_amount(figure.noise_margin, '')})"
-
-
-def _amount(value: float, unit: str) -> str:
-    return f"{measured(value)} {unit}".strip()
+    return f"{error_told(figure)} (noise alone {noise_told(figure)})"
 
 
 def _figure(title: str, figure: Any, unit: str) -> None:
@@ -49,13 +46,14 @@ def _figure(title: str, figure: Any, unit: str) -> None:
         st.metric(title, "not known")
         st.caption(DROWNED)
         return
-    both = (figure.noise_margin**2 + figure.sampling_margin**2) ** 0.5
-    low, least = (max(0.0, figure.value - reach) for reach in (figure.noise_margin, both))
-    high, most = figure.value + figure.noise_margin, figure.value + both
-    st.metric(title, _amount(figure.value, unit))
+    below, above = ((margin**2 + figure.sampling_margin**2) ** 0.5 for margin in (figure.noise_margin, figure.above))
+    low, least = (max(0.0, figure.value - reach) for reach in (figure.noise_margin, below))
+    high, most = figure.value + figure.above, figure.value + above
+    st.metric(title, error_told(figure, unit))
     st.caption(
-        f"Noise alone: {_amount(low, '')} to {_amount(high, '')} (95%). With chance in who was "
-        f"set aside: {_amount(least, '')} to {_amount(most, '')}."
+        f"Noise alone: {measured(low)} to {measured(high)} (95%). With chance in who was "
+        f"set aside: {measured(least)} to {measured(most)}."
+        f"{' The noise may hide huge errors of a few people.' if hides_much(figure) else ''}"
     )
 
 
