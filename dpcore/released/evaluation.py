@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any, Final, Self
 
 import numpy as np
-from pydantic import model_validator
+from pydantic import Field, model_validator
 
 from dpcore.arrays import Floats, Ints
 from dpcore.frozen import FrozenModel
@@ -62,6 +62,9 @@ class Evaluation(FrozenModel):
     group_limits : tuple of float, shape (n_groups,)
         If groups are ranges of the chance of the second of two classes: above which chance each begins, the
         first with everybody. Else empty, as in releases of earlier versions.
+    rows_per_person : int
+        Most records of one person: so many count as one where chance in who was set aside is told. 1 in
+        releases of earlier versions.
     """
 
     noisy_confusion: tuple[tuple[int, ...], ...]
@@ -72,6 +75,7 @@ class Evaluation(FrozenModel):
     group_counts: tuple[tuple[int, ...], ...] = ()
     scale: float = 0.0
     group_limits: tuple[float, ...] = ()
+    rows_per_person: int = Field(default=1, ge=1)
 
     @model_validator(mode="after")
     def _of_the_same_groups(self) -> Self:
@@ -98,6 +102,7 @@ def evaluate(
     count_margin: int,
     labels: Ints | None = None,
     limits: Sequence[float] = (),
+    rows_per_person: int = 1,
 ) -> Evaluation:
     """Derive confusion, accuracy and AUC from noisy hold-out counts. Post-processing.
 
@@ -112,20 +117,26 @@ def evaluate(
         Predicted class of each group; ``None`` takes the most probable one.
     limits : sequence of float
         ``group_limits`` of the evaluation.
+    rows_per_person : int
+        Most records of one person.
     """
     predicted = estimates.argmax(axis=1) if labels is None else labels
     confusion = confusion_of(noisy_counts, predicted)
     redraws = redrawn(noisy_counts, scale)
-    ranked = _figure(noisy_counts, redraws, partial(auc_of, estimates=estimates), auc_margin)
+    chance_of_auc, chance_of_share = (
+        partial(margin, rows_per_person=rows_per_person) for margin in (auc_margin, _accuracy_margin)
+    )
+    ranked = _figure(noisy_counts, redraws, partial(auc_of, estimates=estimates), chance_of_auc)
     return Evaluation(
         noisy_confusion=tuple(tuple(int(n) for n in row) for row in confusion),
-        accuracy=_figure(noisy_counts, redraws, partial(accuracy_of, labels=predicted), _accuracy_margin),
+        accuracy=_figure(noisy_counts, redraws, partial(accuracy_of, labels=predicted), chance_of_share),
         auc=ranked if _classes_clear(noisy_counts, redraws) else None,
         count_margin=count_margin,
         group_estimates=tuple(tuple(float(share) for share in row) for row in estimates),
         group_counts=tuple(tuple(int(n) for n in row) for row in noisy_counts),
         scale=scale,
         group_limits=tuple(float(limit) for limit in limits),
+        rows_per_person=rows_per_person,
     )
 
 
@@ -251,18 +262,19 @@ def share_margin(share: float, people: float) -> float:
     return min(1.0, (off + spread) / (1 + Z95**2 / people))
 
 
-def _accuracy_margin(accuracy: float, counts: Ints) -> float:
-    return share_margin(accuracy, max(1, int(counts.sum())))
+def _accuracy_margin(accuracy: float, counts: Ints, rows_per_person: int) -> float:
+    return share_margin(accuracy, max(1, int(counts.sum())) / rows_per_person)
 
 
-def auc_margin(auc: float, counts: Ints) -> float:
+def auc_margin(auc: float, counts: Ints, rows_per_person: int = 1) -> float:
     """Half of the interval of an AUC (Hanley and McNeil 1982); of a mean of several, at most the mean of theirs.
 
+    As many people are counted on as the records may be of at least: those of one person may be all alike.
     An AUC of 1 is taken for one half of a record below it, and an AUC of 0 for as much above: they have no spread.
     """
     margins = []
     for (positive, negative), _ in _sides(counts, np.zeros(counts.shape)):
-        positives, negatives = float(positive.sum()), float(negative.sum())
+        positives, negatives = (float(side.sum()) / rows_per_person for side in (positive, negative))
         least = min(positives, negatives)
         if least < FEW:
             margins.append(1.0)

@@ -33,7 +33,7 @@ class RegressionEvaluation(FrozenModel):
     noisy_errors : tuple of int, shape (n_groups,)
         Hold-out records per group, with noise.
     rmse : Figure or None
-        Root mean squared error; ``None`` if noise drowns the counts, or they are of fewer than five people.
+        Root mean squared error; ``None`` if noise drowns the counts, or they may be of fewer than five people.
     constant_rmse : Figure or None
         The same for a model that predicts the intercept for everyone.
     count_margin : int
@@ -64,6 +64,7 @@ def evaluate_errors(
     noisy_constant_errors: Ints,
     scale: float,
     count_margin: int,
+    rows_per_person: int = 1,
 ) -> RegressionEvaluation:
     """Derive both RMSEs from noisy hold-out counts. Post-processing.
 
@@ -74,21 +75,23 @@ def evaluate_errors(
     noisy_errors, noisy_constant_errors : arrays of shape (n_groups,)
         Records per group of the absolute error of the model and of a constant, with two-sided
         geometric noise of ``scale``.
+    rows_per_person : int
+        Most records of one person.
     """
     return RegressionEvaluation(
         error_edges=tuple(float(edge) for edge in edges),
         noisy_errors=tuple(int(count) for count in noisy_errors),
-        rmse=_figure(noisy_errors, edges, scale),
-        constant_rmse=_figure(noisy_constant_errors, edges, scale),
+        rmse=_figure(noisy_errors, edges, scale, rows_per_person),
+        constant_rmse=_figure(noisy_constant_errors, edges, scale, rows_per_person),
         count_margin=count_margin,
     )
 
 
-def _figure(noisy: Ints, edges: Floats, scale: float) -> Figure | None:
+def _figure(noisy: Ints, edges: Floats, scale: float, rows_per_person: int) -> Figure | None:
     squares = _squares(edges)
     smooth = smooth_tail(noisy, squares, scale)
     total, value = float(smooth.sum()), _rmse(smooth, squares)
-    if math.isnan(value) or total < max(FEW, _CLEAR * _deviation(scale) * math.sqrt(len(noisy))):
+    if math.isnan(value) or total < max(FEW * rows_per_person, _CLEAR * _deviation(scale) * math.sqrt(len(noisy))):
         return None
     noise = SeededRandom(0).geometric_noise(scale, REDRAWS * len(noisy))
     redraws = noisy + noise.reshape(REDRAWS, len(noisy))
@@ -100,7 +103,8 @@ def _figure(noisy: Ints, edges: Floats, scale: float) -> Figure | None:
     # Delta method: the variance of a mean of squares, through its square root. Errors differ within a group too.
     within = np.diff(edges**2) ** 2 / 12
     variance = max(0.0, float(squares**2 @ smooth) / total - value**4) + float(within @ smooth) / total
-    sampling = Z95 * math.sqrt(variance / (total - 1)) / (2 * value)
+    # Errors of one person may be all alike: as many people are counted on as the records may be of at least.
+    sampling = Z95 * math.sqrt(variance / (total / rows_per_person - 1)) / (2 * value)
     return Figure(value=value, noise_margin=margin, sampling_margin=sampling)
 
 

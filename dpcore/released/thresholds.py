@@ -71,7 +71,7 @@ def operating_points(evaluation: Evaluation, code: int) -> tuple[OperatingPoint,
         OperatingPoint(
             float(threshold),
             {
-                measure: _figure(shares[m, t], spread[m, t], people[m, t], noise[m, t])
+                measure: _figure(shares[m, t], spread[m, t], people[m, t], noise[m, t], evaluation.rows_per_person)
                 for m, measure in enumerate(_MEASURES)
             },
         )
@@ -103,8 +103,10 @@ def group_shares(evaluation: Evaluation, code: int) -> tuple[GroupShare, ...]:
     people, noise = counts.sum(axis=1), redraws.sum(axis=2).std(axis=0)
     spread = _part(redraws[..., code], redraws.sum(axis=2)).std(axis=0)
     shares = _part(counts[:, code], people)
+    each = evaluation.rows_per_person
     both = [
-        (float(told[g]), _figure(shares[g], spread[g], float(people[g]), noise[g])) for g in np.argsort(told).tolist()
+        (float(told[g]), _figure(shares[g], spread[g], float(people[g]), noise[g], each))
+        for g in np.argsort(told).tolist()
     ]
     return tuple(GroupShare(chance, seen) for chance, seen in both if seen is not None)
 
@@ -140,11 +142,11 @@ def _shares(hit: Floats, missed: Floats, false: Floats, cleared: Floats) -> Floa
     return np.asarray(np.clip(parts / np.maximum(_people(hit, missed, false, cleared), 1.0), 0.0, 1.0))
 
 
-def _figure(share: float, spread: float, people: float, noise: float) -> Figure | None:
+def _figure(share: float, spread: float, people: float, noise: float, rows_per_person: int) -> Figure | None:
     if people <= CLEAR * noise or people < 1:
         return None
     return Figure(
         value=float(share),
         noise_margin=float(min(1.0, Z95 * spread)),
-        sampling_margin=share_margin(float(share), float(people)),
+        sampling_margin=share_margin(float(share), float(people) / rows_per_person),
     )
