@@ -12,6 +12,7 @@ from dpcore.privacy.budgets import geometric_tail
 from dpcore.privacy.even_pace import counts_between
 from dpcore.privacy.randomness import SeededRandom
 from dpcore.released.evaluation import FEW, REDRAWS, Z95, Figure
+from dpcore.released.noisy_counts import geometric_deviation
 
 #: Groups of errors: four for each halving, down to 1/360 of the range of the target. Taking a
 #: group for its middle then changes an RMSE by about 1 %.
@@ -91,7 +92,9 @@ def _figure(noisy: Ints, edges: Floats, scale: float, rows_per_person: int) -> F
     squares = _squares(edges)
     smooth = smooth_tail(noisy, squares, scale)
     total, value = float(smooth.sum()), _rmse(smooth, squares)
-    if math.isnan(value) or total < max(FEW * rows_per_person, _CLEAR * _deviation(scale) * math.sqrt(len(noisy))):
+    if math.isnan(value) or total < max(
+        FEW * rows_per_person, _CLEAR * geometric_deviation(scale) * math.sqrt(len(noisy))
+    ):
         return None
     noise = SeededRandom(0).geometric_noise(scale, REDRAWS * len(noisy))
     redraws = noisy + noise.reshape(REDRAWS, len(noisy))
@@ -141,7 +144,7 @@ def _clear_groups(noisy: Ints, squares: Floats, scale: float) -> int:
     added = sums[None, :] - sums[:, None]
     spread = np.sqrt(np.maximum(spreads[None, :] - spreads[:, None], 0.0))
     one_group = geometric_tail(scale, _RARE) * np.concatenate([[0.0], squares])
-    limit = np.maximum(_CLEAR * _deviation(scale) * spread, one_group[None, :])
+    limit = np.maximum(_CLEAR * geometric_deviation(scale) * spread, one_group[None, :])
     quiet = np.all((added <= limit) | np.tri(len(sums), dtype=bool), axis=1)
     return int(np.argmax(quiet))
 
@@ -151,11 +154,6 @@ def _squares(edges: Floats) -> Floats:
     squares = np.asarray(edges[:-1] * edges[1:])
     squares[0] = edges[1] ** 2 / 3
     return squares
-
-
-def _deviation(scale: float) -> float:
-    """Standard deviation of two-sided geometric noise."""
-    return 1.0 / (math.sqrt(2) * math.sinh(0.5 / scale))
 
 
 def _rmse(counts: Floats, squares: Floats) -> float:
