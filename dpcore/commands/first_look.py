@@ -75,9 +75,10 @@ def synthesize(
         path = out / f"{name}.{kind.value}"
         path.write_bytes(content)
         typer.echo(f"{path}: written.")
-    errors = expected_errors(model)
+    errors = expected_errors(model, wanted, seed)
     typer.echo("\n".join(WHAT_IT_IS))
-    typer.echo(f"Noise moves the share of a cell of a column by {100 * errors['columns']:.2g} points on average.")
+    off = f"{100 * errors['columns']:.2g} points on average"
+    typer.echo(f"Noise and drawing move the share of a cell of a column by up to {off}.")
     if errors["pairs kept"]:
         typer.echo(
             f"{whole(errors['pairs kept'])} pairs of columns follow what was counted, "

@@ -103,4 +103,5 @@ def _evaluated(
     mechanism = GeometricMechanism(GROUPS.value, run.row_epsilon(EVALUATION))
     noisy = mechanism.release(counts, run.randomness)
     margin = geometric_tail(mechanism.scale, 0.95)
-    return evaluate(noisy, estimates, mechanism.scale, margin, labels, limits)
+    rows = run.schema.privacy_unit.max_rows_per_person
+    return evaluate(noisy, estimates, mechanism.scale, margin, labels, limits, rows)

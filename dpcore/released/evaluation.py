@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, Final, Self
 
 import numpy as np
-from pydantic import model_validator
+from pydantic import Field, model_validator
 
 from dpcore.arrays import Floats, Ints
 from dpcore.frozen import FrozenModel
@@ -78,6 +79,9 @@ class Evaluation(FrozenModel):
     group_limits : tuple of float, shape (n_groups,)
         If groups are ranges of the chance of the second of two classes: above which chance each begins, the
         first with everybody. Else empty, as in releases of earlier versions.
+    rows_per_person : int
+        Most records of one person: so many count as one where chance in who was set aside is told. 1 in
+        releases of earlier versions.
     """
 
     noisy_confusion: tuple[tuple[int, ...], ...]
@@ -88,6 +92,7 @@ class Evaluation(FrozenModel):
     group_counts: tuple[tuple[int, ...], ...] = ()
     scale: float = 0.0
     group_limits: tuple[float, ...] = ()
+    rows_per_person: int = Field(default=1, ge=1)
 
     @model_validator(mode="after")
     def _of_the_same_groups(self) -> Self:
@@ -114,6 +119,7 @@ def evaluate(
     count_margin: int,
     labels: Ints | None = None,
     limits: Sequence[float] = (),
+    rows_per_person: int = 1,
 ) -> Evaluation:
     """Derive confusion, accuracy and AUC from noisy hold-out counts. Post-processing.
 
@@ -128,21 +134,27 @@ def evaluate(
         Predicted class of each group; ``None`` takes the most probable one.
     limits : sequence of float
         ``group_limits`` of the evaluation.
+    rows_per_person : int
+        Most records of one person.
     """
     predicted = estimates.argmax(axis=1) if labels is None else labels
     confusion = confusion_of(noisy_counts, predicted)
     redraws = redrawn(noisy_counts, scale)
     several = np.concatenate([noisy_counts[None], redraws])
-    ranked = _figure(noisy_counts, _aucs(several, estimates), auc_margin)
+    chance_of_auc, chance_of_share = (
+        partial(margin, rows_per_person=rows_per_person) for margin in (auc_margin, _accuracy_margin)
+    )
+    ranked = _figure(noisy_counts, _aucs(several, estimates), chance_of_auc)
     return Evaluation(
         noisy_confusion=tuple(tuple(int(n) for n in row) for row in confusion),
-        accuracy=_figure(noisy_counts, _accuracies(several, predicted), _accuracy_margin),
+        accuracy=_figure(noisy_counts, _accuracies(several, predicted), chance_of_share),
         auc=ranked if _classes_clear(noisy_counts, redraws) else None,
         count_margin=count_margin,
         group_estimates=tuple(tuple(float(share) for share in row) for row in estimates),
         group_counts=tuple(tuple(int(n) for n in row) for row in noisy_counts),
         scale=scale,
         group_limits=tuple(float(limit) for limit in limits),
+        rows_per_person=rows_per_person,
     )
 
 
@@ -276,16 +288,17 @@ def share_margin(share: float, people: float) -> float:
     return min(1.0, (off + spread) / (1 + Z95**2 / people))
 
 
-def _accuracy_margin(accuracy: float, counts: Ints) -> float:
-    return share_margin(accuracy, max(1, int(counts.sum())))
+def _accuracy_margin(accuracy: float, counts: Ints, rows_per_person: int) -> float:
+    return share_margin(accuracy, max(1, int(counts.sum())) / rows_per_person)
 
 
-def auc_margin(auc: float, counts: Ints) -> float:
+def auc_margin(auc: float, counts: Ints, rows_per_person: int = 1) -> float:
     """Half of the interval of an AUC (Hanley and McNeil 1982); of a mean of several, at most the mean of theirs.
 
+    As many people are counted on as the records may be of at least: those of one person may be all alike.
     An AUC of 1 is taken for one half of a record below it, and an AUC of 0 for as much above: they have no spread.
     """
-    margins, people = [], counts.astype(np.float64)
+    margins, people = [], counts.astype(np.float64) / rows_per_person
     for one in _counted(counts.shape[1]):
         positives, negatives = float(people[:, one].sum()), float((people.sum(axis=1) - people[:, one]).sum())
         least = min(positives, negatives)

@@ -59,6 +59,11 @@ def sum_tail(scale: float, terms: int, confidence: float, *, gaussian: bool = Fa
     return gaussian_tail(scale * math.sqrt(terms), confidence) if gaussian else _geometric_sum(scale, terms, confidence)
 
 
+def geometric_deviation(scale: float) -> float:
+    """Standard deviation of two-sided geometric noise."""
+    return math.sqrt(2 * math.exp(-1 / scale)) / -math.expm1(-1 / scale)
+
+
 @lru_cache(maxsize=4096)
 def _geometric_sum(scale: float, terms: int, confidence: float) -> int:
     """A t with P(|sum of ``terms`` two-sided geometric variables| <= t) >= confidence.

@@ -13,6 +13,7 @@ from dpcore.privacy.budgets import geometric_tail
 from dpcore.privacy.even_pace import counts_between
 from dpcore.privacy.randomness import SeededRandom
 from dpcore.released.evaluation import FEW, REDRAWS, Z95, Figure
+from dpcore.released.noisy_counts import geometric_deviation
 
 #: Groups of errors: four for each halving, down to 1/110,000 of the range of the target, as declared bounds
 #: may be far wider than most values. Taking a group for its middle then changes an RMSE by about 1 %.
@@ -36,7 +37,7 @@ class RegressionEvaluation(FrozenModel):
     noisy_errors : tuple of int, shape (n_groups,)
         Hold-out records per group, with noise.
     rmse : Figure or None
-        Root mean squared error; ``None`` if noise drowns the counts, or they are of fewer than five people. What few
+        Root mean squared error; ``None`` if noise drowns the counts, or they may be of fewer than five people. What few
         people with huge errors may add hides in the noise, so that this often reaches farther above than below.
     constant_rmse : Figure or None
         The same for a model that predicts the intercept for everyone.
@@ -91,6 +92,7 @@ def evaluate_errors(
     noisy_constant_errors: Ints,
     scale: float,
     count_margin: int,
+    rows_per_person: int = 1,
 ) -> RegressionEvaluation:
     """Derive both RMSEs from noisy hold-out counts. Post-processing.
 
@@ -101,23 +103,27 @@ def evaluate_errors(
     noisy_errors, noisy_constant_errors : arrays of shape (n_groups,)
         Records per group of the absolute error of the model and of a constant, with two-sided
         geometric noise of ``scale``.
+    rows_per_person : int
+        Most records of one person.
     """
     return RegressionEvaluation(
         error_edges=tuple(float(edge) for edge in edges),
         noisy_errors=tuple(int(count) for count in noisy_errors),
-        rmse=_figure(noisy_errors, edges, scale),
-        constant_rmse=_figure(noisy_constant_errors, edges, scale),
+        rmse=_figure(noisy_errors, edges, scale, rows_per_person),
+        constant_rmse=_figure(noisy_constant_errors, edges, scale, rows_per_person),
         count_margin=count_margin,
     )
 
 
-def _figure(noisy: Ints, edges: Floats, scale: float) -> Figure | None:
+def _figure(noisy: Ints, edges: Floats, scale: float, rows_per_person: int) -> Figure | None:
     squares = _squares(edges)
     smooth = smooth_tail(noisy, squares, scale)
     total, value = float(smooth.sum()), _rmse(smooth, squares)
-    if math.isnan(value) or total < max(FEW, _CLEAR * _deviation(scale) * math.sqrt(len(noisy))):
+    if math.isnan(value) or total < max(
+        FEW * rows_per_person, _CLEAR * geometric_deviation(scale) * math.sqrt(len(noisy))
+    ):
         return None
-    sampling = _sampling_margin(smooth, edges, squares)
+    sampling = _sampling_margin(smooth, edges, squares, rows_per_person)
     low, high = _ends(noisy, edges, squares, scale)
     if edges[1] ** 2 * float(smooth[0]) > _FIRST_GROUP * value**2 * total:
         return Figure(value=high, noise_margin=high, sampling_margin=sampling, noise_above=0.0)
@@ -127,12 +133,13 @@ def _figure(noisy: Ints, edges: Floats, scale: float) -> Figure | None:
     return Figure(value=value, noise_margin=below, sampling_margin=sampling, noise_above=above)
 
 
-def _sampling_margin(smooth: Floats, edges: Floats, squares: Floats) -> float:
+def _sampling_margin(smooth: Floats, edges: Floats, squares: Floats, rows_per_person: int) -> float:
     """By the delta method: the variance of a mean of squares, through its square root."""
     total, value = float(smooth.sum()), _rmse(smooth, squares)
     within = np.diff(edges**2) ** 2 / 12  # Errors differ within a group too.
     variance = max(0.0, float(squares**2 @ smooth) / total - value**4) + float(within @ smooth) / total
-    return Z95 * math.sqrt(variance / (total - 1)) / (2 * value)
+    # Errors of one person may be all alike: as many people are counted on as the records may be of at least.
+    return Z95 * math.sqrt(variance / (total / rows_per_person - 1)) / (2 * value)
 
 
 def _ends(noisy: Ints, edges: Floats, squares: Floats, scale: float) -> tuple[float, float]:
@@ -185,7 +192,7 @@ def _clear_groups(noisy: Ints, squares: Floats, scale: float) -> int:
     added = sums[None, :] - sums[:, None]
     spread = np.sqrt(np.maximum(spreads[None, :] - spreads[:, None], 0.0))
     one_group = geometric_tail(scale, _RARE) * np.concatenate([[0.0], squares])
-    limit = np.maximum(_CLEAR * _deviation(scale) * spread, one_group[None, :])
+    limit = np.maximum(_CLEAR * geometric_deviation(scale) * spread, one_group[None, :])
     quiet = np.all((added <= limit) | np.tri(len(sums), dtype=bool), axis=1)
     return int(np.argmax(quiet))
 
@@ -195,11 +202,6 @@ def _squares(edges: Floats) -> Floats:
     squares = np.asarray(edges[:-1] * edges[1:])
     squares[0] = edges[1] ** 2 / 3
     return squares
-
-
-def _deviation(scale: float) -> float:
-    """Standard deviation of two-sided geometric noise."""
-    return 1.0 / (math.sqrt(2) * math.sinh(0.5 / scale))
 
 
 def _rmse(counts: Floats, squares: Floats) -> float:

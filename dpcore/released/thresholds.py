@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 
 from dpcore.arrays import Floats, Ints
-from dpcore.released.evaluation import CLEAR, Z95, Evaluation, Figure, redrawn, share_margin
+from dpcore.released.evaluation import Evaluation, Figure, share_margin
+from dpcore.released.noisy_counts import geometric_deviation, sum_tail
 
 SENSITIVITY, SPECIFICITY = "sensitivity", "specificity"
 POSITIVE_VALUE, NEGATIVE_VALUE = "positive predictive value", "negative predictive value"
 FLAGGED = "flagged"
+#: Records that a share is of are told of if they exceed so many standard deviations of their noise.
+_CLEAR: Final = 3.0
+#: Both sides of a share stay within their margins at once: each has half of what is left of 95 %.
+_EACH: Final = 0.975
+#: Sums of more counts are taken for sums of up to an eighth more, so that few margins are worked out.
+_FEW_TERMS: Final = 16
 _MEASURES = (SENSITIVITY, SPECIFICITY, POSITIVE_VALUE, NEGATIVE_VALUE, FLAGGED)
 
 
@@ -61,19 +70,12 @@ def operating_points(evaluation: Evaluation, code: int) -> tuple[OperatingPoint,
     ranked = np.asarray(evaluation.group_limits) if evaluation.group_limits and code == 1 else estimates
     order = np.argsort(-ranked, kind="stable")
     thresholds, sizes = np.unique(-ranked, return_counts=True)
-    thresholds, ends = -thresholds, np.cumsum(sizes) - 1
-    told = _cells(counts[None, order], code, ends)
-    noisy = _cells(redrawn(counts, evaluation.scale)[:, order], code, ends)
-    shares, spread = _shares(*told)[..., 0, :], _shares(*noisy).std(axis=1)
-    people = _people(*told)[..., 0, :]
-    noise = _people(*noisy).std(axis=1)
+    flagged = np.cumsum(sizes)
+    sides = _sides(counts[order], code, flagged)
     return tuple(
         OperatingPoint(
-            float(threshold),
-            {
-                measure: _figure(shares[m, t], spread[m, t], people[m, t], noise[m, t])
-                for m, measure in enumerate(_MEASURES)
-            },
+            float(-threshold),
+            {measure: _figure(evaluation, *(side[t] for side in sides[measure])) for measure in _MEASURES},
         )
         for t, threshold in enumerate(thresholds)
     )
@@ -99,52 +101,65 @@ def group_shares(evaluation: Evaluation, code: int) -> tuple[GroupShare, ...]:
         return ()
     told = np.asarray(evaluation.group_estimates)[:, code]
     counts = np.asarray(evaluation.group_counts, dtype=np.int64)
-    redraws = redrawn(counts, evaluation.scale)
-    people, noise = counts.sum(axis=1), redraws.sum(axis=2).std(axis=0)
-    spread = _part(redraws[..., code], redraws.sum(axis=2)).std(axis=0)
-    shares = _part(counts[:, code], people)
-    both = [
-        (float(told[g]), _figure(shares[g], spread[g], float(people[g]), noise[g])) for g in np.argsort(told).tolist()
+    own = counts[:, code]
+    figures = [
+        _figure(evaluation, part, rest, 1, counts.shape[1] - 1)
+        for part, rest in zip(own, counts.sum(axis=1) - own, strict=True)
     ]
+    both = [(float(told[g]), figures[g]) for g in np.argsort(told).tolist()]
     return tuple(GroupShare(chance, seen) for chance, seen in both if seen is not None)
 
 
-def _part(part: Ints, whole: Ints) -> Floats:
-    return np.asarray(np.clip(part / np.maximum(whole, 1), 0.0, 1.0))
-
-
-def _cells(counts: Ints, code: int, ends: Ints) -> tuple[Floats, Floats, Floats, Floats]:
-    """Records flagged and not, with the class and without: each of shape (n_draws, n_thresholds).
+def _sides(counts: Ints, code: int, flagged: Ints) -> dict[str, tuple[Floats, Floats, Ints, Ints]]:
+    """Records that each measure is the share of, and the others that it is a share among, with counts in either sum.
 
     Parameters
     ----------
-    counts : array of shape (n_draws, n_groups, n_classes)
+    counts : array of shape (n_groups, n_classes)
         Of groups in the order in which they are flagged.
-    ends : array of shape (n_thresholds,)
-        The last group that is flagged.
+    flagged : array of shape (n_thresholds,)
+        How many groups are.
+
+    Returns
+    -------
+    dict of four arrays of shape (n_thresholds,)
+        By measure.
     """
     people = counts.astype(np.float64)  # Noise for a tiny epsilon: sums leave 64 bits.
-    own, others = people[..., code], people.sum(axis=-1) - people[..., code]
-    hit, false = (np.cumsum(side, axis=-1)[:, ends] for side in (own, others))
-    return hit, own.sum(axis=-1, keepdims=True) - hit, false, others.sum(axis=-1, keepdims=True) - false
+    own, others = people[:, code], people.sum(axis=1) - people[:, code]
+    hit, false = (np.cumsum(side)[flagged - 1] for side in (own, others))
+    missed, cleared = own.sum() - hit, others.sum() - false
+    left, rest = len(counts) - flagged, counts.shape[1] - 1
+    return {
+        SENSITIVITY: (hit, missed, flagged, left),
+        SPECIFICITY: (cleared, false, rest * left, rest * flagged),
+        POSITIVE_VALUE: (hit, false, flagged, rest * flagged),
+        NEGATIVE_VALUE: (cleared, missed, rest * left, left),
+        FLAGGED: (hit + false, missed + cleared, (rest + 1) * flagged, (rest + 1) * left),
+    }
 
 
-def _people(hit: Floats, missed: Floats, false: Floats, cleared: Floats) -> Floats:
-    """Records that each measure is a share of: shape (n_measures, n_draws, n_thresholds)."""
-    whole = hit + missed + false + cleared
-    return np.stack([hit + missed, false + cleared, hit + false, missed + cleared, whole])
-
-
-def _shares(hit: Floats, missed: Floats, false: Floats, cleared: Floats) -> Floats:
-    parts = np.stack([hit, cleared, hit, cleared, hit + false])
-    return np.asarray(np.clip(parts / np.maximum(_people(hit, missed, false, cleared), 1.0), 0.0, 1.0))
-
-
-def _figure(share: float, spread: float, people: float, noise: float) -> Figure | None:
-    if people <= CLEAR * noise or people < 1:
+def _figure(evaluation: Evaluation, part: float, rest: float, part_terms: int, rest_terms: int) -> Figure | None:
+    """Share of a sum of noisy counts in it and the rest; ``None`` where noise drowns both together."""
+    people, scale = float(part + rest), evaluation.scale
+    if people <= _CLEAR * geometric_deviation(scale) * math.sqrt(part_terms + rest_terms) or people < 1:
         return None
+    share = min(max(float(part) / people, 0.0), 1.0)
+    own, other = _margin(scale, int(part_terms)), _margin(scale, int(rest_terms))
+    low, high = _share(part - own, rest + other, 0.0), _share(part + own, rest - other, 1.0)
     return Figure(
-        value=float(share),
-        noise_margin=float(min(1.0, Z95 * spread)),
-        sampling_margin=share_margin(float(share), float(people)),
+        value=share,
+        noise_margin=max(share - low, high - share),
+        sampling_margin=share_margin(share, people / evaluation.rows_per_person),
     )
+
+
+def _margin(scale: float, terms: int) -> int:
+    """What noise on a sum of so many counts stays within."""
+    step = 1 << max(0, terms.bit_length() - _FEW_TERMS.bit_length() + 1)
+    return sum_tail(scale, -(-terms // step) * step, _EACH) if terms else 0
+
+
+def _share(part: float, rest: float, nobody: float) -> float:
+    part, rest = max(float(part), 0.0), max(float(rest), 0.0)
+    return part / (part + rest) if part + rest > 0 else nobody

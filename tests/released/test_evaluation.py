@@ -19,11 +19,13 @@ from dpcore.released.evaluation import (
     evaluate,
     share_margin,
 )
+from dpcore.released.thresholds import SENSITIVITY, group_shares, operating_points
 from dpcore.released.verdict import verdict
 from tests.support import reports
 
 COUNTS = np.array([[40, 2], [7, 30], [9, 8], [3, -1]])
 ESTIMATES = np.array([[0.9, 0.1], [0.2, 0.8], [0.5, 0.5], [0.7, 0.3]])
+FIVE = {"rows_per_person": 5}
 
 
 @pytest.mark.parametrize(
@@ -98,6 +100,39 @@ def test_margins_of_an_auc_hold_what_chance_does(ill: int, well: int, true: floa
         value = auc_of(counts, estimates)
         held += abs(value - true) <= auc_margin(value, counts)
     assert held / 300 >= 0.87
+
+
+@pytest.mark.parametrize("rows", [1, 5])
+@pytest.mark.parametrize("people", [300, 1200])
+def test_a_person_with_several_rows_counts_as_one_where_chance_is_told(people: int, rows: int) -> None:
+    """Useless scores, all rows of a person alike: both intervals hold, and one run in forty is above 0.5."""
+    draw, estimates = np.random.default_rng(3), np.stack([1 - np.arange(8) / 8, np.arange(8) / 8], axis=1)
+    held, alone, above = np.zeros((2, 400)), np.zeros(400), 0
+    for run in range(400):
+        counts = rows * draw.multinomial(people, np.outer(np.full(8, 1 / 8), [0.7, 0.3]).ravel()).reshape(8, 2)
+        value, share = auc_of(counts, estimates), counts[:, 1].sum() / counts.sum()
+        margin = auc_margin(value, counts, rows)
+        held[:, run] = abs(value - 0.5) <= margin, abs(share - 0.3) <= share_margin(share, people)
+        alone[run] = abs(value - 0.5) <= auc_margin(value, counts)
+        above += value - margin > 0.5
+    # 95 % of 400 are 380; fewer than 360 have a chance below 1e-4, as have more than 26 of 10.
+    assert held.mean(axis=1).min() >= 0.9
+    assert above <= 26
+    assert rows == 1 or alone.mean() < 0.75, "as if all rows were people"
+
+
+def test_evaluations_keep_how_many_rows_a_person_may_have() -> None:
+    one, same, five = (evaluate(10 * COUNTS, ESTIMATES, 3.0, 9, **more) for more in ({}, {"rows_per_person": 1}, FIVE))
+    assert one == same
+    assert five.accuracy.sampling_margin == pytest.approx(share_margin(one.accuracy.value, 10 * COUNTS.sum() / 5))
+    assert five.accuracy.noise_margin == one.accuracy.noise_margin
+    assert 2 * one.auc.sampling_margin < five.auc.sampling_margin < 2.5 * one.auc.sampling_margin
+    plain, wide = (operating_points(own, 1)[1].figures[SENSITIVITY] for own in (one, five))
+    assert plain.sampling_margin < wide.sampling_margin
+    assert group_shares(one, 1)[0].seen.sampling_margin < group_shares(five, 1)[0].seen.sampling_margin
+    earlier = one.model_dump(mode="json")
+    del earlier["rows_per_person"]
+    assert type(one).model_validate(earlier) == one
 
 
 def apart(auc: float) -> float:

@@ -43,12 +43,12 @@ def rmse(errors: np.ndarray) -> float:
     return float(np.sqrt(np.mean(errors**2)))
 
 
-def evaluated(errors, constant, ratio, epsilon, seed=0) -> RegressionEvaluation:
+def evaluated(errors, constant, ratio, epsilon, seed=0, rows=1) -> RegressionEvaluation:
     edges, noise = error_edges((0, ratio)), SeededRandom(seed)
     noisy = [
         count_errors(one, edges) + noise.geometric_noise(1 / epsilon, len(edges) - 1) for one in (errors, constant)
     ]
-    return evaluate_errors(edges, *noisy, 1 / epsilon, 3)
+    return evaluate_errors(edges, *noisy, 1 / epsilon, 3, rows)
 
 
 def test_edges_depend_on_the_range_alone():
@@ -208,6 +208,16 @@ def test_the_sampling_margin_of_few_people_is_that_of_their_squares(kind, margin
     monkeypatch.setattr(regression_evaluation, "REDRAWS", 2)  # The margin of the noise is not looked at.
     figures = [evaluated(errors, errors, 4, 1000.0).rmse for errors in (errors_of(kind, 20, 4, i) for i in range(20))]
     assert np.mean([own.sampling_margin / own.value for own in figures]) == pytest.approx(margin, rel=0.2)
+
+
+def test_a_person_with_several_rows_counts_as_one_where_chance_is_told(monkeypatch):
+    """Five equal errors each: the margin is that of the people, and four people tell nothing."""
+    monkeypatch.setattr(regression_evaluation, "REDRAWS", 2)  # The margin of the noise is not looked at.
+    errors = errors_of("normal", 200, 4)
+    alone = evaluated(errors, errors, 4, 1000.0).rmse
+    all_alike = evaluated(np.repeat(errors, 5), errors, 4, 1000.0, rows=5).rmse
+    assert all_alike.sampling_margin == pytest.approx(alone.sampling_margin, rel=0.01)
+    assert evaluated(np.repeat(errors[:4], 5), errors, 4, 1000.0, rows=5).rmse is None
 
 
 def test_hardly_any_noise_leaves_a_figure_in_most_cases():

@@ -9,6 +9,7 @@ from dpcore.domain.counted import PEOPLE, RECORDS
 from dpcore.plots.quality import calibration_alt, calibration_figure, roc_alt, roc_figure
 from dpcore.released import thresholds
 from dpcore.released.evaluation import Evaluation, auc_of, evaluate
+from dpcore.released.noisy_counts import geometric_deviation, sum_tail
 from dpcore.released.thresholds import (
     FLAGGED,
     NEGATIVE_VALUE,
@@ -88,6 +89,65 @@ def test_margins_hold_what_noise_does():
     assert min(held.values()) >= 63, held
 
 
+@pytest.mark.parametrize(("people", "ill", "epsilon"), [(60, 0.2, 1.0), (2000, 0.5, 4.0), (400, 0.1, 0.3)])
+def test_margins_hold_as_often_as_they_say_where_few_are_ill_and_where_noise_is_small(people, ill, epsilon):
+    """Of eight groups, 80 times: the shares of all thresholds but the last, and of all groups."""
+    draw, scale, held, known = np.random.default_rng(8), 1 / epsilon, [], 1 - np.exp(-epsilon)
+    chances = 1 / (1 + np.exp(np.log(1 / ill - 1) + 0.9 - np.linspace(-2.4, 2.4, 8)))[::-1]
+    estimates = np.stack([1 - chances, chances], axis=1)
+    for _ in range(80):
+        sizes = draw.multinomial(people, np.full(8, 1 / 8))
+        with_it = draw.binomial(sizes, chances)
+        exact = np.stack([sizes - with_it, with_it], axis=1)
+        noisy = exact + draw.geometric(known, (8, 2)) - draw.geometric(known, (8, 2))
+        own = seen_of(noisy, estimates, scale)
+        truth = [shares_of(exact, end) for end in range(1, 8)]
+        for point, true in zip(operating_points(own, 1), truth, strict=False):
+            told = [(one.value, one.noise_margin, true[name]) for name, one in point.figures.items() if one]
+            held += [abs(value - share) <= margin + 1e-9 for value, margin, share in told]
+        for group in group_shares(own, 1):
+            place = int(np.argmin(np.abs(chances - group.told)))
+            share = with_it[place] / max(1, sizes[place])
+            held.append(abs(group.seen.value - share) <= group.seen.noise_margin + 1e-9)
+    assert len(held) > 2000
+    assert np.mean(held) >= 0.95
+
+
+def seen_of(noisy, estimates, scale):
+    """An evaluation of which nothing but the groups is looked at."""
+    groups = {"group_estimates": estimates.tolist(), "group_counts": noisy.tolist(), "scale": scale}
+    return Evaluation(noisy_confusion=((0, 0), (0, 0)), accuracy=None, auc=None, count_margin=3, **groups)
+
+
+def shares_of(counts, end):
+    """What follows without noise if the first groups are flagged."""
+    (false, hit), (cleared, missed) = counts[:end].sum(axis=0), counts[end:].sum(axis=0)
+    parts = {
+        SENSITIVITY: (hit, missed),
+        SPECIFICITY: (cleared, false),
+        POSITIVE_VALUE: (hit, false),
+        NEGATIVE_VALUE: (cleared, missed),
+        FLAGGED: (hit + false, cleared + missed),
+    }
+    return {name: part / max(1, part + rest) for name, (part, rest) in parts.items()}
+
+
+@pytest.mark.parametrize(("people", "told"), [(34, False), (36, True)])
+def test_a_share_is_told_if_its_records_exceed_three_deviations_of_their_noise(people, told):
+    noise = geometric_deviation(5.78) * np.sqrt(2)
+    assert 34 < 3 * noise < 36
+    one = seen_of(np.array([[people - 10, 10], [500, 500]]), np.array([[0.1, 0.9], [0.9, 0.1]]), 5.78)
+    assert (operating_points(one, 1)[0].figures[POSITIVE_VALUE] is not None) == told
+    assert len(group_shares(one, 1)) == 1 + told
+
+
+@pytest.mark.parametrize("terms", [1, 15, 16, 17, 33, 100, 1000])
+def test_margins_of_many_counts_are_no_smaller_than_they_are_and_hardly_larger(terms):
+    for scale in (0.25, 2.0, 40.0):
+        exact = sum_tail(scale, terms, 0.975)
+        assert exact <= thresholds._margin(scale, terms) <= 1.07 * exact + 1
+
+
 def test_what_noise_drowns_is_not_told():
     points = operating_points(check(COUNTS // 20, scale=50.0), 1)
     assert points[0].figures[POSITIVE_VALUE] is None
@@ -127,5 +187,5 @@ def test_the_chosen_threshold_is_marked_on_the_curve():
 
 
 def test_a_wider_reading_of_noise_would_be_seen(monkeypatch):
-    monkeypatch.setattr(thresholds, "redrawn", lambda counts, scale: counts[None].repeat(9, axis=0))
+    monkeypatch.setattr(thresholds, "sum_tail", lambda *asked: 0)
     assert operating_points(check(scale=6.0), 1)[1].figures[SENSITIVITY].noise_margin == 0

@@ -6,9 +6,13 @@ from functools import cache
 import numpy as np
 import pytest
 
+from dpcore.models.ebm.learning.random_splits import RandomSplits
+from dpcore.models.ebm.learning.steps import AllBins
+from dpcore.models.ebm.released.bands import Band
 from tests.support import ebm_cases as cases
 from tests.support.small_tables import schema_of
 
+COLUMNS = [f"x{i}" for i in range(6)]
 SLOW_STAY = pytest.param("stay", marks=pytest.mark.slow)
 
 
@@ -71,6 +75,47 @@ def test_terms_of_pure_noise_are_seldom_called_clear(target, fits):
         _, model = cases.fit(private, target, "1", seed)
         clear += [term.clear for term in model.terms]
     assert np.mean(clear) <= 0.05
+
+
+def alike(seed, rows):
+    """Targets that follow nothing, of 300 people with five equal rows each; or each row said to be a person."""
+    data = noise_frame(300, 6, seed)
+    data[COLUMNS] = np.floor(6 * data[COLUMNS])
+    data = data.loc[data.index.repeat(5)]
+    data = data if rows == 5 else data.assign(person=np.arange(len(data)))
+    columns = [{"name": name, "type": "integer", "lower": 0, "upper": 5, "bins": 6} for name in COLUMNS]
+    target = {"name": "stay", "type": "real", "lower": -10, "upper": 30, "bins": 4}
+    unit = {"column": "person", "max_rows_per_person": rows}
+    return cases.table(data, schema_of([*columns, target], 1500, privacy_unit=unit))
+
+
+def test_a_person_with_several_rows_counts_as_one_where_a_column_stands_out():
+    """Positive control: the same rows and noise, each row said to be a person."""
+    clear = {1: 0, 5: 0}
+    for seed in range(3):
+        for rows in clear:
+            _, model = cases.fit(alike(seed, rows), "stay", str(20 * rows), seed, epochs=20)
+            clear[rows] += sum(term.clear for term in model.terms)
+    # Of 18 terms; more than 5 have a chance of 1e-3 at most.
+    assert clear[5] <= 5, clear
+    assert clear[1] > 6, clear
+
+
+@pytest.mark.parametrize("rows", [1, 5])
+@pytest.mark.parametrize(("step", "method"), [(AllBins, "all_bins"), (RandomSplits, "random_splits")])
+def test_chance_in_who_is_in_the_data_is_that_of_people(rows, step, method, monkeypatch):
+    known, asked, unknown, of = [], [], step.unknown, Band.of
+
+    def watched(*given):
+        asked.append(given)
+        return of(*given)
+
+    monkeypatch.setattr(step, "unknown", lambda *place: known.append(unknown(*place)) or known[-1])
+    monkeypatch.setattr(Band, "of", watched)
+    cases.fit(alike(0, rows), "stay", str(rows), method=method, epochs=3)
+    unit = 40  # The range of the target.
+    for doubt, (_, _, sampling, *_) in zip(known, asked[: len(known)], strict=True):
+        np.testing.assert_allclose(sampling, rows * unit**2 * doubt.sampling)
 
 
 @cache

@@ -106,3 +106,18 @@ def test_p_values_give_no_more_false_alarms_than_they_say(scale, inside, draws):
     published = binom.sf(np.rint(both) - 1, people, shares[0] * shares[1])
     if scale > 5:
         assert np.mean(published <= 0.001) > 0.02
+
+
+@pytest.mark.parametrize("scale", [0.0, 1.0, 6.0])
+def test_a_person_with_several_rows_counts_as_one(scale):
+    """Independent sides, all rows of a person alike; false alarm 1e-6. Positive control: as if they were people."""
+    people, rows, shares, draws = 600, 5, (0.3, 0.3), 4000
+    both = rows * np.random.default_rng(1).binomial(people, shares[0] * shares[1], draws).astype(float)
+    both += geometric(scale, (draws,), 2) if scale else 0
+    some = sizes(both, *shares, (2, 2))
+    one = Independence(rows * people, (4, 4), scale, rows)
+    values, alone = one.p_values(some), Independence(rows * people, (4, 4), scale).p_values(some)
+    for level in (0.05, 0.01):
+        assert np.mean(values <= level) <= level + 5 * np.sqrt(level / draws)
+        assert np.mean(alone <= level) > 2 * level
+        np.testing.assert_array_equal(one.significant(some, level), values <= level)

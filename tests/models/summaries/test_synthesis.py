@@ -147,11 +147,28 @@ def test_too_many_rows_of_further_tables_are_refused_in_a_sentence():
 
 
 def test_errors_of_shares_are_told_beforehand(model):
-    errors = expected_errors(model)
+    errors = expected_errors(model, ROWS, 0)
     exact = model.exact_table({schema().entity: people()}, schema(), (2,)) / ROWS
     assert 0 < errors["columns"] < 0.02
     assert np.abs(model.estimates.consistent((2,)) / model.estimates.total - exact).mean() < 4 * errors["columns"]
     assert errors["pairs kept"] >= 1
+
+
+@pytest.mark.parametrize("rows", [500, 20_000, 100_000])
+@pytest.mark.parametrize("epsilon", ["2", "200"])
+def test_errors_of_shares_are_no_smaller_than_told(epsilon, rows):
+    """Where there is hardly any noise, drawing and weighting records are all that moves shares."""
+    made, own = released(plan(epsilon=epsilon, pairs=6)), schema()
+    told, drawn = expected_errors(made, rows, 5), invented(made, own, rows, seed=5)
+    asked = {"columns": [(axis,) for axis in range(len(made.axes))], "pairs": list(Source(made).pairs)}
+    for kind, tables in asked.items():
+        off = [
+            np.abs(
+                made.exact_table(drawn, own, axes) / rows - made.exact_table({own.entity: people()}, own, axes) / ROWS
+            )
+            for axes in tables
+        ]
+        assert 0 < np.mean([one.mean() for one in off]) <= told[kind], kind
 
 
 def test_too_many_are_refused(model):

@@ -46,6 +46,7 @@ def test_a_forest_costs_exactly_its_plan_at_most(method, sharing, rows_per_perso
     content = toy_people.frame()
     content["person"] //= rows_per_person
     plan, model = fit(method, sharing, table=toy_people.table(domain, content), spend_rest=spend_rest)
+    assert model.rows_per_person == model.evaluation.rows_per_person == rows_per_person
     assert sum(plan.split.parts.values()) == plan.epsilon == 2
     assert plan.parallel == {"evaluation": 2}
     costs = [dearest(tree) for tree in model.trees]

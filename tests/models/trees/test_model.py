@@ -364,19 +364,25 @@ def test_what_a_column_tells_is_the_spread_that_its_questions_take_away():
     np.testing.assert_allclose(chances, [lone.trees[0].nodes[0].estimates] * 2)
 
 
-def test_columns_that_tell_nothing_reach_chance_as_often_as_it_says():
-    """Made-up counts of people without any association: 1 in 20 columns is above its mark; false alarm 1e-6."""
-    draw, above, trials = np.random.default_rng(5), 0, 150
+@pytest.mark.parametrize("rows", [1, 5])
+def test_columns_that_tell_nothing_reach_chance_as_often_as_it_says(rows):
+    """Made-up counts of people without any association: 1 in 20 columns is above its mark; false alarm 1e-6.
+
+    All rows of a person are alike. Positive control: as if they were people.
+    """
+    draw, above, alone, trials = np.random.default_rng(5), 0, 0, 150
     for _ in range(trials):
         leaves = [
-            leaf(*(draw.binomial(100, 0.3) + draw.geometric(0.4, 2) - draw.geometric(0.4, 2)), cost="0.5")
-            for _ in range(2)
+            leaf(*(rows * people + draw.geometric(0.4, 2) - draw.geometric(0.4, 2)), cost="0.5")
+            for people in draw.multinomial(100, [0.7, 0.3], size=2)
         ]
         root = Grown(split=split("first", 1, 1, small_trees.SCHEMA), children=leaves)
         frozen = freeze(root, small_trees.SCHEMA, ("no", "yes"), Decimal(1))
-        [use] = columns_used((frozen,))
+        [use] = columns_used((frozen,), rows)
         above += use.clear
+        alone += columns_used((frozen,))[0].clear
     assert binom.sf(above - 1, trials, 0.15) > 1e-6
+    assert (alone == above) if rows == 1 else binom.sf(alone - 1, trials, 0.15) < 1e-6
     assert columns_used((associated(),))[0].clear, "what tells something is seen"
 
 

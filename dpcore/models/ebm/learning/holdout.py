@@ -141,7 +141,8 @@ def _evaluate_numbers(run: Run, model: EBMModel, edges: Floats) -> RegressionEva
     mechanism = GeometricMechanism(ERRORS.value, error_share(run.plan))
     noisy, noisy_constant = (mechanism.release(counts, run.randomness) for counts in exact)
     margin = geometric_tail(mechanism.scale, 0.95)
-    return evaluate_errors(edges, noisy, noisy_constant, mechanism.scale, margin)
+    rows = run.schema.privacy_unit.max_rows_per_person
+    return evaluate_errors(edges, noisy, noisy_constant, mechanism.scale, margin, rows)
 
 
 def errors(partition: Partition, target: str, model: EBMModel, edges: Floats) -> tuple[Ints, Ints]:

@@ -42,6 +42,8 @@ class PairCounts:
         Scale of the two-sided geometric noise on one count. What second counts of the left
         leaves and the limit at zero take off it is not taken into account, so intervals are not
         too short.
+    rows_per_person : int
+        Most records of one person.
     """
 
     table: Floats
@@ -50,6 +52,7 @@ class PairCounts:
     right: Ints
     leaves: tuple[int, int]
     scale: float
+    rows_per_person: int = 1
 
     @property
     def variance(self) -> float:
@@ -96,7 +99,7 @@ def consistent_counts(pair: TreePair, domain: Domain) -> PairCounts:
         scales = pair.count_scale, pair.left_scale
         counts = _fit_rows(counts, second, *(noise_variance(scale) for scale in scales))
     leaves = pair.left.leaf_count, pair.right.leaf_count
-    return PairCounts(_without_negatives(counts), counts, left, right, leaves, pair.count_scale)
+    return PairCounts(_without_negatives(counts), counts, left, right, leaves, pair.count_scale, domain.rows_per_person)
 
 
 def noise_variance(scale: float) -> float:

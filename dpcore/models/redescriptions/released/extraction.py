@@ -188,7 +188,7 @@ class Search:
         self._sizes = members[0] @ table.sum(axis=1), members[1] @ table.sum(axis=0)
         self._rows, self._columns = members[0], table @ members[1].T
         scale = counts.scale if constraints.noise_aware else 0.0
-        self._test = Independence(self._n, (table.shape[0], table.shape[1]), scale)
+        self._test = Independence(self._n, (table.shape[0], table.shape[1]), scale, counts.rows_per_person)
 
     def found(self) -> Candidates:
         """What satisfies the constraints and cannot be improved by one disjunct, best first."""

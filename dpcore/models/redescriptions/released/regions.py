@@ -28,6 +28,11 @@ class Domain:
         self._places = {name: place for place, name in enumerate(self._columns)}
         self._cells: dict[str, tuple[str, ...]] = {}
 
+    @property
+    def rows_per_person(self) -> int:
+        """Most records of one person."""
+        return self._schema.privacy_unit.max_rows_per_person
+
     def column(self, name: str) -> Any:
         """The column called ``name``.
 

@@ -83,11 +83,15 @@ class Independence:
         Leaves of each tree, all pairs of which were counted.
     scale : float
         Scale of the two-sided geometric noise on each count; 0 ignores it, as published.
+    rows_per_person : int
+        Most records of one person: as many as that may be all alike, so that the binomial distribution is
+        one of so many fewer people.
     """
 
     people: float
     leaves: tuple[int, int]
     scale: float
+    rows_per_person: int = 1
 
     def p_values(self, sizes: Sizes) -> Floats:
         """Chance that at least so many people satisfy both sides.
@@ -111,8 +115,8 @@ class Independence:
         return clear
 
     def _binomial(self, sizes: Sizes) -> Floats:
-        trials = max(1, round(self.people))
-        return binomial_tail(np.rint(sizes.both), trials, sizes.expected)
+        trials = max(1, round(self.people / self.rows_per_person))
+        return binomial_tail(np.rint(sizes.both / self.rows_per_person), trials, sizes.expected)
 
 
 class _Excess:
@@ -124,6 +128,7 @@ class _Excess:
 
     def __init__(self, model: Independence, sizes: Sizes) -> None:
         self._people, self._chance = model.people, np.clip(sizes.expected, 1e-12, 1 - 1e-9)
+        self._each = model.rows_per_person
         self._ratio = float(np.exp(-1.0 / model.scale)) if model.scale > 0 else 0.0
         left, right = (
             ((1 - share, inside), (share, total - inside))
@@ -134,7 +139,7 @@ class _Excess:
         # Beyond this tilt the moments of the noise are infinite.
         self._limit = 1 / np.maximum(model.scale * heaviest, 1e-300)
         # People are whole: what is exceeded begins halfway to the number below.
-        seen = sizes.both - 0.5 - self._people * self._chance
+        seen = sizes.both - 0.5 * self._each - self._people * self._chance
         self._seen, self._least = np.maximum(seen, 0.0), seen
 
     def chance(self) -> Floats:
@@ -156,6 +161,7 @@ class _Excess:
         """At least that chance (Chernoff), from one tilt that is often near the best one."""
         share = np.clip(self._seen / self._people + self._chance, self._chance, 1 - 1e-10)
         alone = np.log(share * (1 - self._chance)) - np.log(self._chance * (1 - share))
+        alone = alone / self._each
         tilt = np.minimum(np.minimum(alone, self._seen / self._spread() ** 2), 0.8 * self._limit)
         return np.asarray(np.exp(np.minimum(self._cumulants(tilt)[0] - tilt * self._seen, 0.0)))
 
@@ -182,11 +188,12 @@ class _Excess:
     def _cumulants(self, tilt: Floats) -> tuple[Floats, Floats, Floats]:
         """Cumulant generating function of the excess, with both derivatives."""
         p, q = self._chance, self._ratio
-        odds = p * np.exp(np.minimum(tilt, 700.0))
+        each = self._each
+        odds = p * np.exp(np.minimum(each * tilt, 700.0))
         whole = 1 - p + odds
-        value = self._people * (np.log(whole) - p * tilt)
+        value = self._people * (np.log(whole) / each - p * tilt)
         slope = self._people * (odds / whole - p)
-        bend = self._people * odds * (1 - p) / whole**2
+        bend = self._people * each * odds * (1 - p) / whole**2
         if q > 0:
             for weight, times in self._groups:
                 rise = np.exp(weight * tilt)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import NormalDist
 
 import numpy as np
 
-from dpcore.arrays import Ints
+from dpcore.arrays import Flags, Ints
 from dpcore.domain.columns import RESERVED
 from dpcore.domain.schema import Schema
 from dpcore.models.summaries.released.code_trees import Level
-from dpcore.models.summaries.released.intervals import intervals
+from dpcore.models.summaries.released.intervals import CONFIDENCE, intervals
 from dpcore.models.summaries.released.model import SummaryModel
 from dpcore.models.summaries.released.reading import Amount, Cells, around
 from dpcore.models.summaries.released.words import cell_words
@@ -47,13 +49,13 @@ class Branch:
 def branches(model: SummaryModel, schema: Schema, place: int) -> list[Branch]:
     """Branches of one of the model's trees, each followed by those below it.
 
-    A branch is shown if the interval of its count lies above 0, and those below it only if it is itself.
+    A branch is shown if its count is above 0 beyond what noise would make of any of the empty cells of its level,
+    in 19 of 20 cases; those below it only if it is itself.
     """
     tree, levels = model.trees[place], model.levels[place]
     names = [_words(level.cells) for level in tree.levels] + [cell_words(model.axes[tree.axis], schema)]
     titles = [level.name for level in tree.levels] + [""]
-    view = _View(names, titles, levels, [_cells(level, gaussian=model.gaussian) for level in levels])
-    return [branch for cell in range(len(names[0])) for branch in view.under(0, cell, 0)]
+    return _View.of(names, titles, levels, gaussian=model.gaussian).branches()
 
 
 def _words(cells: Sequence[str]) -> tuple[str, ...]:
@@ -66,12 +68,32 @@ def _cells(level: Level, *, gaussian: bool) -> Cells:
     return around(level.values, low * scale, high * scale)
 
 
+def _clear(level: Level, cells: Cells, *, gaussian: bool) -> Flags:
+    """Cells of a level that stand out of the noise, all of them together (Bonferroni)."""
+    chance = (1 - CONFIDENCE) / len(level.counts)
+    # Of geometric noise the tail is that of Laplace noise; sums of it have lighter ones.
+    needed = NormalDist().inv_cdf(1 - chance) if gaussian else math.log(1 / (2 * chance)) / math.sqrt(2)
+    return np.asarray((cells.low > 0) & (level.counts > needed * level.deviations))
+
+
 @dataclass(frozen=True)
 class _View:
     names: list[tuple[str, ...]]
     titles: list[str]
     levels: Sequence[Level]
     cells: list[Cells]
+    clear: list[Flags]
+
+    @classmethod
+    def of(cls, names: list[tuple[str, ...]], titles: list[str], levels: Sequence[Level], *, gaussian: bool) -> _View:
+        """View of all levels."""
+        cells = [_cells(level, gaussian=gaussian) for level in levels]
+        clear = [_clear(level, own, gaussian=gaussian) for level, own in zip(levels, cells, strict=True)]
+        return cls(names, titles, levels, cells, clear)
+
+    def branches(self) -> list[Branch]:
+        """All that stand out."""
+        return [branch for cell in range(len(self.names[0])) for branch in self.under(0, cell, 0)]
 
     def under(self, place: int, cell: int, depth: int) -> list[Branch]:
         """The branch of a cell and all below it; nothing, if the noise hides it."""
@@ -95,4 +117,4 @@ class _View:
         return np.flatnonzero(self.levels[place + 1].parents == cell)
 
     def _stands_out(self, place: int, cell: int) -> bool:
-        return bool(self.cells[place].low[cell] > 0)
+        return bool(self.clear[place][cell])

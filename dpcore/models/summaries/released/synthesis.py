@@ -33,14 +33,16 @@ from dpcore.released.invented import between
 MOST_ROWS: Final = 10_000_000
 #: Records that are drawn and weighted, however many are wanted: each of them is taken never, once or often.
 _DRAWN: Final = 50_000
+#: Invented records that are looked at beforehand: more of them only round less.
+_LOOKED_AT: Final = 200_000
 #: Beyond this a 64-bit float holds not every whole number.
 _LARGEST: Final = 2.0**53
 
 WHAT_IT_IS: Final = (
     "Invented records. Nobody in here exists: they were drawn from noisy counts that a first look released.",
     "Good for: writing and testing an analysis before the data come, teaching, demonstrations.",
-    "Not for: results. Shares of single columns, and of pairs that were counted and kept, are right but for noise; "
-    "nothing else is.",
+    "Not for: results. Shares of single columns, and of pairs that were counted and kept, are right but for noise "
+    "and chance in drawing; nothing else is.",
     "Not for: rare groups, three columns together, anybody in particular, models that are to be used.",
 )
 
@@ -232,15 +234,35 @@ def _further(axis: Axis, schema: Schema, codes: Ints, generator: np.random.Gener
     return pd.DataFrame({schema.key_of(child): owners, **links, **empty})
 
 
-def expected_errors(model: SummaryModel) -> dict[str, float]:
-    """How far shares of invented records are off for the noise of the first look, on average over cells."""
-    own, kept = model.estimates, list(Source(model).pairs)
-    total = max(own.total, 1.0)
-    single = [own.deviation((axis,)) for axis in range(len(model.axes))]
-    pairs = [own.deviation(pair) for pair in kept]
-    size = math.sqrt(2 / math.pi)
+def expected_errors(model: SummaryModel, rows: int, seed: int | None = None) -> dict[str, float]:
+    """How far shares of so many invented records are off at most, on average over cells, as far as noise goes as usual.
+
+    What the noise of the first look does, and how far drawn records are off the tables that they are drawn from.
+
+    Parameters
+    ----------
+    rows, seed : int
+        As in :func:`invented`: of the same seed the same records are looked at, or as many as tell their rounding.
+    """
+    own, source = model.estimates, Source(model)
+    total, size = max(own.total, 1.0), math.sqrt(2 / math.pi)
+    codes = draw_codes(source, min(max(rows, 1), _LOOKED_AT), public_generator(seed))
+    single = [
+        size * own.deviation((axis,)) / total + _apart(counts, codes[axis])
+        for axis, counts in enumerate(source.columns)
+    ]
+    pairs = [
+        size * own.deviation(pair) / total + _apart(table.ravel(), codes[pair[0]] * table.shape[1] + codes[pair[1]])
+        for pair, table in source.pairs.items()
+    ]
     return {
-        "columns": size * float(np.mean(single)) / total,
-        "pairs": size * float(np.mean(pairs)) / total if pairs else math.nan,
+        "columns": float(np.mean(single)),
+        "pairs": float(np.mean(pairs)) if pairs else math.nan,
         "pairs kept": float(len(pairs)),
     }
+
+
+def _apart(counts: Floats, drawn: Ints) -> float:
+    """Mean distance between the shares that cells are to have, and those of drawn cells."""
+    wanted = counts / max(float(counts.sum()), 1e-12)
+    return float(np.abs(np.bincount(drawn, minlength=len(counts)) / len(drawn) - wanted).mean())

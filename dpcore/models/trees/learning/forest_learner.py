@@ -158,4 +158,5 @@ def _freeze(grown: GrownForest, plan: RunPlan) -> ForestModel:
         sharing=parameters.sharing,
         budget=plan.epsilon,
         cuts=chance_cuts(trees, groups),
+        rows_per_person=rows,
     )

@@ -47,15 +47,21 @@ class ColumnUse:
 
 
 @lru_cache(maxsize=32)
-def columns_used(trees: tuple[TreeModel, ...]) -> tuple[ColumnUse, ...]:
-    """Columns that the trees ask about, what tells most first."""
+def columns_used(trees: tuple[TreeModel, ...], rows_per_person: int = 1) -> tuple[ColumnUse, ...]:
+    """Columns that the trees ask about, what tells most first.
+
+    Parameters
+    ----------
+    rows_per_person : int
+        Most records of one person.
+    """
     told, redrawn = dict[str, float](), dict[str, Floats]()
     source = SeededRandom(0)
     for tree in trees:
         counts = np.array([node.noisy_counts for node in tree.nodes], dtype=float)
         for column, share in _told(tree, counts[None]).items():
             told[column] = told.get(column, 0.0) + float(share[0]) / len(trees)
-        for column, shares in _told(tree, _without_association(tree, source)).items():
+        for column, shares in _told(tree, _without_association(tree, source, rows_per_person)).items():
             redrawn[column] = redrawn.get(column, np.zeros(_REDRAWS)) + shares / len(trees)
     found = [ColumnUse(name, told[name], float(np.quantile(redrawn[name], _QUANTILE))) for name in told]
     return tuple(sorted(found, key=lambda use: (-use.told, use.column)))
@@ -82,14 +88,20 @@ def _told(tree: TreeModel, counts: Floats) -> dict[str, Floats]:
     return found
 
 
-def _without_association(tree: TreeModel, source: SeededRandom) -> Floats:
-    """Noisy counts of all nodes if everybody had the root's chances: shape (n_draws, n_nodes, n_classes)."""
+def _without_association(tree: TreeModel, source: SeededRandom, rows_per_person: int) -> Floats:
+    """Noisy counts of all nodes if everybody had the root's chances: shape (n_draws, n_nodes, n_classes).
+
+    Records come in people of as many as one may have, and those of one person have one class: so chance does most.
+    """
     root = np.maximum(np.array(tree.nodes[0].noisy_counts, dtype=float), 0.0) + 1.0
     chances, people = root / root.sum(), public_generator(0)
     counts = np.zeros((_REDRAWS, len(tree.nodes), len(chances)))
     for place in (place for place, node in enumerate(tree.nodes) if not node.children):
         node = tree.nodes[place]
-        counts[:, place] = people.multinomial(max(0, sum(node.noisy_counts)), chances, _REDRAWS)
+        whole, rest = divmod(max(0, sum(node.noisy_counts)), rows_per_person)
+        counts[:, place] = rows_per_person * people.multinomial(whole, chances, _REDRAWS)
+        if rest:
+            counts[:, place] += rest * people.multinomial(1, chances, _REDRAWS)
         if scale := node.count_margin / _MARGIN:
             counts[:, place] += source.geometric_noise(scale, _REDRAWS * len(chances)).reshape(_REDRAWS, -1)
     for place in reversed(range(len(tree.nodes))):

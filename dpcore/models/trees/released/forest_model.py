@@ -8,6 +8,7 @@ from typing import Literal
 
 import numpy as np
 import pandas as pd
+from pydantic import Field
 
 from dpcore.arrays import Array, Floats, Ints
 from dpcore.domain.encoding import encode_columns
@@ -32,6 +33,8 @@ class ForestModel(FrozenModel):
     cuts : tuple of float
         Chances between the groups of the evaluation, ascending: see :func:`~.chance_groups.groups_of`.
         Empty in releases of earlier versions, which were evaluated by the votes of their trees.
+    rows_per_person : int
+        Most records of one person: what chance alone would tell. 1 in releases of earlier versions.
     """
 
     classes: tuple[str, ...]
@@ -39,6 +42,7 @@ class ForestModel(FrozenModel):
     sharing: Literal["parts", "split"]
     budget: Decimal
     cuts: tuple[float, ...] = ()
+    rows_per_person: int = Field(default=1, ge=1)
     evaluation: Evaluation | None = None
 
     def worded(self, schema: Schema) -> ForestModel:
@@ -101,7 +105,7 @@ class ForestModel(FrozenModel):
 
     def columns_used(self) -> tuple[ColumnUse, ...]:
         """Columns that some tree asks about, with what they tell and what they would tell by chance."""
-        return columns_used(self.trees)
+        return columns_used(self.trees, self.rows_per_person)
 
     def to_frame(self) -> pd.DataFrame:
         """Table twin: the nodes of all trees, every number labelled noisy."""

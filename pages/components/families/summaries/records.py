@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from zlib import crc32
-
 import streamlit as st
 
 from dpcore.numerals import whole
@@ -23,21 +21,22 @@ def show(look: Look) -> None:
     left, right = st.columns(2, gap="large")
     with left:
         st.markdown(text("look_invented"))
-        _files(look)
+        rows = _files(look)
         markup.pairs_table(
             "What they are good for: trying out an analysis, teaching, demonstrations",
             ("Share", "How far off, on average"),
-            _expected(look),
+            _expected(look, rows),
         )
     right.markdown(text("look_not_for"))
 
 
-def _files(look: Look) -> None:
+def _files(look: Look) -> int:
+    """How many records are wanted, and their files."""
     from dpcore.domain.counted import counted
     from dpcore.models.summaries.released.synthesis import check_further_rows
 
     usual = min(max(1, round(look.model.estimates.total)), MOST)
-    rows = st.number_input(
+    asked = st.number_input(
         "Records",
         min_value=1,
         max_value=MOST,
@@ -47,14 +46,16 @@ def _files(look: Look) -> None:
         help=f"At first about as many as there are {counted(look.schema).several}, {whole(MOST)} at most; "
         "`release synthesize` draws more.",
     )
-    _, problem = access.attempt(lambda: check_further_rows(look.model, look.schema, int(rows)))
+    rows = int(asked)
+    _, problem = access.attempt(lambda: check_further_rows(look.model, look.schema, rows))
     if problem:
         st.warning(problem)
-        return
+        return rows
     tables = [look.schema.entity, *(axis.table for axis in look.model.axes if axis.rows)]
     for table in tables:
         for place, form in zip(st.columns(len(_FORMS)), _FORMS, strict=True):
-            _button(look, int(rows), table, form, place, alone=len(tables) == 1)
+            _button(look, rows, table, form, place, alone=len(tables) == 1)
+    return rows
 
 
 def _button(
@@ -78,13 +79,13 @@ def content(look: Look, rows: int, table: str, form: str) -> bytes:
     from dpcore.models.summaries.released.synthesis import invented
     from dpcore.models.summaries.released.synthetic_files import files_of
 
-    drawn = invented(look.model, look.schema, rows, seed=crc32(look.release.id.encode()))
+    drawn = invented(look.model, look.schema, rows, seed=look.seed)
     return files_of(look.release, {table: drawn[table]}, form)[table]
 
 
-def _expected(look: Look) -> dict[str, str]:
-    """Mean errors that the noise alone makes."""
-    errors = look.invented_errors
+def _expected(look: Look, rows: int) -> dict[str, str]:
+    """Mean errors that noise and drawing so many records make."""
+    errors = look.invented_errors(rows)
     pairs = errors["pairs kept"]
     kept = f"{100 * errors['pairs']:.2g} percentage points" if pairs else "no pair was counted that stands out"
     return {

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
+from zlib import crc32
 
 import streamlit as st
 
@@ -61,11 +62,17 @@ class Look:
         return made
 
     @property
-    def invented_errors(self) -> dict[str, float]:
-        """How far shares of invented records are off for the noise, and how many pairs they follow."""
+    def seed(self) -> int:
+        """Of the invented records of this release: the same each time."""
+        return crc32(self.release.id.encode())
+
+    def invented_errors(self, rows: int) -> dict[str, float]:
+        """How far shares of so many invented records are off, and how many pairs they follow."""
         from dpcore.models.summaries.released.synthesis import expected_errors
 
-        made: dict[str, float] = self._once("invented errors", lambda: expected_errors(self.model))
+        made: dict[str, float] = self._once(
+            f"invented errors {rows}", lambda: expected_errors(self.model, rows, self.seed)
+        )
         return made
 
     @property
