@@ -10,6 +10,7 @@ from itertools import chain
 from math import ceil, floor, isfinite
 from typing import Any, Final
 
+import numpy as np
 from pydantic import TypeAdapter, ValidationError
 
 from dpcore.domain.columns import MAX_CATEGORIES, RESERVED, folded
@@ -34,6 +35,10 @@ _NO_NAMES: Final = "categories that are too long, or that the program uses itsel
 _BY_NAME: Final = "by its name, identifies something or holds free text"
 _LONGEST_LABEL, _LONGEST_DESCRIPTION, _LONGEST_VALUE_LABEL = 128, 500, 200
 _SHOWN = 20
+#: Bins of a column whose dictionary and name tell no cut points.
+_BINS: Final = 8
+#: A range of positive numbers is wide if its upper end is so many times the lower one; from 0 on, if it is so large.
+_WIDE, _WIDE_FROM_0 = 200, 10_000
 _SWITCHES: Final = ({"1": "yes", "0": "no"}, {"1": "true", "0": "false"})
 
 
@@ -192,12 +197,23 @@ def _same_unit(known: Mapping[str, Any], named: Mapping[str, Any]) -> bool:
 
 
 def _shaped(column: dict[str, Any], named: Mapping[str, Any]) -> dict[str, Any]:
-    """A column with numbers gets cut points: its own, the usual ones of its name, or equal bins."""
+    """A column with numbers gets cut points: its own, the usual ones of its name, or others by its range alone."""
     if column["type"] not in NUMERIC or {"edges", "bins"} & column.keys() or not {"lower", "upper"} <= column.keys():
         return column
     edges = named.get("edges", ()) if _same_unit(column, named) else ()
     usual = [edge for edge in edges if column["lower"] <= edge < column["upper"]]
-    return {**column, **({"edges": usual} if len(usual) > 1 else {"bins": 8})}
+    return {**column, **({"edges": usual} if len(usual) > 1 else _by_range(column))}
+
+
+def _by_range(column: Mapping[str, Any]) -> dict[str, Any]:
+    """Equal bins; over several powers of ten, where most numbers are likely to be small, bins that grow with these."""
+    low, high = float(column["lower"]), float(column["upper"])
+    if low < 0 or high < (_WIDE_FROM_0 if low == 0 else _WIDE * low):
+        return {"bins": _BINS}
+    points = np.geomspace(low or high / _WIDE_FROM_0, high, _BINS + 1)[1:-1]
+    rounded = (float(f"{point:.2g}") for point in points)
+    kept = {as_written(float(floor(edge)) if column["type"] == "integer" else edge) for edge in rounded}
+    return {"edges": sorted(edge for edge in kept if low <= edge < high)}
 
 
 def listed(
