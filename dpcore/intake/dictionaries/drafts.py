@@ -20,8 +20,11 @@ from dpcore.domain.origins import DICTIONARY, STANDARD
 from dpcore.errors import IngestError
 from dpcore.intake.guesses import LEFT_OUT, as_written, guess
 
-#: Rows that there may be, where a dictionary does not say it.
-ROW_LIMIT: Final = 100_000
+#: Said where a dictionary does not tell how many rows there may be.
+NO_LIMIT: Final = (
+    "It does not say how many rows there may be: give the row limit, a round number above the rows that there are. "
+    "It becomes public."
+)
 #: Most columns of a table; of these, those of a data file are kept.
 MAX_DESCRIBED: Final = 5_000
 NUMERIC: Final = ("integer", "real")
@@ -51,7 +54,7 @@ class Draft:
     form : str
         What kind of dictionary it is.
     content : dict
-        Of a schema; what is not known is not in it.
+        Of a schema; what is not known, often the row limit, is not in it.
     left_out : dict of str to str
         Columns that are not kept, and why.
     notes : list of str
@@ -96,6 +99,12 @@ class Draft:
         person = self.content.get("privacy_unit", {}).get("column")
         absent = [column["name"] for column in described if column not in self.content["columns"]]
         return _sentence("Not in the data file: {}.", absent + ([person] if person and person not in header else []))
+
+    def limit(self, max_rows: int | None) -> None:
+        """Take a row limit, if one is given."""
+        if max_rows is not None:
+            self.content["max_rows"] = max_rows
+            self.notes = [note for note in self.notes if note != NO_LIMIT]
 
     @property
     def sentences(self) -> list[str]:
@@ -317,10 +326,7 @@ def draft_of(form: str, main: Gathered, head: Mapping[str, Any], person: str | N
     unit = {"privacy_unit": {"column": person, "max_rows_per_person": 1}} if person else {}
     content = {**unit, **head, "columns": columns}
     if "max_rows" not in content:
-        content["max_rows"] = ROW_LIMIT
-        notes.append(
-            f"It does not say how many rows there may be: the row limit is {ROW_LIMIT:,}, unless you change it."
-        )
+        notes.append(NO_LIMIT)
     if not content.get("privacy_unit"):
         notes.append("It names no column that identifies a person: each row counts as one person.")
     return Draft(form, content, left_out, notes)

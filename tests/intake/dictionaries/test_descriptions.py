@@ -70,6 +70,7 @@ def test_a_data_package_gives_a_schema_of_several_tables(tmp_path):
     draft = _draft(tmp_path, PACKAGE)
     assert draft.unknown == ["How many rows of a person are kept is not said of the table 'visits'."]
     draft.content["children"][0]["max_rows_per_person"] = 5
+    draft.limit(1000)
     schema = Schema.from_mapping(draft.content)
     assert (schema.name, schema.entity, schema.privacy_unit.column) == ("A clinic", "patients", "pid")
     known = {column.name: column for column in schema}
@@ -91,11 +92,14 @@ def test_a_data_package_gives_a_schema_of_several_tables(tmp_path):
     assert any("'beds'" in sentence for sentence in draft.sentences)
 
 
-def test_one_table_of_a_data_package_is_complete(tmp_path):
+def test_one_table_of_a_data_package_is_complete_but_for_its_row_limit(tmp_path):
     draft = _draft(tmp_path, {**PACKAGE, "resources": PACKAGE["resources"][:1]})
     assert not draft.unknown
-    assert Schema.from_mapping(draft.content).max_rows == 100_000
-    assert any("row limit is 100,000" in sentence for sentence in draft.sentences)
+    assert "max_rows" not in draft.content
+    assert any("give the row limit, a round number" in sentence for sentence in draft.sentences)
+    draft.limit(5_000)
+    assert Schema.from_mapping(draft.content).max_rows == 5_000
+    assert not any("row limit" in sentence for sentence in draft.sentences)
 
 
 @pytest.mark.parametrize(
