@@ -44,6 +44,10 @@ DictionaryOption = Annotated[
     Path | None,
     typer.Option(help="Instead of a schema: a data dictionary that tells everything, see 'schema template'."),
 ]
+MaxRowsOption = Annotated[
+    int | None,
+    typer.Option(min=1, help="With a dictionary that does not tell it: the row limit, a round number, public."),
+]
 
 
 def add(
@@ -57,6 +61,7 @@ def add(
     ],
     schema: SchemaOption = None,
     dictionary: DictionaryOption = None,
+    max_rows: MaxRowsOption = None,
     budget: Annotated[
         str | None, typer.Option(metavar="EPSILON", help="All that may ever be spent on it, together.")
     ] = None,
@@ -127,7 +132,7 @@ def add(
     from dpcore.privacy.budgets import parse_delta, parse_epsilon, parse_limit
 
     whole = files if right is None else []
-    wanted = _wanted(schema, dictionary, whole, choices_of(encoding, decimal_comma, sheet))
+    wanted = _wanted(schema, dictionary, max_rows, whole, choices_of(encoding, decimal_comma, sheet))
     total = None if budget is None else parse_epsilon(budget)
     analyst_most = None if analyst_cap is None else parse_limit(analyst_cap)
     run_most = read_epsilon(run_cap)
@@ -246,17 +251,21 @@ def source(
         write_new(described, cdm.schema(file.stem, max_rows or cdm.MAX_ROWS).to_yaml())
 
 
-def _wanted(schema: Path | None, dictionary: Path | None, files: list[Path], choices: Choices) -> Unfinished:
+def _wanted(
+    schema: Path | None, dictionary: Path | None, max_rows: int | None, files: list[Path], choices: Choices
+) -> Unfinished:
     """The schema that a file holds, or that a dictionary tells of ``files``; what there is to say of that is said."""
     from dpcore.domain.unfinished import Unfinished
     from dpcore.intake.choices import choosing
-    from dpcore.intake.dictionaries.drafts import Draft
+    from dpcore.intake.dictionaries.drafts import NO_LIMIT, Draft
     from dpcore.intake.sql_files import is_database
     from dpcore.intake.uploads import ask
 
     if (schema is None) == (dictionary is None):
         raise RequestError("Give either --schema or --dictionary.")
     if schema is not None:
+        if max_rows is not None:
+            raise RequestError("A schema tells the row limit itself: leave --max-rows out.")
         return Unfinished.from_file(schema)
     draft = Draft(**ask("dictionary", [dictionary], path=dictionary))
     absent: list[str] = []
@@ -267,6 +276,9 @@ def _wanted(schema: Path | None, dictionary: Path | None, files: list[Path], cho
         raise RequestError(
             f"{' '.join(draft.unknown)} Write them into a schema: 'schema template --dictionary {dictionary}'."
         )
+    if "max_rows" not in draft.content and max_rows is None:
+        raise RequestError(f"{NO_LIMIT} Give it with --max-rows.")
+    draft.limit(max_rows)
     wanted = Unfinished.from_mapping(draft.content)
     for sentence in [*draft.sentences, *absent]:
         typer.echo(sentence, err=True)
@@ -295,6 +307,7 @@ def check(
     files: Annotated[list[Path], typer.Argument(help="Data files, as for 'data add'.")],
     schema: SchemaOption = None,
     dictionary: DictionaryOption = None,
+    max_rows: MaxRowsOption = None,
     right: Annotated[Path | None, typer.Option(help="A second file about the same people.")] = None,
     table: TableOption = None,
     encoding: EncodingOption = None,
@@ -310,7 +323,7 @@ def check(
     from dpcore.intake.corrections import corrected
 
     whole = files if right is None else []
-    wanted = _wanted(schema, dictionary, whole, choices_of(encoding, decimal_comma, sheet))
+    wanted = _wanted(schema, dictionary, max_rows, whole, choices_of(encoding, decimal_comma, sheet))
     if fix is not None:
         check_new(fix)
     source = source_of(files[0], wanted.schema.entity, table, right, files[1:])

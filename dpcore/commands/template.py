@@ -47,6 +47,7 @@ _CHILDREN = """\
 # rows of another further table: 'parent' is its name, 'parent_key' the column here that names the
 # row, and 'row_key', there, the column that tells its rows apart.
 """
+_ROWS = "max_rows:  # required: a round number that is never exceeded; it becomes public"
 _ROWS_KEPT = "max_rows_per_person:  # required: rows kept of each person, chosen at random; it is public"
 #: Fields of a schema that stand elsewhere in its text, or say nothing.
 _NO_HEAD = ("version", "columns", "children", "privacy_unit", "description", "entity")
@@ -113,7 +114,7 @@ def schema_template(
     columns = _with_found(draft["columns"], looked)
     lines = [_HEAD.rstrip(), _dump({"name": title}), "description: ''"]
     lines += _unit(draft["person_column"])
-    lines += ["max_rows:  # required: a round number that is never exceeded; it becomes public"]
+    lines += [_ROWS]
     lines += ["holdout_percent: 20", *([_TWO_FILES.rstrip()] if right else []), "columns:"]
     lines += map(_column, columns)
     return "\n".join(lines) + "\n"
@@ -143,7 +144,12 @@ def dictionary_template(path: Path, *, name: str | None = None, data: Path | Non
     rest = {field: value for field, value in content.items() if field not in {*first, *_NO_HEAD}}
     lines = [_HEAD.rstrip(), f"# From a dictionary ({draft.form}):"]
     lines += [f"#   {line}" for sentence in [*draft.sentences, *told] for line in wrap(" ".join(sentence.split()), 110)]
-    lines += [_dump(first | rest), "columns:", *map(_column, content["columns"])]
+    lines += [
+        _dump(first | rest),
+        *([] if "max_rows" in content else [_ROWS]),
+        "columns:",
+        *map(_column, content["columns"]),
+    ]
     if content.get("children"):
         lines += [_CHILDREN.rstrip(), "children:", *map(_described_child, content["children"])]
     return "\n".join(lines) + "\n"
@@ -202,7 +208,7 @@ def _relational(title: str, source: Source, suggest: Collection[str], entity: st
         place["columns"] = _with_found(place["columns"], looked)
     lines = [_HEAD.rstrip(), _dump({"name": title}), "description: ''"]
     lines += [_ENTITY.rstrip(), _dump({"entity": entity}), *_unit(draft["person_column"])]
-    lines += ["max_rows:  # required: a round number that is never exceeded; it becomes public"]
+    lines += [_ROWS]
     lines += ["holdout_percent: 20", _ASKING.rstrip(), "columns:"]
     lines += map(_column, draft["columns"])
     if draft["children"]:

@@ -11,7 +11,8 @@ from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import asdict, dataclass, field, replace
 from heapq import nsmallest
-from typing import Any, ClassVar
+from math import floor
+from typing import Any, ClassVar, Final
 
 import numpy as np
 import pandas as pd
@@ -19,8 +20,9 @@ import pandas as pd
 from dpcore.arrays import Cells, Floats, Ints
 from dpcore.data.people import People
 from dpcore.domain.blocks import Block
-from dpcore.domain.columns import MISSING, RESERVED, BooleanColumn, NumericColumn
+from dpcore.domain.columns import MISSING, RESERVED, BooleanColumn, IntegerColumn, NumericColumn
 from dpcore.domain.encoding import MISSING_WORDS, texts_of
+from dpcore.domain.labels import cells_called
 from dpcore.domain.schema import ChildTable, Schema
 from dpcore.errors import LossError
 from dpcore.intake.belonging import SHARE_LOST, OrderTally, RowFinding, yes_to
@@ -29,6 +31,8 @@ from dpcore.intake.keys import KeyTally
 
 #: Values that fit nowhere: so many different ones are told apart, and so many listed.
 _MOST_KEPT, LISTED = 20_000, 20
+#: A bin that holds more of all numbers than this share leaves little to be told of them.
+_CROWDED: Final = 0.9
 
 
 @dataclass(frozen=True)
@@ -73,6 +77,8 @@ class Finding:
     never_missing: bool = False
     #: What is wrong with those that match nothing, where it is not the schema.
     wrong: str = ""
+    #: What people call a bin of different numbers that holds nearly all of them, where there are others.
+    crowded: str = ""
     of_values: ClassVar[bool] = True
 
     @property
@@ -136,6 +142,11 @@ class Finding:
             yield "all values that fit lie in one bin" if self.binned else "all values that fit are the same"
         elif not self.cells:
             yield "no value fits"
+        elif self.crowded:
+            yield (
+                f"more than {_CROWDED:.0%} of the values lie in one bin, {self.crowded}, so results tell little of "
+                "them: choose cut points within it"
+            )
 
     def written(self) -> dict[str, Any]:
         """The finding as JSON can hold it."""
@@ -309,7 +320,21 @@ class _Tally:
             corrections=corrections(self._column, self._strange, unused, self._used) if self._unmatched else [],
             never_missing=self._column.missing == "never",
             wrong=unread_comma(self._column, self._strange),
+            crowded=self._crowded() if self._numeric and self._column.inner_edges else "",
         )
+
+    def _crowded(self) -> str:
+        """The bin of nearly all numbers, if it is not one for a single number."""
+        counts = self._cells[: len(self._column.classes)]
+        largest = int(counts.argmax())
+        if counts[largest] <= _CROWDED * counts.sum() or self._is_one_number(largest):
+            return ""
+        return cells_called(self._column)[largest]
+
+    def _is_one_number(self, cell: int) -> bool:
+        column = self._column
+        ends = (column.lower - 1, *column.inner_edges, column.upper)
+        return isinstance(column, IntegerColumn) and floor(ends[cell + 1]) - floor(ends[cell]) == 1
 
     def _differs_within_its_bin(self) -> bool:
         """Whether numbers without bins, as a target may be, are not all the same."""

@@ -20,7 +20,6 @@ from dpcore.models.summaries.released.reading import Cells, ColumnReading
 from dpcore.models.summaries.released.words import (
     cell_words,
     figure_words,
-    mean_words,
     range_of_shares,
     share_alone,
     share_words,
@@ -139,7 +138,7 @@ def column_alt(column: Column) -> str:
     start = f"Distribution of {reading.label}."
     if reading.mean is not None and not reading.axis.rows:
         median = figure_words(reading.quantiles[0.5], column.unit)
-        start += f" Mean {mean_words(reading.mean, column.unit)}, median {median}."
+        start += f" Mean {figure_words(reading.mean, column.unit)}, median {median}."
     parts = [_series_words(column, series) for series in column.series]
     return " ".join([start, *parts, "The table below holds every group."])
 

@@ -9,7 +9,7 @@ from dpcore.models.summaries.released.association import Association
 from dpcore.models.summaries.released.code_reading import Branch
 from dpcore.models.summaries.released.column_words import column_sentences
 from dpcore.models.summaries.released.reading import ColumnReading
-from dpcore.models.summaries.released.table_one_words import PrintedCell, PrintedTable
+from dpcore.models.summaries.released.table_one_words import MIDDLES, PrintedCell, PrintedTable
 from dpcore.models.summaries.released.words import count_words, strength_words
 from dpcore.report.tables import Table
 
@@ -17,7 +17,8 @@ from dpcore.report.tables import Table
 def columns_table(told: Sequence[ColumnReading], schema: Schema) -> Table:
     """Every column in a few sentences."""
     rows = [(reading.label, " ".join(column_sentences(reading, schema))) for reading in told]
-    return Table.of("All columns; intervals are for the noise alone, 95%", ("Column", "What it holds"), rows)
+    means = _means(any(reading.mean is not None for reading in told))
+    return Table.of(f"All columns; intervals are for the noise, 95%{means}", ("Column", "What it holds"), rows)
 
 
 def table_one_table(table: PrintedTable) -> Table:
@@ -28,7 +29,12 @@ def table_one_table(table: PrintedTable) -> Table:
         label = f"\u2003{line.label}" if line.inner else line.label
         cells = line.cells or (None,) * len(table.groups)
         rows.append((label, *map(_told, cells), _told(line.difference)))
-    return Table.of(f"Table 1: {table.caption}; intervals are for the noise alone, 95%", head, rows)
+    return Table.of(f"Table 1: {table.caption}; intervals are for the noise, 95%{_means(table.means)}", head, rows)
+
+
+def _means(told: bool) -> str:
+    """What a caption says of means, if there are any."""
+    return f"; a mean {MIDDLES}, its interval allows for numbers anywhere in their ranges" if told else ""
 
 
 def _told(cell: PrintedCell | None) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
-from dpcore.models.summaries.released.table_one_words import PrintedCell, PrintedLine, PrintedTable
+from dpcore.models.summaries.released.table_one_words import MEAN, MIDDLES, PrintedCell, PrintedLine, PrintedTable
 from dpcore.numerals import small
 from dpcore.privacy.budgets import format_epsilon
 from dpcore.released.release import Release
@@ -29,12 +29,16 @@ def table_one_rows(table: PrintedTable) -> pd.DataFrame:
 
     head = ["Column", "Value"]
     for group in (*table.groups, _DIFFERENCE):
-        head += [group, f"{group}: interval for noise (95%)"]
+        head += [group, f"{group}: interval (95%)"]
     rows, column = [], ""
     for line in table.lines:
         column = column if line.inner else line.label
-        rows.append([column, line.label if line.inner else "", *_figures(table, line)])
+        rows.append([column, _value(line) if line.inner else "", *_figures(table, line)])
     return pd.DataFrame(rows, columns=head)
+
+
+def _value(line: PrintedLine) -> str:
+    return f"{MEAN} ({MIDDLES})" if line.label == MEAN else line.label
 
 
 def _figures(table: PrintedTable, line: PrintedLine) -> list[str]:
@@ -51,18 +55,23 @@ def table_one_document(release: Release, table: PrintedTable) -> str:
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         f"<title>{title}</title><style>{_STYLE}</style></head><body>"
         f"<table><caption><b>{title}</b> ({escape(release.dataset_name)})</caption>"
-        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table><p><small>{escape(_note(release))}</small></p>"
-        "</body></html>"
+        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        f"<p><small>{escape(_note(release, table))}</small></p></body></html>"
     )
 
 
-def _note(release: Release) -> str:
+def _note(release: Release, table: PrintedTable) -> str:
     card = release.certificate
     spent = f"epsilon = {format_epsilon(card.epsilon)}" + (f", delta = {small(card.delta)}" if card.delta else "")
     promise = f"Differentially private ({spent})." if card.private else "Not private."
+    means = (
+        f"A mean {MIDDLES}; what stands below it, or below a median, allows for numbers anywhere in their ranges. "
+        if table.means
+        else ""
+    )
     return (
         f"{promise} Noise was added to every count; below each figure: where it may lie for this noise, with 95 % "
-        "confidence. Chance in who was observed comes on top. Shares are of all in a group. The standardised "
+        f"confidence. {means}Chance in who was observed comes on top. Shares are of all in a group. The standardised "
         "difference is the largest between any two groups."
     )
 

@@ -117,19 +117,38 @@ DICTIONARIES = {
 }
 
 
+def _template(written, dictionary, *more):
+    """A schema from a dictionary, with the row limit that most dictionaries do not tell."""
+    run("schema", "template", "--dictionary", dictionary, "-o", written, *more)
+    text = written.read_text(encoding="utf-8")
+    written.write_text(text.replace("max_rows:  # required: ", "max_rows: 100  # "), encoding="utf-8")
+
+
 @pytest.mark.parametrize("kind", DICTIONARIES)
 def test_a_dictionary_and_a_budget_store_a_data_set(home, kind):
     dictionary = DICTIONARIES[kind](home)
     data = dictionary if kind == "spss" else home / "people.csv"
-    assert run("data", "check", data, "--dictionary", dictionary).endswith(
+    limit = () if kind == "csvw" else ("--max-rows", "100")
+    assert run("data", "check", data, "--dictionary", dictionary, *limit).endswith(
         "3 columns: 3 fit, 0 would lose values or tell nothing\n"
     )
-    assert run("data", "add", data, "--dictionary", dictionary, "--budget", "2").startswith("stored: ")
+    assert run("data", "add", data, "--dictionary", dictionary, *limit, "--budget", "2").startswith("stored: ")
+
+
+def test_a_row_limit_is_asked_for_and_never_made_up(home):
+    asked = ("data", "add", "people.csv", "--dictionary", _redcap(home), "--budget", "2")
+    told = run(*asked, code=2)
+    assert "how many rows there may be" in told
+    assert "--max-rows" in told
+    assert run(*asked, "--max-rows", "100").startswith("stored: ")
+    schema = home / "schema.yaml"
+    _template(schema, _redcap(home))
+    assert "leave --max-rows out" in run("data", "check", "people.csv", "--schema", schema, "--max-rows", "9", code=2)
 
 
 def test_columns_that_a_file_lacks_are_told_and_left_out(home):
     PEOPLE.drop(columns="smoker").assign(ward_name="Süd").to_csv(home / "old.csv", index=False, encoding="windows-1252")
-    arguments = ("old.csv", "--dictionary", _redcap(home), "--encoding", "windows-1252")
+    arguments = ("old.csv", "--dictionary", _redcap(home), "--encoding", "windows-1252", "--max-rows", "100")
     result = CliRunner().invoke(app, ["data", "add", *map(str, arguments), "--budget", "1"])
     assert result.exit_code == 0, result.output
     assert "Not in the data file: 'smoker'." in result.stderr
@@ -139,7 +158,7 @@ def test_columns_that_a_file_lacks_are_told_and_left_out(home):
 @pytest.mark.parametrize("kind", DICTIONARIES)
 def test_a_template_of_a_whole_dictionary_is_a_schema(home, kind):
     written = home / "schema.yaml"
-    run("schema", "template", "--dictionary", DICTIONARIES[kind](home), "-o", written, "--name", "my clinic")
+    _template(written, DICTIONARIES[kind](home), "--name", "my clinic")
     assert run("schema", "check", written, "--data", home / "people.csv").startswith("ok: 'my clinic', 3 columns")
     assert Schema.from_file(written).privacy_unit.column == "pid"
     assert "required" not in written.read_text().split("version: 1")[1]
@@ -192,7 +211,7 @@ def test_what_is_no_dictionary_is_one_sentence(home, content):
 @pytest.mark.parametrize("form", ["frostglass", "csvw", "frictionless", "croissant"])
 def test_a_schema_is_exported(home, form):
     schema = home / "schema.yaml"
-    run("schema", "template", "--dictionary", _redcap(home), "-o", schema)
+    _template(schema, _redcap(home))
     if form == "frostglass":
         assert "frictionless, csvw, croissant" in run("schema", "export", schema, "--format", form, code=2)
         return

@@ -105,6 +105,17 @@ def test_columns_that_tell_nothing_need_a_yes(column, values, words):
     assert found.needs_yes
 
 
+def test_a_bin_of_nearly_all_numbers_is_told_without_asking():
+    costs = {"type": "integer", "lower": 0, "upper": 1_000_000, "bins": 8}
+    found = finding(costs, [4_000] * 91 + [500_000] * 9)
+    assert "more than 90% of the values lie in one bin, 0 to 125000, " in found.sentence
+    assert not found.needs_yes
+    assert Finding.read(found.written()) == found
+    assert not finding(costs, [4_000] * 90 + [500_000] * 10).sentence
+    assert not finding({**AGE, "bins": None, "edges": [0, 9]}, [0] * 99 + [20]).sentence  # A bin of 0 alone.
+    assert finding({**AGE, "bins": None, "edges": [1, 9]}, [0] * 99 + [20]).sentence
+
+
 def test_a_wrong_guess_becomes_a_question_with_its_answer():
     guesses = {
         "gender": (category("female", "male"), "matching", "loose"),

@@ -38,7 +38,7 @@ def rows(app) -> pd.DataFrame:
     return app.session_state["intake"].tables[0].now.set_index(schema_rows.NAME)
 
 
-def test_it_fills_in_columns_person_name_and_limit():
+def test_it_fills_in_columns_person_and_name_and_leaves_the_limit_to_be_asked():
     app = bring_dictionary(REDCAP)
     shown = rows(app)
     assert list(shown.loc["age", [schema_rows.LOWER, schema_rows.UPPER, schema_rows.LABEL]]) == [
@@ -51,16 +51,20 @@ def test_it_fills_in_columns_person_name_and_limit():
     assert not shown.loc["admitted", schema_rows.KEEP]
     assert shown.loc["admitted year", schema_rows.KEEP]
     assert app.text_input(key="intake-name").value == "clinic_dictionary"
-    assert app.number_input(key="intake-max-rows").value == 100_000
+    assert app.number_input(key="intake-max-rows").value is None
     assert app.selectbox(key="intake-person").value == "pid"
     told = "\n".join(item.value for item in app.info)
     assert "the first field, is the record" in told
     assert "Not in the data file: 'height'." in told
 
 
-def test_with_it_only_the_budget_is_left_to_choose():
+def test_with_it_only_the_budget_and_the_limit_are_left_to_choose():
     data = "\n".join(line.rpartition(",")[0] for line in DATA.decode().splitlines()).encode()
     app = bring_dictionary(REDCAP, data=data)
+    button(app, "Check and store").click()
+    checked(app.run())
+    assert "Give the row limit" in errors(app)
+    app.number_input(key="intake-max-rows").set_value(1000)
     button(app, "Check and store").click()
     checked(app.run())
     assert not errors(app)

@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from decimal import Decimal
 
+import numpy as np
 import pytest
 
 from dpcore.domain.schema import Schema
+from dpcore.models.registry import LEARNERS
 from dpcore.models.released import parse_model
 from dpcore.models.summaries.released.reading import total_of
+from dpcore.released.noisy_counts import noise_intervals
+from dpcore.released.plan import RunPlan
 from dpcore.service import Service
 from dpcore.workspace.requests import Quote, RunRequest
 from dpcore.workspace.users import User
@@ -70,11 +74,49 @@ def test_the_epsilon_is_the_smallest_that_shows_the_groups_wanted() -> None:
     for group, told in found.items():
         if told.cautions:
             continue
-        assert 20 * told.quote.plan.count_margin() <= Decimal(group) * SCHEMA.max_rows
+        assert _half_width(told.quote.plan, Decimal(group) * SCHEMA.max_rows) <= 0.05
         below = [stop for stop in map(Decimal, advice.STOPS) if stop < told.epsilon]
         if below:
-            assert 20 * at(below[-1]).plan.count_margin() > Decimal(group) * SCHEMA.max_rows
+            assert _half_width(at(below[-1]).plan, Decimal(group) * SCHEMA.max_rows * Decimal("0.9")) > 0.045
     assert len(set(at.asked)) < len(advice.STOPS), "not every epsilon is tried"  # type: ignore[attr-defined]
+
+
+def _half_width(plan: RunPlan, group: Decimal) -> float:
+    """The widest interval of a chance, of those printed for a group of so many, of whom some are set aside."""
+    [noise, *_], aside = plan.count_noise, plan.schema.holdout_percent if plan.evaluated else 0
+    people = int(group * (100 - aside) / 100)
+    first = np.arange(0, people + 1)
+    rest = np.zeros((len(first), len(plan.classes) - 2), dtype=np.int64)
+    counts = np.column_stack([first, people - first, rest])
+    ends = noise_intervals(counts, (1.0,) * len(plan.classes), noise.scale, gaussian=noise.gaussian)
+    return float((ends[..., 1] - ends[..., 0]).max() / 2)
+
+
+@pytest.mark.parametrize(("algorithm", "aim"), [("rule_list", DESCRIBE), ("tree", PREDICT)])
+@pytest.mark.parametrize(("target", "classes"), [("died", 2), ("sex", 3)])
+def test_in_the_group_that_is_told_noise_moves_a_chance_by_5_points_at_most(
+    algorithm: str, aim: str, target: str, classes: int
+) -> None:
+    columns = [column for column in SCHEMA.model_dump(mode="json")["columns"] if column["name"] != target]
+    outcome = {"name": target, "type": "categorical", "categories": ["a", "b", "c"][:classes]}
+    schema = Schema.from_mapping({"name": "w", "max_rows": 30_000, "columns": [outcome, *columns]})
+    learner, wish = LEARNERS[algorithm], Wish(aim, target, by_hand=True)
+    for epsilon in ("0.3", "1", "5"):
+        plan = learner.plan(schema, target, Decimal(epsilon), {})
+        assert plan.evaluated
+        group = advice.group_needed(wish, algorithm, plan)
+        assert 0.035 < _half_width(plan, Decimal(group)) <= 0.05
+
+
+def test_chances_are_promised_with_what_the_promise_leaves_out() -> None:
+    dataset_id = add_ward(budget="20")
+    told = " ".join(advice.advise(Wish(DESCRIBE, "died"), SCHEMA, quoted(dataset_id)).reasons)
+    assert "(those set aside among them)" in told
+    assert "the noise moves the chance by no more than 5 points; chance in whose records these are" in told
+    shapes = advice.advise(Wish(PREDICT, "died"), SCHEMA, quoted(dataset_id, "ebm"))
+    assert "5 points" not in " ".join(shapes.reasons)
+    assert "noise on a category's count is" in " ".join(shapes.reasons)
+    assert "stand out" not in " ".join(shapes.cautions)
 
 
 def test_rows_are_those_that_a_first_look_told_with_noise() -> None:

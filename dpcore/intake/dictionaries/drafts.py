@@ -10,6 +10,7 @@ from itertools import chain
 from math import ceil, floor, isfinite
 from typing import Any, Final
 
+import numpy as np
 from pydantic import TypeAdapter, ValidationError
 
 from dpcore.domain.columns import MAX_CATEGORIES, RESERVED, folded
@@ -19,8 +20,11 @@ from dpcore.domain.origins import DICTIONARY, STANDARD
 from dpcore.errors import IngestError
 from dpcore.intake.guesses import LEFT_OUT, as_written, guess
 
-#: Rows that there may be, where a dictionary does not say it.
-ROW_LIMIT: Final = 100_000
+#: Said where a dictionary does not tell how many rows there may be.
+NO_LIMIT: Final = (
+    "It does not say how many rows there may be: give the row limit, a round number above the rows that there are. "
+    "It becomes public."
+)
 #: Most columns of a table; of these, those of a data file are kept.
 MAX_DESCRIBED: Final = 5_000
 NUMERIC: Final = ("integer", "real")
@@ -34,6 +38,10 @@ _NO_NAMES: Final = "categories that are too long, or that the program uses itsel
 _BY_NAME: Final = "by its name, identifies something or holds free text"
 _LONGEST_LABEL, _LONGEST_DESCRIPTION, _LONGEST_VALUE_LABEL = 128, 500, 200
 _SHOWN = 20
+#: Bins of a column whose dictionary and name tell no cut points.
+_BINS: Final = 8
+#: A range of positive numbers is wide if its upper end is so many times the lower one; from 0 on, if it is so large.
+_WIDE, _WIDE_FROM_0 = 200, 10_000
 _SWITCHES: Final = ({"1": "yes", "0": "no"}, {"1": "true", "0": "false"})
 
 
@@ -46,7 +54,7 @@ class Draft:
     form : str
         What kind of dictionary it is.
     content : dict
-        Of a schema; what is not known is not in it.
+        Of a schema; what is not known, often the row limit, is not in it.
     left_out : dict of str to str
         Columns that are not kept, and why.
     notes : list of str
@@ -91,6 +99,12 @@ class Draft:
         person = self.content.get("privacy_unit", {}).get("column")
         absent = [column["name"] for column in described if column not in self.content["columns"]]
         return _sentence("Not in the data file: {}.", absent + ([person] if person and person not in header else []))
+
+    def limit(self, max_rows: int | None) -> None:
+        """Take a row limit, if one is given."""
+        if max_rows is not None:
+            self.content["max_rows"] = max_rows
+            self.notes = [note for note in self.notes if note != NO_LIMIT]
 
     @property
     def sentences(self) -> list[str]:
@@ -192,12 +206,23 @@ def _same_unit(known: Mapping[str, Any], named: Mapping[str, Any]) -> bool:
 
 
 def _shaped(column: dict[str, Any], named: Mapping[str, Any]) -> dict[str, Any]:
-    """A column with numbers gets cut points: its own, the usual ones of its name, or equal bins."""
+    """A column with numbers gets cut points: its own, the usual ones of its name, or others by its range alone."""
     if column["type"] not in NUMERIC or {"edges", "bins"} & column.keys() or not {"lower", "upper"} <= column.keys():
         return column
     edges = named.get("edges", ()) if _same_unit(column, named) else ()
     usual = [edge for edge in edges if column["lower"] <= edge < column["upper"]]
-    return {**column, **({"edges": usual} if len(usual) > 1 else {"bins": 8})}
+    return {**column, **({"edges": usual} if len(usual) > 1 else _by_range(column))}
+
+
+def _by_range(column: Mapping[str, Any]) -> dict[str, Any]:
+    """Equal bins; over several powers of ten, where most numbers are likely to be small, bins that grow with these."""
+    low, high = float(column["lower"]), float(column["upper"])
+    if low < 0 or high < (_WIDE_FROM_0 if low == 0 else _WIDE * low):
+        return {"bins": _BINS}
+    points = np.geomspace(low or high / _WIDE_FROM_0, high, _BINS + 1)[1:-1]
+    rounded = (float(f"{point:.2g}") for point in points)
+    kept = {as_written(float(floor(edge)) if column["type"] == "integer" else edge) for edge in rounded}
+    return {"edges": sorted(edge for edge in kept if low <= edge < high)}
 
 
 def listed(
@@ -301,10 +326,7 @@ def draft_of(form: str, main: Gathered, head: Mapping[str, Any], person: str | N
     unit = {"privacy_unit": {"column": person, "max_rows_per_person": 1}} if person else {}
     content = {**unit, **head, "columns": columns}
     if "max_rows" not in content:
-        content["max_rows"] = ROW_LIMIT
-        notes.append(
-            f"It does not say how many rows there may be: the row limit is {ROW_LIMIT:,}, unless you change it."
-        )
+        notes.append(NO_LIMIT)
     if not content.get("privacy_unit"):
         notes.append("It names no column that identifies a person: each row counts as one person.")
     return Draft(form, content, left_out, notes)

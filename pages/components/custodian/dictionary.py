@@ -101,7 +101,8 @@ def _answers(told: Told, main: TableDraft, *, alone: bool) -> dict[str, Any]:
     """What the other fields of the form begin with."""
     content = told.content
     unit = content.get("privacy_unit") or {}
-    answers = {"intake-name": content["name"], "intake-max-rows": content["max_rows"]}
+    answers = {"intake-name": content["name"]}
+    answers |= {"intake-max-rows": content["max_rows"]} if "max_rows" in content else {}
     answers |= {"intake-description": content["description"]} if content.get("description") else {}
     if alone and unit.get("column") in main.columns:
         answers |= {"intake-person": unit["column"], "intake-rows-each": unit.get("max_rows_per_person", 1)}

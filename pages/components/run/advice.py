@@ -15,14 +15,16 @@ from dpcore.domain.labels import called
 from dpcore.domain.schema import Schema
 from dpcore.numerals import whole
 from dpcore.privacy.budgets import format_epsilon
+from dpcore.released.noisy_counts import sum_tail
+from dpcore.released.plan import RunPlan
 from dpcore.report.spending import adds_sentence, fitting
 from dpcore.workspace.requests import Quote
 from pages.components.kit import amounts
 from pages.components.kit.epsilon import STOPS
 
 COUNT, DESCRIBE, PREDICT, RELATE = "count", "describe", "predict", "relate"
-#: A count that is so many times its margin stands out clearly; in a group so many times as large as the
-#: margin, a chance is known to within 5 points.
+#: A count that is so many times its margin stands out clearly; in a group so many times as large as the margin of
+#: both sides of a chance, noise moves the chance by no more than 5 points.
 _CLEAR: Final = 3
 _CHANCE: Final = 20
 _WHY: Final = {
@@ -137,7 +139,7 @@ def advise(wish: Wish, schema: Schema, quoted: Callable[[Decimal], Quote], count
         return prices[epsilon]
 
     def shows(epsilon: Decimal) -> bool:
-        return _clear(wish) * price(epsilon).plan.count_margin() <= wish.group * rows
+        return group_needed(wish, family, price(epsilon).plan) <= wish.group * rows
 
     def allowed(epsilon: Decimal) -> bool:
         found = price(epsilon)
@@ -157,11 +159,12 @@ def advise(wish: Wish, schema: Schema, quoted: Callable[[Decimal], Quote], count
             cautions.append(_none_allowed(chosen, wanted))
         else:
             larger = price(stops[most + 1]) if most + 1 < len(stops) else None
-            cautions.append(_not_enough(wish, rows, quote, larger, wanted))
+            seen = None if family == "ebm" else group_needed(wish, family, quote.plan)
+            cautions.append(_not_enough(seen, rows, quote, larger, wanted))
     if family == "ilp":
         cautions += _too_few(quote, rows)
     about = (*_about(wish, schema, family), _rows(rows, counted))
-    reasons = (_WHY[family], *about, _shown(wish, rows, quote), _costs(quote))
+    reasons = (_WHY[family], *about, _shown(wish, family, rows, quote), _costs(quote))
     target = wish.target if family not in ("summaries", "redescriptions") else ""
     return Advice(family, target, chosen, quote, reasons, tuple(cautions), others_for(wish, schema))
 
@@ -195,9 +198,26 @@ def _about(wish: Wish, schema: Schema, family: str) -> list[str]:
     return told
 
 
-def _clear(wish: Wish) -> int:
-    """How many margins a group must hold to be told from the noise."""
-    return _CHANCE if wish.aim in (DESCRIBE, PREDICT) else _CLEAR
+def group_needed(wish: Wish, family: str, plan: RunPlan) -> int:
+    """Least size of a group that is told from the noise, with those of it who are set aside.
+
+    The chance of an outcome is told there if the interval that will be printed is at most 5 points wide on each side.
+    Shape functions print no count of a group: of them it is what the count of a category says, for a rule of thumb.
+    """
+    if wish.aim not in (DESCRIBE, PREDICT):
+        learned = _CLEAR * plan.count_margin()
+    elif family == "ebm":
+        learned = _CHANCE * plan.count_margin()
+    else:
+        noise, classes = plan.count_noise[0], len(plan.classes)
+        # Either side of a chance at half the failure probability, and a person of each class that estimates begin with.
+        learned = _CHANCE * (sum_tail(noise.scale, classes - 1, 0.975, gaussian=noise.gaussian) + classes)
+    return -(-100 * learned // _learned_percent(plan))
+
+
+def _learned_percent(plan: RunPlan) -> int:
+    """Of 100 people, those who are not set aside for checking the result."""
+    return 100 - (plan.schema.holdout_percent if plan.part == "train" else 0)
 
 
 def _rows(rows: int, counted: int | None) -> str:
@@ -206,14 +226,21 @@ def _rows(rows: int, counted: int | None) -> str:
     return f"There are about {whole(rows)} rows, as a first look told."
 
 
-def _shown(wish: Wish, rows: int, quote: Quote) -> str:
-    margin = quote.plan.count_margin()
-    clear = _clear(wish) * margin
+def _shown(wish: Wish, family: str, rows: int, quote: Quote) -> str:
+    plan = quote.plan
+    start = f"At ε = {format_epsilon(quote.cost)} the noise on {plan.count_noise[0].what}"
+    start += f" is ±{whole(plan.count_margin())} (95%)"
+    if family == "ebm":
+        return f"{start}."
+    clear = group_needed(wish, family, plan)
     share = f", 1 in {whole(rows // clear)} rows" if 0 < clear <= rows else ""
-    seen = f"groups of {whole(clear)} and more stand out{share}"
-    if _clear(wish) == _CHANCE:
-        seen = f"the chance in a group of {whole(clear)}{share}, is known to within 5 points"
-    return f"At ε = {format_epsilon(quote.cost)} the noise on a count is ±{whole(margin)} (95%), so {seen}."
+    if wish.aim not in (DESCRIBE, PREDICT):
+        return f"{start}, so groups of {whole(clear)} and more stand out{share}."
+    aside = " (those set aside among them)" if _learned_percent(plan) < 100 else ""
+    return (
+        f"{start}: in a group of {whole(clear)}{aside}{share}, the noise moves the chance by no more than 5 "
+        "points; chance in whose records these are comes on top."
+    )
 
 
 def _costs(quote: Quote) -> str:
@@ -237,22 +264,26 @@ def _none_allowed(least: Decimal, wanted: Decimal | None) -> str:
     return told if wanted == least else f"{told} Your groups take ε = {format_epsilon(wanted)}."
 
 
-def _not_enough(wish: Wish, rows: int, quote: Quote, larger: Quote | None, wanted: Decimal | None) -> str:
+def _not_enough(seen: int | None, rows: int, quote: Quote, larger: Quote | None, wanted: Decimal | None) -> str:
     """Which groups stand out at the most that can be spent, and what would show smaller ones.
 
     Parameters
     ----------
+    seen : int or None
+        The least size of these groups; ``None`` where no counts of groups are printed.
     larger : Quote or None
         Price at the next of the usual epsilons, which is too much; ``None`` if there is none.
     wanted : Decimal or None
         The epsilon that shows the groups that are wanted, if a usual one does.
     """
     most, more = _limit(larger)
-    clear, chosen = _clear(wish) * quote.plan.count_margin(), format_epsilon(quote.cost)
-    if clear > rows:
+    chosen = format_epsilon(quote.cost)
+    if seen is None:
+        told = f"ε = {chosen}, {most}, is little for groups as small as yours"
+    elif seen > rows:
         told = f"ε = {chosen}, {most}, is too little to see any group"
     else:
-        told = f"At ε = {chosen}, {most}, only groups of {whole(clear)} and more stand out"
+        told = f"At ε = {chosen}, {most}, only groups of {whole(seen)} and more stand out"
     if wanted is None:
         return f"{told}, and no usual ε shows smaller ones: choose larger groups."
     return f"{told}. Yours take ε = {format_epsilon(wanted)}: {more}, or ask for larger ones."
@@ -274,10 +305,10 @@ def _too_few(quote: Quote, rows: int) -> list[str]:
     from dpcore.models.ilp.language.hypotheses import hypotheses
 
     space = hypotheses(quote.plan)
-    people = min(space.people, rows)
+    people = min(space.people, rows * _learned_percent(quote.plan) // 100)
     if people >= space.enough:
         return []
-    number = f"{'about' if rows < space.people else 'at most'} {whole(people)}"
+    number = f"{'about' if people < space.people else 'at most'} {whole(people)}"
     return [
         f"To choose among {whole(space.clauses)} possible clauses, {whole(space.enough)} records are enough; there are "
         f"{number}. Leave out conditions on the page, or allow a larger ε."

@@ -18,6 +18,7 @@ from pages.components.families.summaries import inputs as summaries
 from pages.components.kit import epsilon, markup, slot
 from pages.components.run import advice, ask
 from pages.components.run.advice import COUNT, DESCRIBE, PREDICT, RELATE, Advice, Wish
+from pages.components.run.told_rows import told_rows
 from pages.components.visitor import access, menu
 
 _AIMS: Mapping[str, tuple[str, str]] = {
@@ -26,8 +27,6 @@ _AIMS: Mapping[str, tuple[str, str]] = {
     PREDICT: ("Predict", "an outcome of a person, as well as may be"),
     RELATE: ("Relate", "what on one side goes with what on the other"),
 }
-#: A number of rows is told well if its interval is narrower than this share of it.
-_WELL = 0.5
 _GROUPS = {"0.1": "Large ones: 1 in 10", "0.03": "Medium ones: 1 in 30", "0.01": "Small ones: 1 in 100"}
 _PARTS = {
     "0.1": "A tenth of what is left",
@@ -112,7 +111,7 @@ def _propose(dataset: DatasetInfo, wish: Wish) -> None:
     if wish.aim in (DESCRIBE, PREDICT) and not wish.target:
         st.info("Choose the column that is the outcome.")
         return
-    counted = _counted(dataset)
+    counted = told_rows(dataset.id)
     found, problem = access.attempt(lambda: advice.advise(wish, dataset.schema, _priced(dataset, wish), counted))
     if found is None:
         st.warning(f"{problem} Choose something else above.")
@@ -121,18 +120,6 @@ def _propose(dataset: DatasetInfo, wish: Wish) -> None:
         _tell(dataset, wish, found)
     if found.quote.short:
         ask.offer(dataset)
-
-
-def _counted(dataset: DatasetInfo) -> int | None:
-    """Rows as the most exact first look that the visitor may read tells them; ``None`` if none tells them well."""
-    from dpcore.models.released import parse_model
-    from dpcore.models.summaries.released.reading import total_of
-
-    looks = [one for one in access.service().releases(dataset.id) if one.kind == "summaries"]
-    if not looks:
-        return None
-    total = total_of(parse_model(max(looks, key=lambda one: one.certificate.epsilon)))
-    return round(total.value) if total.high - total.low < _WELL * total.value else None
 
 
 def _priced(dataset: DatasetInfo, wish: Wish) -> Callable[[Decimal], Quote]:

@@ -16,6 +16,7 @@ from pages.components.families import registry, run_names
 from pages.components.kit import amounts, dialog, markup
 from pages.components.kit.texts import text
 from pages.components.run import ask
+from pages.components.run.told_rows import limit_far_above
 from pages.components.visitor import access
 
 KEY = "review"
@@ -88,6 +89,9 @@ def _dialog(review: Review) -> None:
     markup.pairs_table("What you are about to do", ("What", "Value"), _lines(review, quote))
     if quote.form:
         st.markdown(f"**In which form.** {markup.plain(quote.form)}")
+    counts = review.request.algorithm == "summaries"  # It asks the same with any limit.
+    if few := "" if counts else limit_far_above(review.request.dataset_id, quote.plan.schema):
+        markup.notice("amber", "Few people.", few)
     _promise(quote)
     st.markdown(text("irreversible"))
     if review.problem or not quote.affordable:

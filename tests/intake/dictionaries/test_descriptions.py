@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from dpcore.domain.origins import DICTIONARY, STANDARD
 from dpcore.domain.schema import Schema
 from dpcore.intake.dictionaries.reading import read_dictionary
@@ -68,6 +70,7 @@ def test_a_data_package_gives_a_schema_of_several_tables(tmp_path):
     draft = _draft(tmp_path, PACKAGE)
     assert draft.unknown == ["How many rows of a person are kept is not said of the table 'visits'."]
     draft.content["children"][0]["max_rows_per_person"] = 5
+    draft.limit(1000)
     schema = Schema.from_mapping(draft.content)
     assert (schema.name, schema.entity, schema.privacy_unit.column) == ("A clinic", "patients", "pid")
     known = {column.name: column for column in schema}
@@ -89,11 +92,32 @@ def test_a_data_package_gives_a_schema_of_several_tables(tmp_path):
     assert any("'beds'" in sentence for sentence in draft.sentences)
 
 
-def test_one_table_of_a_data_package_is_complete(tmp_path):
+def test_one_table_of_a_data_package_is_complete_but_for_its_row_limit(tmp_path):
     draft = _draft(tmp_path, {**PACKAGE, "resources": PACKAGE["resources"][:1]})
     assert not draft.unknown
-    assert Schema.from_mapping(draft.content).max_rows == 100_000
-    assert any("row limit is 100,000" in sentence for sentence in draft.sentences)
+    assert "max_rows" not in draft.content
+    assert any("give the row limit, a round number" in sentence for sentence in draft.sentences)
+    draft.limit(5_000)
+    assert Schema.from_mapping(draft.content).max_rows == 5_000
+    assert not any("row limit" in sentence for sentence in draft.sentences)
+
+
+@pytest.mark.parametrize(
+    ("kind", "low", "high", "shape"),
+    [
+        ("number", 0, 1_000_000, {"edges": [320, 1_000, 3_200, 10_000, 32_000, 100_000, 320_000]}),
+        ("integer", 1, 1_000, {"edges": [2, 5, 13, 32, 75, 180, 420]}),
+        ("number", 0, 100, {"bins": 8}),
+        ("integer", 1, 100, {"bins": 8}),
+        ("number", -1_000, 1_000_000, {"bins": 8}),
+        ("integer", 1_900, 2_030, {"bins": 8}),
+    ],
+)
+def test_ranges_over_many_powers_of_ten_have_bins_that_grow(tmp_path, kind, low, high, shape):
+    field = {"name": "amount", "type": kind, "constraints": {"minimum": low, "maximum": high}}
+    draft = _draft(tmp_path, {"name": "c", "resources": [{"name": "c", "schema": {"fields": [field]}}]})
+    [column] = draft.content["columns"]
+    assert {name: column[name] for name in ("edges", "bins") if name in column} == shape
 
 
 CSVW_EO = {

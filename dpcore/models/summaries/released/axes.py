@@ -119,6 +119,12 @@ def middles(ends: Sequence[float], *, whole: bool) -> Floats:
     return np.asarray((own[:-1] + own[1:] + whole) / 2)
 
 
+def limits(ends: Sequence[float], *, whole: bool) -> tuple[Floats, Floats]:
+    """Smallest and largest number of each cell between ends."""
+    own = whole_ends(ends) if whole else np.asarray(ends, dtype=np.float64)
+    return own[:-1] + whole, own[1:]
+
+
 def _of_column(column: Any) -> Axis:
     edges = tuple(column.inner_edges) if isinstance(column, NumericColumn) else None
     part = column.derive.part if isinstance(column.derive, PartOfDate) else ""

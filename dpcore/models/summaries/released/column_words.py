@@ -7,7 +7,7 @@ from dpcore.domain.columns import RESERVED
 from dpcore.domain.counted import counted
 from dpcore.domain.schema import Schema
 from dpcore.models.summaries.released.reading import Amount, ColumnReading
-from dpcore.models.summaries.released.words import cell_words, figure_words, mean_words, share_words, unit_of
+from dpcore.models.summaries.released.words import cell_words, figure_words, share_words, unit_of
 
 #: Categories that are told one by one.
 _TOLD = 5
@@ -23,7 +23,7 @@ _QUANTILES = {
 def figures(reading: ColumnReading, schema: Schema) -> dict[str, str]:
     """Mean and quantiles by name, with their intervals; empty of categories."""
     unit = unit_of(reading.axis, schema)
-    told = {} if reading.mean is None else {"mean": mean_words(reading.mean, unit)}
+    told = {} if reading.mean is None else {"mean": figure_words(reading.mean, unit)}
     return told | {
         name: figure_words(reading.quantiles[q], unit) for q, name in _QUANTILES.items() if reading.quantiles
     }

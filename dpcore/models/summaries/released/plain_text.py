@@ -8,7 +8,7 @@ from dpcore.models.summaries.released.code_reading import branches
 from dpcore.models.summaries.released.model import SummaryModel
 from dpcore.models.summaries.released.reading import Amount, ColumnReading, readings, total_of
 from dpcore.models.summaries.released.table_one import Line, table_one
-from dpcore.models.summaries.released.words import count_words, figure_words, mean_words, share_words, strength_words
+from dpcore.models.summaries.released.words import count_words, figure_words, share_words, strength_words
 from dpcore.numerals import whole
 from dpcore.released.release import Release
 
@@ -48,7 +48,7 @@ def column_lines(reading: ColumnReading) -> list[str]:
             for name, share in (("lower quartile", 0.25), ("median", 0.5), ("upper quartile", 0.75))
         )
         missing = "" if reading.missing is None else f"; missing {share_words(reading.missing)}"
-        return [f"{reading.label}: mean {mean_words(reading.mean)}, {quantiles}{missing}"]
+        return [f"{reading.label}: mean {figure_words(reading.mean)}, {quantiles}{missing}"]
     order = sorted(range(len(reading.cells)), key=lambda place: -shares.values[place])
     told = ", ".join(f"{reading.cells[place]} {share_words(shares.amount(place))}" for place in order[:_TOLD])
     more = f", and {len(order) - _TOLD} more" if len(order) > _TOLD else ""
@@ -72,4 +72,4 @@ def _group_line(line: Line) -> str:
 def _shown(kind: str, amount: Amount) -> str:
     if kind == "count":
         return whole(amount.value)
-    return {"share": share_words, "mean": mean_words}.get(kind, figure_words)(amount)
+    return share_words(amount) if kind == "share" else figure_words(amount)

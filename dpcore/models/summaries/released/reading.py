@@ -12,7 +12,7 @@ import numpy as np
 from dpcore.arrays import Floats
 from dpcore.domain.columns import MISSING, OTHER
 from dpcore.domain.schema import Schema
-from dpcore.models.summaries.released.axes import Axis, middles, whole_ends
+from dpcore.models.summaries.released.axes import Axis, limits, middles, whole_ends
 from dpcore.models.summaries.released.estimates import Axes, Estimates
 from dpcore.models.summaries.released.finer import FinerTable, finer
 from dpcore.models.summaries.released.intervals import NORMAL, intervals
@@ -71,7 +71,7 @@ class ColumnReading:
     quantiles : dict of float to Amount
         Of a number, among those who have one; empty of categories.
     mean : Amount or None
-        The same, by the middles of the cells.
+        The same, by the middles of the cells; its interval is for numbers anywhere in these.
     """
 
     axis: Axis
@@ -211,8 +211,9 @@ def mean_of(
 ) -> Amount:
     """Mean of a number among those who have one, by the middles of its cells.
 
-    It is that of counts without bias: without the negative ones it would be drawn to the middle of the bounds. Like a
-    share (:mod:`share_intervals`) a mean is held if noise explains what the numbers add up to beyond it.
+    It is that of counts without bias: without the negative ones it would be drawn to the middle of the bounds. Its
+    interval goes from the lower end of that for the smallest numbers of the cells to the upper end of that for the
+    largest ones, so it holds the mean wherever in their cells the numbers lie.
 
     Parameters
     ----------
@@ -225,19 +226,32 @@ def mean_of(
     whole : bool
         Whether numbers are whole.
     """
-    middle, ones = middles(ends, whole=whole), np.ones(len(raw))
-    start = float(middle.mean())
-    away, people = middle - start, float(raw.sum())
+    told, least, most = (
+        _mean_at(raw, points, (ends[0], ends[-1]), variance, margin)
+        for points in (middles(ends, whole=whole), *limits(ends, whole=whole))
+    )
+    return Amount(told.value, min(least.low, told.value), max(most.high, told.value))
+
+
+def _mean_at(
+    raw: Floats, points: Floats, bounds: tuple[float, float], variance: Callable[[Floats], float], margin: float
+) -> Amount:
+    """Mean if all numbers of a cell were at one point of it.
+
+    Like a share (:mod:`share_intervals`) a mean is held if noise explains what the numbers add up to beyond it.
+    """
+    start, ones = float(points.mean()), np.ones(len(raw))
+    away, people = points - start, float(raw.sum())
     total, of_total, of_people = float(raw @ away), variance(away), variance(ones)
     both = (variance(away + ones) - of_total - of_people) / 2
-    value = min(max(start + total / max(people, 1.0), ends[0]), ends[-1])
+    value = min(max(start + total / max(people, 1.0), bounds[0]), bounds[1])
     square = people**2 - margin**2 * of_people
     if people < 1 or square <= 0:
-        return Amount(value, ends[0], ends[-1])
+        return Amount(value, *bounds)
     centre = people * total - margin**2 * both
     reach = math.sqrt(max(centre**2 - square * (total**2 - margin**2 * of_total), 0.0))
     low, high = start + (centre - reach) / square, start + (centre + reach) / square
-    return Amount(value, min(max(low, ends[0]), value), max(min(high, ends[-1]), value))
+    return Amount(value, min(max(low, bounds[0]), value), max(min(high, bounds[1]), value))
 
 
 def margin_of(own: Estimates) -> float:

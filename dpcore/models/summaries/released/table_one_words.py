@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 from dpcore.domain.counted import counted
 from dpcore.domain.schema import Schema
@@ -20,6 +21,10 @@ from dpcore.models.summaries.released.words import (
     unit_of,
 )
 from dpcore.numerals import whole
+
+MEAN: Final = "mean"
+#: What a mean is, for a column of which ranges were counted.
+MIDDLES: Final = "takes each number as the middle of its range, of those that were counted"
 
 
 @dataclass(frozen=True)
@@ -72,6 +77,11 @@ class PrintedTable:
     groups: tuple[str, ...]
     lines: tuple[PrintedLine, ...]
 
+    @property
+    def means(self) -> bool:
+        """Whether a mean stands in it."""
+        return any(line.inner and line.label == MEAN for line in self.lines)
+
 
 def printed(model: SummaryModel, schema: Schema, table: TableOne) -> PrintedTable:
     """A table 1 in words."""
@@ -117,7 +127,7 @@ class _Writer:
         if line.kind == "mean":
             unit = unit_of(self.model.axes[place], self.schema)
             heading = f"{line.label} ({unit})" if unit and not line.label.endswith(f"({unit})") else line.label
-            return [PrintedLine(heading, False, (), gap), PrintedLine("mean", True, figures, None)]
+            return [PrintedLine(heading, False, (), gap), PrintedLine(MEAN, True, figures, None)]
         return [PrintedLine(line.kind, True, figures, None)]
 
     def _of_rows(self, line: Line) -> bool:

@@ -10,7 +10,6 @@ from dpcore.domain.schema import Schema
 from dpcore.models.summaries.released.axes import Axis
 from dpcore.models.summaries.released.reading import Amount
 from dpcore.numerals import hundredths, minus, percent, whole
-from dpcore.released.noisy_counts import NOISE_ALONE
 
 #: Digits of a figure without noise.
 _EXACT = 4
@@ -49,15 +48,9 @@ def _percent(share: float, amount: Amount) -> str:
 
 
 def figure_words(amount: Amount, unit: str = "") -> str:
-    """A quantile or a difference: ``32.4 years (31.9 to 32.9)``."""
+    """A mean, a quantile or a difference: ``32.4 years (31.9 to 32.9)``."""
     value, low, high = rounded(amount)
     return f"{_united(value, unit)} ({low} to {high})"
-
-
-def mean_words(amount: Amount, unit: str = "") -> str:
-    """A mean, whose interval does not allow for where in its group a number lies."""
-    value, low, high = rounded(amount)
-    return f"{_united(value, unit)} ({NOISE_ALONE}{low} to {high})"
 
 
 def rounded(amount: Amount) -> tuple[str, str, str]:

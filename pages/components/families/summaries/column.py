@@ -102,7 +102,7 @@ def _figures(look: Look, reading: Any) -> None:
     from dpcore.models.summaries.released.column_words import figures
 
     markup.pairs_table(
-        f"{reading.label} among those with a value; intervals are for the noise alone, 95%",
+        f"{reading.label} among those with a value; 95% intervals, for the noise and numbers anywhere in their range",
         ("Figure", "Noisy value"),
         figures(reading, look.schema),
     )

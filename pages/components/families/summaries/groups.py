@@ -16,7 +16,7 @@ from pages.components.kit.texts import text
 
 def show(look: Look) -> None:
     """Columns as rows, groups as columns."""
-    from dpcore.models.summaries.released.table_one_words import printed
+    from dpcore.models.summaries.released.table_one_words import MIDDLES, printed
 
     with st.spinner("Working out the intervals …"):
         table = printed(look.model, look.schema, look.table_one)
@@ -25,7 +25,8 @@ def show(look: Look) -> None:
     rows = [markup.row(_cells(line, len(table.groups)), style="" if line.inner else "default") for line in table.lines]
     _files(look, table)
     with st.container(key="card-table-one"):
-        markup.table(f"{table.caption}. Noisy; small: where the truth may lie for the noise, 95%", header, rows)
+        means = f"; a mean {MIDDLES}" if table.means else ""
+        markup.table(f"{table.caption}. Noisy; small: where the truth may lie for the noise, 95%{means}", header, rows)
 
 
 def _cells(line: Any, groups: int) -> list[str]:
