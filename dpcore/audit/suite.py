@@ -1,7 +1,8 @@
 """The audits of this engine: every mechanism, and whole fits of five families.
 
-Forests, first looks and facts that are learned stand on the same mechanisms. Their runs are replayed
-(:mod:`dpcore.audit.replay`), which is sharper, and so are those of all others.
+Forests, first looks and facts that are learned stand on the same mechanisms. Runs of forests and first looks are
+replayed (:mod:`dpcore.audit.replay`), which is sharper, and so are those of all others; learning of facts is
+compared on neighbouring tables by its own tests (``docs/privacy/learned.md``).
 
 How an audit works: :mod:`dpcore.audit.bounds`.
 """

@@ -31,7 +31,7 @@ from dpcore.learning.sklearn_init import make_init, parameter_section
 from dpcore.privacy.budgets import default_delta, exact_amount, parse_epsilon
 from dpcore.privacy.randomness import source_for
 from dpcore.released.plan import RunPlan
-from dpcore.released.release import Release, make_release
+from dpcore.released.release import SEEDED, Release, make_release
 
 #: Largest delta of a budget, times the number of people, that goes without saying.
 _MOST_DELTA = Decimal("0.1")
@@ -123,6 +123,8 @@ class LearnerEstimator(BaseEstimator):  # type: ignore[misc]
         settings, further = self.get_params(), children or {}
         randomness = source_for(_seed(settings["random_state"]))
         check_children(further, plan.schema)
+        if not randomness.secure:
+            warn_of(SEEDED, "Leave random_state at None, and out of ensembles that set it on their members.")
         if settings["accountant"] is not None:
             _warn_of_delta(settings["accountant"].filter.delta, plan.schema.max_rows)
             settings["accountant"].spend(plan.loss, self._learner.title)
@@ -148,7 +150,7 @@ class LearnerEstimator(BaseEstimator):  # type: ignore[misc]
             )
         parameters = dict(cls._learner.parameters.model_validate(release.parameters))
         known = {name: parameters[name] for name in cls._get_param_names() if name in parameters}
-        warn_of(release.domain.problem)
+        warn_of(" ".join(release.certificate.problems))
         card = release.certificate
         epsilon = card.epsilon if card.asked is None else card.asked
         estimator = cls(epsilon=epsilon, schema=release.domain, **settings, **known)
@@ -203,7 +205,7 @@ class PrivateEstimator(LearnerEstimator):
     def from_release(cls, release: Release) -> Self:
         """Fitted estimator of a release, for prediction without any data.
 
-        Its parameters are those of the release. Warns if its schema is not private.
+        Its parameters are those of the release. Warns if it is not private.
 
         Raises
         ------

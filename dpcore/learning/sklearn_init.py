@@ -77,7 +77,7 @@ def parameter_section(family: ReleasedFamily) -> str:
                 "random_state",
                 "int or None, default=None",
                 "``None`` uses the operating system's secure source. A seed makes the result "
-                "reproducible and **not private**.",
+                "reproducible and **not private**, which a warning says.",
             ),
         ]
     )

@@ -5,6 +5,7 @@ The durable budget of a stored data set is :class:`dpcore.workspace.ledger.Ledge
 
 from __future__ import annotations
 
+import os
 import threading
 from decimal import Decimal
 from typing import Any, Final, NamedTuple, Protocol
@@ -15,6 +16,10 @@ from dpcore.privacy.budgets import exact_amount, format_epsilon, parse_delta, pa
 from dpcore.privacy.filters import ADDED_SHARE, PrivacyFilter
 from dpcore.privacy.losses import Loss, total_loss
 
+_ONE_PROCESS: Final = (
+    "An in-memory budget cannot be copied to other processes or files: run with n_jobs=1; to save an "
+    "estimator, save its release, release_.to_json(), from which from_release makes it again."
+)
 #: Delta of a budget for which none is given: well below one in 100,000 people.
 USUAL_DELTA: Final = Decimal("0.000001")
 
@@ -46,7 +51,8 @@ class BudgetAccountant:
     in zero-concentrated DP, in which many small fits cost far less than their sum (see
     :class:`~dpcore.privacy.filters.PrivacyFilter`; proof: ``docs/privacy/accounting.md``).
     Copying (``copy.deepcopy``, ``sklearn.base.clone``) returns the same object. Pickling is
-    refused, because a copy in another process would spend a budget of its own: of a fitted estimator save the release.
+    refused, and so is spending in a forked process, because a copy in another process would spend a budget of its own:
+    of a fitted estimator save the release.
 
     Parameters
     ----------
@@ -68,6 +74,7 @@ class BudgetAccountant:
         self.filter = PrivacyFilter(parse_epsilon(cap), parse_delta(delta_cap))
         self.entries: list[Charge] = []
         self._lock = threading.Lock()
+        self._process = os.getpid()
 
     @property
     def cap(self) -> Decimal:
@@ -100,8 +107,11 @@ class BudgetAccountant:
         Raises
         ------
         BudgetError
-            If all charges would exceed the cap; nothing is charged then.
+            If all charges would exceed the cap, or in a process forked after the budget was made; nothing is
+            charged then.
         """
+        if os.getpid() != self._process:
+            raise BudgetError(_ONE_PROCESS)
         with self._lock:
             if not self.filter.accepts(self.total + loss):
                 raise BudgetError(self._refusal(loss))
@@ -133,7 +143,4 @@ class BudgetAccountant:
         return self
 
     def __reduce__(self) -> Any:
-        raise TypeError(
-            "an in-memory budget cannot be copied to other processes or files: run with n_jobs=1; to save an "
-            "estimator, save its release, release_.to_json(), from which from_release makes it again"
-        )
+        raise TypeError(_ONE_PROCESS)

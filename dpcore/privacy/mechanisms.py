@@ -204,7 +204,8 @@ class ThresholdMechanism(_DiscreteGaussian):
 
     A value that one person alone has is released with a chance of at most ``delta``; but for that
     the counts are rho-zCDP. OpenDP states both, for a person in up to ``rows`` counts, with up to
-    ``rows`` in each.
+    ``rows`` in each. Its delta is that of continuous noise, which discrete noise may exceed, but never by more
+    than a threshold lower by 1 would: that one is held to ``delta``. Proof: ``docs/privacy/learned.md``.
 
     Parameters
     ----------
@@ -229,7 +230,7 @@ class ThresholdMechanism(_DiscreteGaussian):
         object.__setattr__(self, "threshold", self._smallest_threshold())
 
     def _smallest_threshold(self) -> int:
-        """Smallest threshold for which OpenDP certifies rho and delta."""
+        """Smallest threshold that keeps rho and delta."""
         low, high = self.rows, self.rows + 1
         while not self._keeps(high):
             low, high = high, 2 * high
@@ -240,7 +241,7 @@ class ThresholdMechanism(_DiscreteGaussian):
 
     def _keeps(self, threshold: int) -> bool:
         try:
-            rho, delta = self._selector(threshold).map((self.rows, self.rows, self.rows))
+            rho, delta = self._selector(threshold - 1).map((self.rows, self.rows, self.rows))
         except _opendp().mod.OpenDPException:  # So low a threshold hides nobody.
             return False
         return bool(rho <= self.rho and delta <= self.delta)

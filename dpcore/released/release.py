@@ -27,7 +27,8 @@ _LEARNED: dict[Guarantee, str] = {
     "conditional on convergence": "with differential privacy, if its random walk has converged",
     "none": "without a guarantee of privacy",
 }
-_SEEDED = "Its noise is repeatable: it was not drawn from the operating system's secure source."
+#: What is wrong with a release whose noise was seeded.
+SEEDED: Final = "Its noise is repeatable: it was not drawn from the operating system's secure source."
 
 
 class Certificate(FrozenModel):
@@ -99,7 +100,7 @@ class Certificate(FrozenModel):
     @property
     def problems(self) -> tuple[str, ...]:
         """Why it is not private, one sentence each."""
-        seeded = "" if self.randomness == SECURE else _SEEDED
+        seeded = "" if self.randomness == SECURE else SEEDED
         return tuple(filter(None, (seeded, problem_of(self.origins))))
 
 

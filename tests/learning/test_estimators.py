@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.ensemble import BaggingClassifier
 from sklearn.metrics import accuracy_score, get_scorer, roc_auc_score
 from sklearn.model_selection import cross_val_predict, cross_val_score
 from sklearn.pipeline import make_pipeline
@@ -23,6 +24,7 @@ from dpcore.errors import BudgetError, IngestError, InputError, PrivacyLeakWarni
 from dpcore.learning import sklearn_base
 from dpcore.privacy.accountant import BudgetAccountant
 from dpcore.released.release import Release
+from tests.support import estimators
 from tests.support.configurations import beyond_bounds, choices
 from tests.support.estimators import CASES, ROWS, TELLING, Case
 from tests.support.fake_learner import real_learners
@@ -93,6 +95,29 @@ def test_a_seed_repeats_itself_and_is_marked(case: Case) -> None:
     assert case.fit(epsilon=1, random_state=4).model_ != first.model_
     assert first.release_.certificate.randomness == "not private: seeded"
     assert not first.release_.certificate.private
+
+
+@EVERY
+def test_a_seed_warns_the_caller_before_anything_is_charged(case: Case) -> None:
+    budget = BudgetAccountant(50)
+    with pytest.warns(PrivacyLeakWarning, match="not differentially private.*repeatable") as caught:
+        release = case.fit(random_state=3).release_
+    assert caught[0].filename == estimators.__file__
+    with pytest.warns(PrivacyLeakWarning, match="repeatable"):
+        case.kind.from_release(release)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(PrivacyLeakWarning, match="repeatable"):
+            case.fit(random_state=3, accountant=budget)
+    assert budget.entries == []
+
+
+def test_seeds_that_an_ensemble_gives_its_members_are_warned_of() -> None:
+    case = CASES["DPTreeClassifier"]
+    ensemble = BaggingClassifier(case.make(epsilon=1), n_estimators=1, bootstrap=False)
+    with pytest.warns(PrivacyLeakWarning, match="repeatable"):
+        ensemble.fit(case.rows, case.truth)
+    assert not ensemble.estimators_[0].release_.certificate.private
 
 
 @PREDICTS

@@ -147,16 +147,55 @@ def test_cumulative_counts_come_back_without_noise() -> None:
 
 
 @pytest.mark.parametrize("rows", [1, 3])
-def test_what_one_person_alone_has_is_released_with_at_most_the_delta(rows: int) -> None:
-    mechanism = ThresholdMechanism(rows, 0.001, 1e-7)
-    steps = np.arange(-40 * int(mechanism.scale), 40 * int(mechanism.scale) + 1)
+@pytest.mark.parametrize("rho", [0.001, 0.0025, 0.02, 0.5, 2])
+@pytest.mark.parametrize("delta", [1e-7, 2.5e-9])
+def test_what_one_person_alone_has_is_released_with_at_most_the_delta(rows: int, rho: float, delta: float) -> None:
+    mechanism = ThresholdMechanism(rows, rho, delta)
+    assert chance_to_pass(mechanism, rows) <= delta
+    assert rows > 1 or chance_to_pass(mechanism, 3) > delta  # No threshold that is far too high.
+
+
+def chance_to_pass(mechanism: ThresholdMechanism, rows: int) -> float:
+    """Exact chance that a value of one person alone passes, whether all rows have one value or each its own."""
+    farthest = int(40 * mechanism.scale)
+    steps = np.arange(-farthest, farthest + 1)
     weights = np.exp(-(steps**2) / (2 * mechanism.scale**2))
-    chances = weights / weights.sum()
-    for values, count in ((1, rows), (rows, 1)):
-        alone = chances[steps + count >= mechanism.threshold].sum()
-        assert -math.expm1(values * math.log1p(-alone)) <= 1e-7
-    unhidden = chances[steps + rows >= mechanism.threshold - 2 * rows - 2].sum()
-    assert rows > 1 or unhidden > 1e-8  # No threshold that is far too high.
+    alone = {count: weights[steps + count >= mechanism.threshold].sum() / weights.sum() for count in (1, rows)}
+    return max(alone[rows], -math.expm1(rows * math.log1p(-alone[1])))
+
+
+@pytest.mark.parametrize("rows", [1, 3])
+def test_categories_of_several_columns_together_cost_what_is_charged(
+    rows: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[tuple[ThresholdMechanism, Any]] = []
+
+    class Spied(ThresholdMechanism):
+        def release(self, values: Any, randomness: Any) -> Any:
+            asked.append((self, values))
+            return super().release(values, randomness)
+
+    monkeypatch.setattr(facts, "ThresholdMechanism", Spied)
+    plan = planned(
+        [{"name": name, "type": "categorical", "learn": True} for name in ("ward", "sex")],
+        privacy_unit={"column": "who", "max_rows_per_person": rows},
+    )
+    people = pd.DataFrame({"who": np.repeat(np.arange(400), rows), "ward": "A", "sex": "f"})
+    for frame in (people, people[people["who"] != 7]):
+        provisional = Provisional(plan)
+        provisional.learned(
+            ingest(provisional.rows(iter([frame])), provisional.schema, SeededRandom(0)), SeededRandom(0)
+        )
+    first, second = asked[:2], asked[2:]
+    assert len(first) == len(second) == 2
+    spent = sum(
+        ((values - fewer) ** 2).sum() / mechanism.scale**2 / 2
+        for (mechanism, values), (_, fewer) in zip(first, second, strict=True)
+    )
+    assert 0.99 * float(plan.loss.rho) < spent <= float(plan.loss.rho) * (1 + 1e-9)
+    stated = sum(mechanism.delta for mechanism, _ in first)
+    assert 0.99 * float(plan.threshold_delta) < stated <= float(plan.threshold_delta)
+    assert sum(chance_to_pass(mechanism, rows) for mechanism, _ in first) <= float(plan.threshold_delta)
 
 
 @pytest.mark.parametrize("source", [SecureRandom(), SeededRandom(3)])

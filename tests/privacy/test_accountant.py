@@ -1,3 +1,4 @@
+import multiprocessing
 from copy import deepcopy
 from decimal import Decimal
 
@@ -22,6 +23,25 @@ def test_copies_share_one_budget():
     budget = BudgetAccountant("1")
     deepcopy(budget).spend(pure_loss(Decimal(1)), "a fit")
     assert budget.left == 0
+
+
+def test_a_forked_process_cannot_spend_the_budget_again():
+    budget, context = BudgetAccountant("1"), multiprocessing.get_context("fork")
+    said = context.SimpleQueue()
+    child = context.Process(target=_spend_and_tell, args=(budget, said))
+    child.start()
+    child.join(timeout=60)
+    assert "cannot be copied to other processes" in said.get()
+    budget.spend(pure_loss(Decimal(1)), "a fit")
+
+
+def _spend_and_tell(budget, said):
+    try:
+        budget.spend(pure_loss(Decimal(1)), "a fit")
+    except BudgetError as error:
+        said.put(str(error))
+    else:
+        said.put("spent")
 
 
 def test_many_small_fits_cost_less_than_their_sum():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import product
 from typing import Any
 
@@ -11,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpcore.domain.schema import Schema
+from dpcore.models.ilp.language.clause import Variable
 from dpcore.models.ilp.language.lattice import Lattice, build_lattice
 from dpcore.models.ilp.language.parameters import ILPParameters
 from dpcore.models.ilp.language.reach import reach_of
@@ -93,6 +95,37 @@ def test_rows_that_are_counted_are_shared_out(least: int, most: int) -> None:
     kinds = "aabb" if least == 2 else "aaaa"
     rows = {"drug": [{"kind": kind, "dose": "low"} for kind in kinds]}
     assert np.isin(satisfied(person, rows, lattice), level).sum() == most
+
+
+def test_pairs_of_rows_that_share_a_value_are_shared_out() -> None:
+    """Attained: of four drugs of one dose, two may be of kind a and two of kind b."""
+    literals = [*(f"drug: kind = {kind}" for kind in "abc"), "drug: dose = low"]
+    lattice = lattice_of(literals=literals, max_literals=3, quantifiers=["alike"])
+    level = clauses_of_one_variable(lattice, lambda item: item.alike == "dose" and item.atoms[0].column == "kind")
+    assert len(level) == 3
+    assert reach_of(lattice).most(level) == 2
+    rows = {"drug": [{"kind": kind, "dose": "low"} for kind in "aabb"]}
+    assert np.isin(satisfied({"sex": "f", "age": 45, TARGET: "yes"}, rows, lattice), level).sum() == 2
+
+
+def test_rows_come_after_each_other_in_all_their_pairs() -> None:
+    """Attained: of three drugs of kinds a, b and c, in this order, three pairs come one after the other."""
+    drug, test = FIELDS["children"]
+    in_order = drug | {"max_rows_per_person": 3, "keep": "last", "order_by": "day"}
+    schema = small_schema(children=[in_order, test])
+    literals = [f"drug: kind = {kind}" for kind in "abc"]
+    lattice = lattice_of(schema, literals=literals, max_literals=3, quantifiers=["order"])
+    level = clauses_of_one_variable(lattice, lambda item: bool(item.later))
+    assert len(level) == 6
+    assert reach_of(lattice).most(level) == 3
+    rows = {"drug": [{"kind": kind, "dose": "low"} for kind in "abc"]}
+    assert np.isin(satisfied({"sex": "f", "age": 45, TARGET: "yes"}, rows, lattice, schema), level).sum() == 3
+
+
+def clauses_of_one_variable(lattice: Lattice, wanted: Callable[[Variable], bool]) -> np.ndarray:
+    """Positions of the clauses that say one thing of rows, and that a thing which is wanted."""
+    said = [lattice.clause(place).variables for place in range(len(lattice))]
+    return np.array([place for place, items in enumerate(said) if len(items) == 1 and wanted(items[0])])
 
 
 @pytest.mark.parametrize(("length", "most"), [(0, 1), (1, 3), (2, 3), (3, 1)])

@@ -16,9 +16,12 @@ from dpcore.domain.conditions import schema_conditions
 from dpcore.errors import BudgetError, FrostglassError, RequestError, SchemaError
 from dpcore.learning import holdout as holdout_module
 from dpcore.learning.learner import Run
+from dpcore.learning.worth import WORTH
+from dpcore.models.rules.learning import blocks as blocks_module
 from dpcore.models.rules.learning import learner as learner_module
 from dpcore.models.rules.learning import mining as mining_module
 from dpcore.models.rules.learning import samplers as samplers_module
+from dpcore.models.rules.learning.blocks import BlockDrawer
 from dpcore.models.rules.learning.learner import RuleListLearner
 from dpcore.models.rules.learning.mining import level_share, mine_antecedents, most_met
 from dpcore.models.rules.released.parameters import RuleListParameters
@@ -119,6 +122,34 @@ def test_a_run_that_composes_spends_its_rho(spent, rows_per_person):
     assert model.count_margin == plan.count_margin()
     wide = _run(_schema(rows_per_person), table=_table(_schema(rows_per_person)))[1]
     assert model.count_margin <= wide.count_margin
+
+
+@pytest.mark.crossed
+@pytest.mark.parametrize("delta", ["0", "1e-7"])
+@pytest.mark.parametrize("rows_per_person", [1, 3])
+@pytest.mark.parametrize("blocks", [1, 2, 3])
+def test_all_blocks_and_counts_spend_the_rho_of_the_plan(monkeypatch, spent, blocks, rows_per_person, delta):
+    drawers, begun = [], []
+
+    def draws(*given):
+        drawers.append(BlockDrawer(*given))
+        return drawers[-1]
+
+    def begins(sensitivity, epsilon):
+        begun.append((sensitivity, epsilon))
+        return GeometricMechanism(sensitivity, epsilon)
+
+    monkeypatch.setattr(learner_module, "BlockDrawer", draws)
+    monkeypatch.setattr(blocks_module, "GeometricMechanism", begins)
+    chosen = {"sampler": "lookahead", "blocks": blocks, "max_antecedent_length": 1, "evaluate": False}
+    plan, _ = _run(_schema(rows_per_person), table=_table(_schema(rows_per_person)), delta=delta, **chosen)
+    [drawer], [(kind, moved, given)], [(sensitivity, epsilon)] = drawers, spent, set(begun)
+    assert (drawer.blocks, moved, sensitivity) == (blocks, 1, 1)
+    assert kind == ("GeometricMechanism" if delta == "0" else "GaussianMechanism")
+    counts = pure_rho(rows_per_person * given) if delta == "0" else rows_per_person**2 * given
+    reach = rows_per_person * drawer.weight.value * WORTH + 2 * drawer.weight.slack
+    rho = blocks * (float(pure_rho(rows_per_person * epsilon)) + reach**2 / 8) + float(counts)
+    assert float(plan.rho) * (1 - 1e-5) < rho <= float(plan.rho) * (1 + 1e-9)
 
 
 def test_the_chain_composes_too(spent):

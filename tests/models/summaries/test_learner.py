@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from decimal import Decimal
 
 import numpy as np
@@ -20,7 +21,9 @@ from dpcore.models.summaries.learning.pairs import distance
 from dpcore.models.summaries.learning.queries import table_counts
 from dpcore.models.summaries.released.axes import axes_of, row_ends
 from dpcore.models.summaries.released.estimates import Estimates, Measured
-from dpcore.privacy.losses import pure_rho
+from dpcore.privacy.bounded_range import Selections
+from dpcore.privacy.budgets import gaussian_delta
+from dpcore.privacy.losses import pure_rho, selection_rho
 from dpcore.privacy.randomness import SeededRandom
 
 LEARNER = SummaryLearner()
@@ -83,9 +86,24 @@ def test_all_tables_together_keep_the_budget(parameters):
     own = [noise.first(axes) for axes in noise.parts] + list(noise.found(pairs).values())
     spent = sum(mechanism.mu**2 for mechanism in own) / 2
     assert spent <= float(composed.composed.counts) * (1 + 1e-12)
+    whole = spent + noise.division.pairs * float(selection_rho(noise.choice))
+    assert float(composed.rho) * (1 - 1e-5) < whole <= float(composed.rho) * (1 + 1e-12)
     assert composed.rho <= pure_rho(Decimal(1))
     assert composed.price == 1
     assert composed.epsilon > 1
+
+
+@pytest.mark.parametrize("parameters", [{}, {"by": "ill", "pairs": 1}, {"pairs": 2}])
+def test_all_tables_together_keep_a_delta_of_their_own(parameters):
+    asked = LEARNER.plan(schema(), "", Decimal(1), parameters | {"delta": "0.000001"}, Decimal(0))
+    noise = noise_of(asked)
+    pairs = noise.division.candidates[: noise.division.pairs]
+    own = [noise.first(axes) for axes in noise.parts] + list(noise.found(pairs).values())
+    mu, choices = math.sqrt(sum(mechanism.mu**2 for mechanism in own)), noise.division.pairs
+    told = Selections(float(noise.choice), choices).delta(mu, 1.0) if choices else gaussian_delta(mu, 1.0)
+    assert (asked.epsilon, asked.delta) == (1, Decimal("0.000001"))
+    assert 0.9e-6 < told <= 1e-6
+    assert mu**2 / 2 + choices * float(selection_rho(noise.choice)) <= float(asked.rho) * (1 + 1e-12)
 
 
 def test_a_person_with_more_rows_gets_more_noise():
