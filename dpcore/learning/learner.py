@@ -126,6 +126,8 @@ class Learner(ABC):
 
     #: What it releases, and all that is said of it.
     family: ClassVar[ReleasedFamily]
+    #: Whether each of its mechanisms is built for all rows of a person together; else some are for one row.
+    built_for_people: ClassVar[bool] = False
 
     @property
     def name(self) -> str:

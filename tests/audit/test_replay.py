@@ -1,5 +1,7 @@
 """Real runs on neighbouring tables: the loss stays within the certificate, and reaches it."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from typer.testing import CliRunner
@@ -7,7 +9,7 @@ from typer.testing import CliRunner
 from dpcore.audit import replay as package
 from dpcore.audit.replay import run
 from dpcore.audit.replay.methods import METHODS
-from dpcore.audit.replay.run import replay_all, replay_method, replay_random
+from dpcore.audit.replay.run import replay_all, replay_method, replay_random, replays
 from dpcore.audit.replay.tables import SchemaShape, random_neighbours, random_schema
 from dpcore.audit.replay.tape import Recording
 from dpcore.audit.replay.walks import log_weights
@@ -16,6 +18,7 @@ from dpcore.commands import app
 from dpcore.data.packing import unpack
 from dpcore.learning.learner import Run
 from dpcore.models.registry import get_learner
+from dpcore.models.summaries.learning.accounting import Noise
 from dpcore.privacy.randomness import public_generator
 from dpcore.released.release import make_release
 from tests.support.fake_learner import real_learners
@@ -122,6 +125,16 @@ def test_neighbours_differ_in_rows_that_belong_to_rows():
             nested += 1
     assert nested > 5
     assert moved > 2
+
+
+def test_mechanisms_that_are_built_for_a_person_are_held_to_that(monkeypatch):
+    """Tables as if a person had one row, of k, at a k-th of their budget: the certificate alone is kept."""
+    fitted = Noise._fitted
+    monkeypatch.setattr(Noise, "_fitted", lambda noise, share: fitted(replace(noise, rows=1), share / noise.rows))
+    (method,) = [own for own in METHODS if (own.family, own.name) == ("summaries", "equal")]
+    said = {own.violation for _, own, _ in replays(method, range(12))}
+    assert {"", "a mechanism costs 4.0000 times what it was built for"} <= said
+    assert not any("the certificate claims" in violation for violation in said)
 
 
 def test_a_seed_repeats_its_replay():

@@ -422,6 +422,11 @@ MUTANTS = (
         partial(_one_candidate, dpcore.models.summaries.learning.accounting, "table_sensitivity"),
         _methods(*LOOKS),
     ),
+    Mutant(
+        "rows of a person ignored by the choice of a pair of a first look",
+        partial(_one_candidate, dpcore.models.summaries.learning.accounting, "distance_sensitivity"),
+        _methods("pairs found"),
+    ),
     Mutant("each table of a first look at the budget of all", _whole_for_each_table, _methods(*LOOKS)),
     Mutant("each level of a column at the budget of all", _levels_for_nothing, _methods(*LEVELS)),
     # Half the sensitivity of each question.

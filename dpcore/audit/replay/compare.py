@@ -60,12 +60,13 @@ def replay(
         return Replayed(math.inf, "the release differs though every mechanism's output agrees")
     certificate = make_release(learner.name, plan, model, secure=recorded.secure).certificate
     loss = Loss.along(pairs(recorded.events, forced.events))
-    judged = _judged(loss, certificate, plan.schema.privacy_unit.max_rows_per_person)
+    rows = 1 if learner.built_for_people else plan.schema.privacy_unit.max_rows_per_person
+    judged = _judged(loss, certificate, rows)
     return judged if plan.rho is None else _composed(judged, loss.rho, plan)
 
 
 def _judged(loss: Loss, certificate: Certificate, rows: int) -> Replayed:
-    """Hold a loss against what was promised to a person with so many rows."""
+    """Hold a loss against what was promised to a person, who has so many of the rows that mechanisms are built for."""
     epsilon, delta = float(certificate.epsilon), float(certificate.delta)
     attained, kept = loss.epsilon_at(delta) / epsilon, loss.kept / rows
     violation = ""

@@ -53,7 +53,7 @@ class Loss:
     choices : list of (array, array)
         Log-probabilities of all outputs of the choices, on the first and the second table.
     kept : float
-        Largest loss of a single mechanism, as a share of what it promises to a row.
+        Largest loss of a single mechanism, as a share of what it promises to a row, or to a person.
     rho : float
         Loss in zero-concentrated DP, if each mechanism has no larger loss than was seen: that of
         Gaussian noise, of two-sided geometric noise, and of choices whose losses lie in a range

@@ -36,6 +36,7 @@ class SummaryLearner(Learner):
     """
 
     family = SUMMARIES
+    built_for_people = True
 
     def _plan(self, asked: Asked) -> RunPlan:
         return plan_of(with_pairs(asked))
