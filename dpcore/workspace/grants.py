@@ -19,6 +19,7 @@ from dpcore.workspace.accounts import Account, BudgetRequest, BudgetRequestState
 from dpcore.workspace.database import ledger_entries, read, write
 from dpcore.workspace.ledger_lines import append, caps_of, kept_note, means_of, standing_of
 from dpcore.workspace.populations import account_of, members
+from dpcore.workspace.unchanged import asked_of
 from dpcore.workspace.users import canonical_name
 
 _E = ledger_entries.c
@@ -143,8 +144,7 @@ class Grants:
         def work(connection: Connection) -> tuple[BudgetRequest, ...]:
             return tuple(_requests(connection, datasets, analyst))
 
-        about = None if datasets is None else frozenset(datasets)
-        return list(read(self._engine, work, question=("requests", about, analyst)))
+        return list(read(self._engine, work, question=("requests", asked_of(datasets), analyst)))
 
     def accounts(self, dataset_id: str) -> list[Account]:
         """Everybody who was given budget, asked for it or used it, by name."""

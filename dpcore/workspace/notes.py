@@ -15,6 +15,7 @@ from dpcore.errors import NotFoundError, RequestError
 from dpcore.validation import storable
 from dpcore.workspace.database import read, release_notes, releases, utc_now, write
 from dpcore.workspace.descriptions import NAME_LIMIT, NOTE_LIMIT, ReleaseNote
+from dpcore.workspace.unchanged import asked_of
 from dpcore.workspace.users import NAME_LENGTH
 
 _R = release_notes.c
@@ -59,8 +60,7 @@ def read_notes(engine: Engine, datasets: Collection[str] | None = None) -> dict[
             chosen = chosen.where(releases.c.dataset_id.in_(datasets))
         return tuple(ReleaseNote(**row) for row in connection.execute(chosen).mappings())
 
-    about = None if datasets is None else frozenset(datasets)
-    return {note.release_id: note for note in read(engine, work, question=("notes", about))}
+    return {note.release_id: note for note in read(engine, work, question=("notes", asked_of(datasets)))}
 
 
 def checked_name(name: str) -> str:

@@ -22,6 +22,7 @@ from dpcore.workspace.ledger import Ledger, Reservation
 from dpcore.workspace.ledger_lines import append_like, reservation_of
 from dpcore.workspace.processes import ProcessIdentity
 from dpcore.workspace.requests import ACTIVE_STATES, RunRequest, RunState, RunStatus
+from dpcore.workspace.unchanged import asked_of
 
 if TYPE_CHECKING:
     from dpcore.privacy.losses import Loss
@@ -260,8 +261,7 @@ class RunQueue:
                 chosen = chosen.where(_J.state.in_(ACTIVE_STATES))
             return tuple(_statuses(connection, chosen))
 
-        about = None if datasets is None else frozenset(datasets)
-        return list(read(self._engine, work, question=("runs", about, analyst, active)))
+        return list(read(self._engine, work, question=("runs", asked_of(datasets), analyst, active)))
 
 
 def _claimed_before(connection: Connection, tried: Collection[int], values: Mapping[str, str]) -> RowMapping | None:

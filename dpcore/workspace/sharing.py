@@ -18,6 +18,7 @@ from dpcore.released.release import Release
 from dpcore.workspace.database import ledger_entries, read, releases, write
 from dpcore.workspace.descriptions import Sharing
 from dpcore.workspace.ledger_lines import append
+from dpcore.workspace.unchanged import asked_of
 
 _E, _R = ledger_entries.c, releases.c
 _NONE = "There is no such release."
@@ -60,7 +61,7 @@ class Released:
             rows = connection.execute(chosen.where(_R.dataset_id.in_(datasets), _readable(reader)))
             return tuple((row.id, Sharing(row.analyst, bool(row.shared))) for row in rows)
 
-        return dict(read(self._engine, work, question=("sharing", frozenset(datasets), reader)))
+        return dict(read(self._engine, work, question=("sharing", asked_of(datasets), reader)))
 
     def share(self, release_id: str, shared: bool, *, owner: str) -> Sharing:
         """Let everybody who sees the data set read a release, or no longer.

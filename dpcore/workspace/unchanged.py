@@ -8,7 +8,7 @@ were before a question was asked, the answer is what it would be now. A server h
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Hashable
+from collections.abc import Collection, Hashable
 from typing import Any, Final
 
 from sqlalchemy.engine import Connection
@@ -16,6 +16,11 @@ from sqlalchemy.engine import Connection
 #: Answers that one connection keeps.
 _MOST: Final = 1000
 _KEY: Final = "frostglass_answers"
+
+
+def asked_of(datasets: Collection[str] | None) -> frozenset[str] | None:
+    """Some data sets, or all, as part of a question: in any order it is the same one."""
+    return None if datasets is None else frozenset(datasets)
 
 
 def answers(connection: Connection) -> dict[Hashable, Any] | None:
