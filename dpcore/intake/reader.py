@@ -259,14 +259,14 @@ def _check_joint(_: Tell, left: str, right: str, schema: str) -> None:
 
 
 def _examine(
-    tell: Tell, source: Any, schema: str, whole: bool = True, right: str | None = None, after: str | None = None
+    tell: Tell, source: Any, schema: str, right: str | None = None, after: str | None = None
 ) -> list[dict[str, Any]]:
     from dpcore.domain.schema import Schema
     from dpcore.intake.storing import examine_table
 
     declared, second = Schema.model_validate_json(schema), None if right is None else Path(right)
     before = None if after is None else Path(after)
-    found = examine_table(declared, _source(source), second, whole=whole, after=before, tell=tell)
+    found = examine_table(declared, _source(source), second, after=before, tell=tell)
     return [finding.written() for finding in found]
 
 

@@ -91,7 +91,6 @@ def examine_table(
     source: Source | pd.DataFrame,
     right: str | Path | None = None,
     *,
-    whole: bool = True,
     after: Path | None = None,
     tell: Tell = _nobody,
 ) -> list[AnyFinding]:
@@ -101,8 +100,6 @@ def examine_table(
     ----------
     source, right
         See :func:`dpcore.intake.relations.rows_for`.
-    whole : bool
-        Whether these are all rows of a table: see :class:`dpcore.intake.examination.Examination`.
     after : Path, optional
         Folder of a table that keeps keys, to which these are further rows.
 
@@ -112,7 +109,7 @@ def examine_table(
         If something cannot be read.
     """
     stored = None if after is None else People.of(after)
-    examination = Examination(schema, whole=whole and after is None, stored=stored)
+    examination = Examination(schema, whole=after is None, stored=stored)
     rows, children = rows_for(schema, source, right, examination.keys.meet)
     for name, pieces in {"": rows, **{child.name: children[child.name] for child in schema.parents_first}}.items():
         for _ in counted_rows(examination.of(pieces, name), tell, name or schema.entity):
