@@ -141,10 +141,8 @@ def evaluate(
     confusion = confusion_of(noisy_counts, predicted)
     redraws = redrawn(noisy_counts, scale)
     several = np.concatenate([noisy_counts[None], redraws])
-    chance_of_auc, chance_of_share = (
-        partial(margin, rows_per_person=rows_per_person) for margin in (auc_margin, _accuracy_margin)
-    )
-    ranked = _figure(noisy_counts, _aucs(several, estimates), chance_of_auc)
+    ranked = _figure(noisy_counts, _aucs(several, estimates), partial(auc_margin, rows_per_person=rows_per_person))
+    chance_of_share = partial(_accuracy_margin, rows_per_person=rows_per_person)
     return Evaluation(
         noisy_confusion=tuple(tuple(int(n) for n in row) for row in confusion),
         accuracy=_figure(noisy_counts, _accuracies(several, predicted), chance_of_share),

@@ -9,6 +9,7 @@ from typing import Any
 import streamlit as st
 
 from dpcore.numerals import whole
+from dpcore.released.evaluation import Z95
 from dpcore.released.release import Release
 from pages.components.families.shared import cells, predict
 from pages.components.families.shared.truth import Truth
@@ -147,7 +148,7 @@ def _score_cell(words: Any, score: float, error: float) -> str:
 
 
 def _count_cell(count: int, error: float) -> str:
-    return f'<div class="fg-counts">{cells.count(count, f" ±{whole(1.96 * error)}")}</div>'
+    return f'<div class="fg-counts">{cells.count(count, f" ±{whole(Z95 * error)}")}</div>'
 
 
 @st.fragment
