@@ -236,3 +236,20 @@ def test_chances_on_average_are_those_of_all_people():
     for seed in range(3):
         _, model = fit("random_trees", "split", source=SeededRandom(seed), evaluate=False, trees=10)
         assert model.predict_proba(people, SCHEMA)[known, 1].mean() == pytest.approx(share, abs=0.08)
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "max_rows", "trees"),
+    [("0.1", 240, 2), ("0.4", 300, 4), ("1", 300, 10), ("0.000001", 64, 2), ("10", 1_000_000, 10)],
+)
+def test_the_more_people_and_epsilon_the_more_trees_share(epsilon, max_rows, trees):
+    plan = LEARNER.plan(schema_of([*toy_people.COLUMNS], max_rows), "ill", Decimal(epsilon), {})
+    assert plan.parameters.trees == trees
+    asked = LEARNER.plan(plan.schema, "ill", Decimal(epsilon), {"trees": 7})
+    assert asked.parameters.trees == 7
+
+
+def test_how_many_trees_share_does_not_follow_from_records():
+    plan = LEARNER.plan(SCHEMA, "ill", Decimal(1), {})
+    for content in (TABLE, table_of(SCHEMA, [])):
+        assert len(LEARNER.run(Run(content, plan, SeededRandom(1))).trees) == plan.parameters.trees

@@ -17,7 +17,7 @@ from dpcore.models.trees.learning.contingency import NodeData, Share
 from dpcore.models.trees.learning.driver import Level, Place, grow, share_of
 from dpcore.models.trees.learning.greedy import AttributeSampler, grow_adaptive
 from dpcore.models.trees.learning.growth import Grown
-from dpcore.models.trees.released.parameters import ForestParameters
+from dpcore.models.trees.released.parameters import ForestSettings
 from dpcore.models.trees.released.splits import Split
 from dpcore.privacy.randomness import RandomSource, permutation
 
@@ -49,7 +49,7 @@ def _not_told(trees: int) -> None:
 def grow_adaptive_forest(
     data: NodeData,
     budget: Decimal,
-    parameters: ForestParameters,
+    parameters: ForestSettings,
     randomness: RandomSource,
     done: Done = _not_told,
 ) -> GrownForest:
@@ -78,7 +78,7 @@ def grow_adaptive_forest(
 def grow_random_forest(
     data: NodeData,
     budget: Decimal,
-    parameters: ForestParameters,
+    parameters: ForestSettings,
     randomness: RandomSource,
     done: Done = _not_told,
 ) -> GrownForest:
@@ -101,7 +101,7 @@ def grow_random_forest(
 def _share(
     data: NodeData,
     budget: Decimal,
-    parameters: ForestParameters,
+    parameters: ForestSettings,
     randomness: RandomSource,
     one: Callable[[NodeData, Decimal], Grown],
     done: Done,

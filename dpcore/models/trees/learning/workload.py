@@ -11,7 +11,7 @@ from dpcore.learning.workload import GROUPING, evaluation, table_bytes, words_of
 from dpcore.models.trees.learning.driver import MAX_NODES
 from dpcore.models.trees.learning.greedy import smallest_step
 from dpcore.models.trees.learning.joint_counts import joint_bytes, triple_count
-from dpcore.models.trees.released.parameters import ForestParameters, TreeParameters
+from dpcore.models.trees.released.parameters import ForestSettings, TreeParameters
 from dpcore.models.trees.released.splits import split_conditions
 from dpcore.released.parameters import chosen_cuts
 from dpcore.released.plan import RunPlan
@@ -120,7 +120,7 @@ def _fixed_nodes(plan: RunPlan) -> float:
 
 def forest_workload(plan: RunPlan) -> Workload:
     """All work of a forest."""
-    parameters: ForestParameters = plan.parameters
+    parameters: ForestSettings = plan.parameters
     schema, trees = plan.schema, parameters.trees
     columns = len(schema.columns) - 1
     if parameters.method == "random_trees":

@@ -161,12 +161,13 @@ class ForestParameters(Parameters):
         "people, divided at random, and the whole of epsilon (parts). A bootstrap, as "
         "published, is not sound: one record may count many times.",
     )
-    trees: int = Field(
-        default=10,
+    trees: int | None = Field(
+        default=None,
         ge=1,
         le=100,
         title="Number of trees",
-        description="The mean of their chances is the chance that is told.",
+        description="The mean of their chances is the chance that is told. Default: chosen from epsilon and the "
+        "public row limit: ten, or fewer where ten would each get too little to tell groups from noise.",
     )
     depth: int = Field(
         default=3,
@@ -196,3 +197,9 @@ class ForestParameters(Parameters):
     def prunes(self) -> bool:
         """Whether the trees are pruned."""
         return self.method in PRUNES if self.prune is None else self.prune
+
+
+class ForestSettings(ForestParameters):
+    """What the analyst asked of a forest, with what the house rule makes of the rest."""
+
+    trees: int
