@@ -63,17 +63,19 @@ class Program:
         return [f"{method}, {encoding}" for encoding in self.encodings] or [method]
 
 
-def house_plan(algorithm: str, data: BenchData, epsilon: Decimal) -> RunPlan:
+def house_plan(algorithm: str, data: BenchData, epsilon: Decimal, **more: Any) -> RunPlan:
     """What a learner of the house does by default; the rivals' delta where it has one, and nobody set aside."""
     learner = get_learner(algorithm)
-    chosen = {"evaluate": False, "delta": Decimal(repr(rare_peers.DELTA))}
+    chosen = {"evaluate": False, "delta": Decimal(repr(rare_peers.DELTA)), **more}
     given = {key: value for key, value in chosen.items() if key in learner.parameters.model_fields}
     return learner.plan(data.schema, data.target, epsilon, given)
 
 
-def _house(algorithm: str, one: Problem, splits: Splits, epsilon: float | None) -> Iterator[tuple[int, Floats]]:
-    """A learner with its defaults, nobody set aside within the run."""
-    learner, plan = get_learner(algorithm), house_plan(algorithm, one.data, Decimal(repr(epsilon)))
+def _house(
+    algorithm: str, one: Problem, splits: Splits, epsilon: float | None, **more: Any
+) -> Iterator[tuple[int, Floats]]:
+    """A learner with its defaults but for ``more``, nobody set aside within the run."""
+    learner, plan = get_learner(algorithm), house_plan(algorithm, one.data, Decimal(repr(epsilon)), **more)
     for number, rows in splits.items():
         table = ingest(frame_chunks(one.data.frame[~rows]), one.data.schema, SeededRandom(number))
         model: Any = learner.run(Run(table, plan, SecureRandom()))
@@ -172,6 +174,7 @@ PROGRAMS: Final[dict[str, Program]] = {
     "tree": _alone("tree", partial(_house, "tree")),
     "rule list": _alone("rule list", partial(_house, "rule_list")),
     "forest": _alone("forest", partial(_house, "forest")),
+    "forest of ten": _alone("forest of ten trees", partial(_house, "forest", trees=10)),
     "shape functions": _alone("shape functions", partial(_house, "ebm")),
     "first look": _alone("first look, then regression", _invented),
     "PrivaTree": _alone("PrivaTree, budget divided among columns", partial(_privatree, sound=True)),
