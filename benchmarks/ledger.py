@@ -20,9 +20,10 @@ from dpcore.domain.columns import BooleanColumn
 from dpcore.domain.schema import Schema
 from dpcore.privacy.budgets import default_delta
 from dpcore.privacy.losses import pure_loss
-from dpcore.workspace.database import datasets, utc_now, write
 from dpcore.workspace.installation import open_installation
 from dpcore.workspace.ledger import Ledger
+from dpcore.workspace.tables import datasets, utc_now
+from dpcore.workspace.transactions import write
 
 SUITE = "ledger"
 PROCESSES = 32

@@ -21,7 +21,8 @@ from sqlalchemy.engine import Connection, Engine, Row
 from dpcore.errors import AccessError, ConflictError, NotFoundError, RequestError
 from dpcore.lessons import COUNTS, ClassAnswer, ToyAnswer, ToyBudget, toy_cap
 from dpcore.validation import storable
-from dpcore.workspace.database import class_answers, class_rooms, class_seats, read, utc_now, write
+from dpcore.workspace.tables import class_answers, class_rooms, class_seats, utc_now
+from dpcore.workspace.transactions import read, write
 from dpcore.workspace.users import NAME_LENGTH
 
 #: How long a room lasts.

@@ -16,8 +16,9 @@ from sqlalchemy.engine import Connection, Engine
 from dpcore.errors import RequestError
 from dpcore.frozen import FrozenModel
 from dpcore.validation import storable
-from dpcore.workspace.database import read, report_drafts, utc_now, write
 from dpcore.workspace.dossier import MOST_RELEASES, Application
+from dpcore.workspace.tables import report_drafts, utc_now
+from dpcore.workspace.transactions import read, write
 
 _R = report_drafts.c
 #: Most characters of the identifier of a release.

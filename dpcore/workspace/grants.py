@@ -16,9 +16,10 @@ from sqlalchemy.engine import Connection, Engine, RowMapping
 from dpcore.errors import ConflictError, NotFoundError, RequestError
 from dpcore.privacy.budgets import parse_epsilon, parse_limit, plain_epsilon
 from dpcore.workspace.accounts import Account, BudgetRequest, BudgetRequestState
-from dpcore.workspace.database import ledger_entries, read, write
 from dpcore.workspace.ledger_lines import append, caps_of, kept_note, means_of, standing_of
 from dpcore.workspace.populations import account_of, members
+from dpcore.workspace.tables import ledger_entries
+from dpcore.workspace.transactions import read, write
 from dpcore.workspace.unchanged import asked_of
 from dpcore.workspace.users import canonical_name
 

@@ -12,7 +12,8 @@ from sqlalchemy.engine import Connection, Engine
 from dpcore.errors import FrostglassError, RequestError
 from dpcore.released.imported import Imported, imported
 from dpcore.released.release import Release
-from dpcore.workspace.database import imported_releases, read, utc_now, write
+from dpcore.workspace.tables import imported_releases, utc_now
+from dpcore.workspace.transactions import read, write
 
 #: Most results that one person may bring, and most letters of all of them.
 MOST: Final = 200

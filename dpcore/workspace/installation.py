@@ -24,9 +24,11 @@ from sqlalchemy.engine import Connection, Engine
 from sqlalchemy.exc import DBAPIError
 
 from dpcore.errors import AwayError, InstallationError
-from dpcore.workspace.database import installation, is_away, open_database, read, watch, write
+from dpcore.workspace.database import open_database
 from dpcore.workspace.engines import connect, sqlite_file
 from dpcore.workspace.home import NO_LINE, Binding, Home, Line, told
+from dpcore.workspace.tables import installation
+from dpcore.workspace.transactions import is_away, read, watch, write
 from dpcore.workspace.turns import turn
 
 _LOG = logging.getLogger("frostglass.installation")

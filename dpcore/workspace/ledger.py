@@ -22,15 +22,6 @@ from dpcore.errors import BudgetError, ConflictError, RequestError
 from dpcore.privacy.losses import Loss, run_loss
 from dpcore.released.release import Release
 from dpcore.workspace.accounts import Balance, LedgerEntry
-from dpcore.workspace.database import (
-    Hook,
-    ledger_entries,
-    read,
-    releases,
-    utc_now,
-    write,
-    write_once,
-)
 from dpcore.workspace.ledger_checks import (
     TOO_LARGE_TO_JOIN,
     check_delta,
@@ -64,6 +55,8 @@ from dpcore.workspace.ledger_lines import (
     state_of,
 )
 from dpcore.workspace.populations import Kin, account_of, dataset_row
+from dpcore.workspace.tables import ledger_entries, releases, utc_now
+from dpcore.workspace.transactions import Hook, read, write, write_once
 
 _E = ledger_entries.c
 _ASIDE = "this delta is set aside, as categories are learned"

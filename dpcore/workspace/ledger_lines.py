@@ -19,9 +19,9 @@ from dpcore.privacy.filters import PrivacyFilter
 from dpcore.privacy.losses import NOTHING, Loss, total_loss
 from dpcore.validation import storable
 from dpcore.workspace.accounts import REASON_LIMIT, Balance, LedgerEntry, Standing
-from dpcore.workspace.database import ledger_entries, utc_now
 from dpcore.workspace.populations import account_of
 from dpcore.workspace.requests import Hindrance
+from dpcore.workspace.tables import ledger_entries, utc_now
 
 ReservationState = Literal["reserved", "touched", "committed", "refunded"]
 _STATES: dict[str, ReservationState] = {

@@ -13,8 +13,9 @@ from sqlalchemy.engine import Connection, Engine
 
 from dpcore.errors import NotFoundError, RequestError
 from dpcore.validation import storable
-from dpcore.workspace.database import read, release_notes, releases, utc_now, write
 from dpcore.workspace.descriptions import NAME_LIMIT, NOTE_LIMIT, ReleaseNote
+from dpcore.workspace.tables import release_notes, releases, utc_now
+from dpcore.workspace.transactions import read, write
 from dpcore.workspace.unchanged import asked_of
 from dpcore.workspace.users import NAME_LENGTH
 

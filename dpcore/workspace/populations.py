@@ -15,8 +15,8 @@ from sqlalchemy.engine import Connection, RowMapping
 from sqlalchemy.exc import IntegrityError
 
 from dpcore.errors import ConflictError, NotFoundError, RequestError
-from dpcore.workspace.database import datasets, ledger_entries
 from dpcore.workspace.descriptions import numbered
+from dpcore.workspace.tables import datasets, ledger_entries
 
 _D, _E = datasets.c, ledger_entries.c
 

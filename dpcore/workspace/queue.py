@@ -17,11 +17,12 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine, RowMapping
 
 from dpcore.errors import ConflictError, NotFoundError, RequestError
-from dpcore.workspace.database import jobs, ledger_entries, read, utc_now, write
 from dpcore.workspace.ledger import Ledger, Reservation
 from dpcore.workspace.ledger_lines import append_like, reservation_of
 from dpcore.workspace.processes import ProcessIdentity
 from dpcore.workspace.requests import ACTIVE_STATES, RunRequest, RunState, RunStatus
+from dpcore.workspace.tables import jobs, ledger_entries, utc_now
+from dpcore.workspace.transactions import read, write
 from dpcore.workspace.unchanged import asked_of
 
 if TYPE_CHECKING:

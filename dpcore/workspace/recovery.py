@@ -15,12 +15,14 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from dpcore.errors import RequestError
-from dpcore.workspace.database import datasets, jobs, open_database, write
+from dpcore.workspace.database import open_database
 from dpcore.workspace.engines import sqlite_file
 from dpcore.workspace.home import Home, Line, told
 from dpcore.workspace.installation import Facts, look, name_database, newest_line
 from dpcore.workspace.ledger_lines import append, find_caps, kept_note
 from dpcore.workspace.requests import ACTIVE_STATES
+from dpcore.workspace.tables import datasets, jobs
+from dpcore.workspace.transactions import write
 from dpcore.workspace.turns import turn
 
 _NOTHING_WRONG = "Home folder and database belong together: there is nothing to accept."

@@ -5,7 +5,8 @@ from __future__ import annotations
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 
-from dpcore.workspace.database import read, utc_now, visitor_marks, write
+from dpcore.workspace.tables import utc_now, visitor_marks
+from dpcore.workspace.transactions import read, write
 
 _M = visitor_marks.c
 

@@ -15,9 +15,10 @@ from sqlalchemy.engine import Connection, Engine, RowMapping
 
 from dpcore.errors import NotFoundError
 from dpcore.released.release import Release
-from dpcore.workspace.database import ledger_entries, read, releases, write
 from dpcore.workspace.descriptions import Sharing
 from dpcore.workspace.ledger_lines import append
+from dpcore.workspace.tables import ledger_entries, releases
+from dpcore.workspace.transactions import read, write
 from dpcore.workspace.unchanged import asked_of
 
 _E, _R = ledger_entries.c, releases.c

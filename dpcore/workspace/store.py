@@ -34,12 +34,13 @@ from dpcore.errors import (
     SchemaError,
     UncertainError,
 )
-from dpcore.workspace.database import Hook, datasets, read, utc_now, write
 from dpcore.workspace.descriptions import DatasetInfo
 from dpcore.workspace.engines import private_folder
 from dpcore.workspace.home import stored_in, to_disk
 from dpcore.workspace.owners import hand_over
 from dpcore.workspace.populations import Kin, place, retired
+from dpcore.workspace.tables import datasets, utc_now
+from dpcore.workspace.transactions import Hook, read, write
 from dpcore.workspace.turns import claimed, is_claimed, turn
 
 if TYPE_CHECKING:

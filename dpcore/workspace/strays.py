@@ -15,7 +15,6 @@ from dpcore.domain.learned import LearningCertificate
 from dpcore.errors import BudgetError, ConflictError, FrostglassError, NotFoundError, RequestError
 from dpcore.privacy.budgets import default_delta, parse_epsilon, parse_limit
 from dpcore.privacy.losses import engine_loss
-from dpcore.workspace.database import jobs, ledger_entries, read, write
 from dpcore.workspace.descriptions import DatasetInfo, Stray
 from dpcore.workspace.ledger import Ledger
 from dpcore.workspace.ledger_checks import exact_amounts, exact_delta
@@ -23,6 +22,8 @@ from dpcore.workspace.ledger_lines import AMOUNTS, append, caps_of, kept_note
 from dpcore.workspace.populations import Kin, account_of, members
 from dpcore.workspace.requests import ACTIVE_STATES
 from dpcore.workspace.store import Store, like, parse_schema
+from dpcore.workspace.tables import jobs, ledger_entries
+from dpcore.workspace.transactions import read, write
 
 _UNDER_WAY = "Runs on this data set are waiting or under way: stop them first."
 _ADOPTED = "adopted; what was spent before is in no ledger."

@@ -16,7 +16,8 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 
 from dpcore.errors import LoginError, RequestError
-from dpcore.workspace.database import read, tokens, utc_now, write
+from dpcore.workspace.tables import tokens, utc_now
+from dpcore.workspace.transactions import read, write
 from dpcore.workspace.users import Role, User
 
 _T = tokens.c

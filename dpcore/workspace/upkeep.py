@@ -7,10 +7,11 @@ from sqlalchemy.engine import Connection, Engine
 from sqlalchemy.exc import IntegrityError
 
 from dpcore.errors import ConflictError
-from dpcore.workspace.database import datasets, write
 from dpcore.workspace.ledger_lines import append, kept_note
 from dpcore.workspace.populations import dataset_row, retired
 from dpcore.workspace.store import like, name_taken, parse_schema
+from dpcore.workspace.tables import datasets
+from dpcore.workspace.transactions import write
 
 _D = datasets.c
 

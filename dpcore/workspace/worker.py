@@ -25,13 +25,14 @@ from dpcore.errors import CancelledError, ClusterError, ConflictError, Frostglas
 from dpcore.released.plan import RunPlan
 from dpcore.released.release import Release, make_release
 from dpcore.released.workload import Forecast
-from dpcore.workspace.database import be_patient, utc_now
 from dpcore.workspace.installation import open_installation
 from dpcore.workspace.ledger import Ledger
 from dpcore.workspace.machine import machine_of
 from dpcore.workspace.processes import ProcessIdentity
 from dpcore.workspace.queue import Job, RunQueue
 from dpcore.workspace.store import Store
+from dpcore.workspace.tables import utc_now
+from dpcore.workspace.transactions import be_patient
 
 if TYPE_CHECKING:
     from dpcore.data.table import PrivateTable

@@ -31,7 +31,8 @@ from dpcore.released.release import Release
 from dpcore.report.certificate import certificate_lines
 from dpcore.report.page import release_page
 from dpcore.service import Service
-from dpcore.workspace.database import datasets, write
+from dpcore.workspace.tables import datasets
+from dpcore.workspace.transactions import write
 from dpcore.workspace.worker import Worker
 from tests.support.fake_learner import fake_request, register, small_frame, small_schema
 

@@ -18,9 +18,9 @@ from dpcore.domain.origins import INFERRED
 from dpcore.errors import AwayError
 from dpcore.privacy.losses import run_loss
 from dpcore.service import Service
-from dpcore.workspace.database import write
 from dpcore.workspace.ledger_lines import append, caps_of
 from dpcore.workspace.requests import RunRequest
+from dpcore.workspace.transactions import write
 from dpcore.workspace.users import LOCAL_USER, Role, User
 from pages.components.custodian import audit_log, budget_requests
 from pages.components.run import meter

@@ -15,8 +15,10 @@ from dpcore.errors import RequestError
 from dpcore.report.forms import FORMS
 from dpcore.service import Service
 from dpcore.workspace import drafts
-from dpcore.workspace.database import default_home, default_url, open_database, report_drafts, write
+from dpcore.workspace.database import default_home, default_url, open_database
 from dpcore.workspace.dossier import Application
+from dpcore.workspace.tables import report_drafts
+from dpcore.workspace.transactions import write
 from dpcore.workspace.users import User
 from pages.components.report import draft
 from pages.components.visitor import access

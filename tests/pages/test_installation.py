@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from dpcore.workspace.database import jobs, write
 from dpcore.workspace.ledger import Ledger
 from dpcore.workspace.requests import RunRequest
+from dpcore.workspace.tables import jobs
+from dpcore.workspace.transactions import write
 from pages.components.visitor import access
 from tests.support.page_tools import ROOT, add_ward, checked, errors, open_page, words
 

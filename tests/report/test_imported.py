@@ -23,7 +23,8 @@ from dpcore.report.imported import fault_of
 from dpcore.service import Service
 from dpcore.service import imports as service_imports
 from dpcore.workspace import imports
-from dpcore.workspace.database import imported_releases, write
+from dpcore.workspace.tables import imported_releases
+from dpcore.workspace.transactions import write
 from dpcore.workspace.users import LOCAL_USER
 from tests.plots.test_ilp import BOTH, release_of
 from tests.support.page_visitors import ANN, BOB

@@ -13,7 +13,9 @@ from dpcore.errors import AccessError, BudgetError, ConflictError, FrostglassErr
 from dpcore.lessons import COUNTS
 from dpcore.workspace import class_rooms
 from dpcore.workspace.class_rooms import ANSWERS, NAME, ROOMS, SEATS, ClassRooms
-from dpcore.workspace.database import class_answers, class_seats, ledger_entries, open_database, read, utc_now
+from dpcore.workspace.database import open_database
+from dpcore.workspace.tables import class_answers, class_seats, ledger_entries, utc_now
+from dpcore.workspace.transactions import read
 from tests.support.databases import KINDS, ready_url
 
 ONE = Decimal(1)

@@ -9,9 +9,11 @@ import pytest
 from sqlalchemy.engine import Engine
 
 from dpcore.errors import RequestError
-from dpcore.workspace.database import open_database, report_drafts, write
+from dpcore.workspace.database import open_database
 from dpcore.workspace.dossier import MOST_RELEASES, TEXT_LIMIT, Application
 from dpcore.workspace.drafts import Draft, KeptDraft, read_draft, write_draft
+from dpcore.workspace.tables import report_drafts
+from dpcore.workspace.transactions import write
 from tests.support.accounts import add_row
 from tests.support.databases import KINDS, ready_url
 

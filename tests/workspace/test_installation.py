@@ -19,10 +19,12 @@ from dpcore.commands import app
 from dpcore.errors import BudgetError, FrostglassError, InstallationError, RequestError
 from dpcore.service import Service
 from dpcore.workspace import installation
-from dpcore.workspace.database import connect, open_database, read, write
+from dpcore.workspace.database import open_database
+from dpcore.workspace.engines import connect
 from dpcore.workspace.home import NO_LINE, Home, Line
 from dpcore.workspace.installation import look, name_of, open_installation
 from dpcore.workspace.recovery import accept
+from dpcore.workspace.transactions import read, write
 from tests.support.databases import KINDS, fresh_url
 from tests.support.fake_learner import fake_request, small_frame, small_schema
 from tests.support.forked import at_once

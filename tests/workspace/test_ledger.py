@@ -19,18 +19,12 @@ from dpcore.privacy.filters import PrivacyFilter
 from dpcore.privacy.losses import NOTHING, RHO_STEP, UNBOUNDED, engine_loss, pure_loss, run_loss
 from dpcore.released.release import Release
 from dpcore.workspace import ledger_lines, processes
-from dpcore.workspace.database import (
-    ExactDecimal,
-    ledger_entries,
-    metadata,
-    open_database,
-    read,
-    utc_now,
-    write,
-)
+from dpcore.workspace.database import open_database
 from dpcore.workspace.grants import Grants
 from dpcore.workspace.ledger import Ledger
 from dpcore.workspace.processes import ProcessIdentity
+from dpcore.workspace.tables import ExactDecimal, ledger_entries, metadata, utc_now
+from dpcore.workspace.transactions import read, write
 from tests.support.accounts import add_row, release_for
 from tests.support.databases import KINDS, ready_url
 from tests.support.fake_learner import small_schema

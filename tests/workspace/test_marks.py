@@ -16,10 +16,10 @@ from dpcore.errors import AwayError, InstallationError
 from dpcore.privacy.losses import pure_loss
 from dpcore.service import Service
 from dpcore.workspace import installation, turns
-from dpcore.workspace.database import be_patient, write
 from dpcore.workspace.home import Binding, Home
 from dpcore.workspace.installation import look, open_installation
 from dpcore.workspace.ledger import Ledger
+from dpcore.workspace.transactions import be_patient, write
 from dpcore.workspace.turns import holding
 from tests.support.accounts import release_for
 from tests.support.databases import KINDS, ready_url

@@ -15,11 +15,13 @@ from sqlalchemy.engine import Engine
 import dpcore
 from dpcore.privacy.budgets import calibrate_gaussian, default_delta
 from dpcore.privacy.losses import gaussian_rho, pure_loss, pure_rho
-from dpcore.workspace.database import HEAD, metadata, open_database, read, utc_now, write
+from dpcore.workspace.database import HEAD, open_database
 from dpcore.workspace.grants import Grants
 from dpcore.workspace.ledger import Ledger
 from dpcore.workspace.notes import read_notes
 from dpcore.workspace.store import Store
+from dpcore.workspace.tables import metadata, utc_now
+from dpcore.workspace.transactions import read, write
 from tests.support.databases import KINDS, fresh_url
 from tests.support.fake_learner import small_schema
 

@@ -17,13 +17,14 @@ from dpcore.privacy.budgets import default_delta
 from dpcore.privacy.filters import PrivacyFilter
 from dpcore.privacy.losses import pure_loss, total_loss
 from dpcore.service import Service
-from dpcore.workspace.database import open_database, read, write
+from dpcore.workspace.database import open_database
 from dpcore.workspace.home import Home
 from dpcore.workspace.installation import look
 from dpcore.workspace.ledger import Ledger
 from dpcore.workspace.ledger_lines import Pot
 from dpcore.workspace.populations import Kin
 from dpcore.workspace.recovery import accept
+from dpcore.workspace.transactions import read, write
 from dpcore.workspace.users import User
 from tests.support.accounts import add_row, spend_on_kin
 from tests.support.databases import KINDS, ready_url

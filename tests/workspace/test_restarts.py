@@ -18,12 +18,13 @@ from sqlalchemy.exc import OperationalError
 from dpcore.errors import UncertainError
 from dpcore.privacy.losses import pure_loss
 from dpcore.service import Service
-from dpcore.workspace import database, store
-from dpcore.workspace.database import be_patient, open_database, write
+from dpcore.workspace import store, transactions
+from dpcore.workspace.database import open_database
 from dpcore.workspace.ledger import Ledger
 from dpcore.workspace.processes import ProcessIdentity
 from dpcore.workspace.queue import RunQueue
 from dpcore.workspace.store import Store
+from dpcore.workspace.transactions import be_patient, write
 from tests.support.accounts import add_row, release_for
 from tests.support.databases import SERVER
 from tests.support.fake_learner import fake_request, register, small_frame, small_schema
@@ -65,7 +66,7 @@ def engine(tmp_path: Path) -> Engine:
 
 def lose_an_answer(monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]:
     """The next writing transaction happens, but its acknowledgement does not arrive."""
-    real, calls = database._writing, []
+    real, calls = transactions._writing, []
 
     def losing(*details: Any) -> Any:
         done = real(*details)
@@ -74,7 +75,7 @@ def lose_an_answer(monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]:
             raise away()
         return done
 
-    monkeypatch.setattr(database, "_writing", losing)
+    monkeypatch.setattr(transactions, "_writing", losing)
     return lambda: len(calls)
 
 
@@ -101,7 +102,7 @@ def test_a_commit_whose_answer_was_lost_is_one_commit(engine: Engine, monkeypatc
     assert RunQueue(engine).status(run).release_id == release.id
 
 
-@pytest.mark.parametrize("times", [1, 2 * database._ATTEMPTS])
+@pytest.mark.parametrize("times", [1, 2 * transactions._ATTEMPTS])
 def test_a_result_that_finds_no_room_is_stored_once_there_is_some(
     engine: Engine, monkeypatch: pytest.MonkeyPatch, times: int
 ) -> None:
@@ -115,7 +116,7 @@ def test_a_result_that_finds_no_room_is_stored_once_there_is_some(
         connection.exec_driver_sql(f"PRAGMA max_page_count = {most}")
 
     sa.event.listen(engine, "begin", limit)
-    monkeypatch.setattr(database.time, "sleep", lambda seconds: None)
+    monkeypatch.setattr(transactions.time, "sleep", lambda seconds: None)
     release = release_for(HALF).model_copy(update={"dataset_name": "many pages " * 10_000})
     runs.complete(run, release)
     assert len(begun) == times + 1
@@ -138,10 +139,10 @@ def test_only_a_disk_that_may_come_back_is_waited_for(code: str, waits: bool) ->
             raise error
 
     if waits:
-        database._repeat(once, 60)
+        transactions._repeat(once, 60)
     else:
         with pytest.raises(OperationalError):
-            database._repeat(once, 60)
+            transactions._repeat(once, 60)
     assert len(tried) == (3 if waits else 1)
 
 
@@ -184,7 +185,7 @@ def test_a_data_set_whose_entry_was_not_acknowledged_is_stored_once(
 
 
 def test_a_data_set_that_may_be_stored_or_not_is_called_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    real, calls = database._writing, []
+    real, calls = transactions._writing, []
 
     def losing(*details: Any) -> Any:
         if calls:
@@ -195,7 +196,7 @@ def test_a_data_set_that_may_be_stored_or_not_is_called_so(tmp_path: Path, monke
     monkeypatch.setattr(store, "_PATIENCE", 0.1)
     with Service(tmp_path, workers=0) as service:
         with monkeypatch.context() as patch:
-            patch.setattr(database, "_writing", losing)
+            patch.setattr(transactions, "_writing", losing)
             with pytest.raises(UncertainError, match="may be stored"):
                 service.add_dataset(small_frame(), small_schema(), budget=Decimal(1))
         assert len(service.datasets()) == 1
@@ -204,7 +205,7 @@ def test_a_data_set_that_may_be_stored_or_not_is_called_so(tmp_path: Path, monke
 def test_an_entry_that_was_not_made_is_none_and_keeps_its_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real, calls = database._writing, []
+    real, calls = transactions._writing, []
 
     def failing(*details: Any) -> Any:
         calls.append(1)
@@ -214,7 +215,7 @@ def test_an_entry_that_was_not_made_is_none_and_keeps_its_folder(
 
     with Service(tmp_path, workers=0) as service:
         with monkeypatch.context() as patch:
-            patch.setattr(database, "_writing", failing)
+            patch.setattr(transactions, "_writing", failing)
             with pytest.raises(OperationalError):
                 service.add_dataset(small_frame(), small_schema(), budget=Decimal(1))
         assert service.datasets() == []
@@ -227,7 +228,7 @@ def test_a_server_that_stays_away_is_given_up(engine: Engine, monkeypatch: pytes
         raise away()
 
     be_patient(engine, 0.2)
-    monkeypatch.setattr(database, "_writing", fail)
+    monkeypatch.setattr(transactions, "_writing", fail)
     with pytest.raises(OperationalError):
         write(engine, lambda connection: None)
 
@@ -235,7 +236,9 @@ def test_a_server_that_stays_away_is_given_up(engine: Engine, monkeypatch: pytes
 def test_waiting_for_a_server_uses_up_no_attempt_meant_for_contention(
     engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    faults = [away() for _ in range(2 * database._ATTEMPTS)] + [contested() for _ in range(database._ATTEMPTS - 1)]
+    faults = [away() for _ in range(2 * transactions._ATTEMPTS)] + [
+        contested() for _ in range(transactions._ATTEMPTS - 1)
+    ]
     pauses: list[float] = []
 
     def fail(*_: object) -> str:
@@ -243,11 +246,11 @@ def test_waiting_for_a_server_uses_up_no_attempt_meant_for_contention(
             raise faults.pop(0)
         return "done"
 
-    monkeypatch.setattr(database, "_writing", fail)
-    monkeypatch.setattr(database.time, "sleep", pauses.append)
+    monkeypatch.setattr(transactions, "_writing", fail)
+    monkeypatch.setattr(transactions.time, "sleep", pauses.append)
     assert write(engine, lambda connection: None) == "done"
-    waits, others = pauses[: 2 * database._ATTEMPTS], pauses[2 * database._ATTEMPTS :]
-    assert (waits[0], others[0], max(waits)) == (0.01, 0.01, database._LONGEST_PAUSE)
+    waits, others = pauses[: 2 * transactions._ATTEMPTS], pauses[2 * transactions._ATTEMPTS :]
+    assert (waits[0], others[0], max(waits)) == (0.01, 0.01, transactions._LONGEST_PAUSE)
 
 
 def test_contention_that_does_not_end_is_given_up(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -257,11 +260,11 @@ def test_contention_that_does_not_end_is_given_up(engine: Engine, monkeypatch: p
         tried.append(1)
         raise contested()
 
-    monkeypatch.setattr(database, "_writing", fail)
-    monkeypatch.setattr(database.time, "sleep", lambda seconds: None)
+    monkeypatch.setattr(transactions, "_writing", fail)
+    monkeypatch.setattr(transactions.time, "sleep", lambda seconds: None)
     with pytest.raises(OperationalError):
         write(engine, lambda connection: None)
-    assert len(tried) == database._ATTEMPTS
+    assert len(tried) == transactions._ATTEMPTS
 
 
 def test_a_fault_that_no_waiting_mends_is_raised_at_once(engine: Engine) -> None:

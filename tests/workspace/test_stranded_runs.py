@@ -13,10 +13,11 @@ import pytest
 from dpcore.errors import AccessError, ConflictError, RequestError
 from dpcore.service import Service
 from dpcore.workspace import processes
-from dpcore.workspace.database import jobs, write
 from dpcore.workspace.ledger import Ledger
 from dpcore.workspace.processes import ProcessIdentity
 from dpcore.workspace.queue import RunQueue
+from dpcore.workspace.tables import jobs
+from dpcore.workspace.transactions import write
 from dpcore.workspace.users import User
 from tests.commands.test_commands import HOME, run
 from tests.support.accounts import release_for

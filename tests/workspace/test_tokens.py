@@ -11,7 +11,8 @@ from sqlalchemy.engine import Engine
 
 from dpcore.errors import LoginError, RequestError
 from dpcore.workspace import tokens
-from dpcore.workspace.database import open_database, read
+from dpcore.workspace.database import open_database
+from dpcore.workspace.transactions import read
 from dpcore.workspace.users import LOCAL_USER, User
 from tests.support.databases import KINDS, ready_url
 

@@ -13,7 +13,8 @@ import sqlalchemy as sa
 
 from dpcore.errors import AwayError
 from dpcore.workspace import engines, turns
-from dpcore.workspace.database import open_database, read, write
+from dpcore.workspace.database import open_database
+from dpcore.workspace.transactions import read, write
 from dpcore.workspace.turns import claimed, is_claimed, turn
 from tests.support.databases import SERVER, fresh_url
 

@@ -15,10 +15,12 @@ from sqlalchemy.engine import Connection, Engine
 
 from dpcore.privacy.losses import pure_loss
 from dpcore.workspace import unchanged
-from dpcore.workspace.database import datasets, open_database, read, write
+from dpcore.workspace.database import open_database
 from dpcore.workspace.ledger import Ledger
 from dpcore.workspace.queue import RunQueue
 from dpcore.workspace.store import Store
+from dpcore.workspace.tables import datasets
+from dpcore.workspace.transactions import read, write
 from tests.support.accounts import add_row
 from tests.support.databases import KINDS, fresh_url
 
