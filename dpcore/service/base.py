@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -96,9 +97,10 @@ class ServiceBase:
 
     def sweep(self) -> None:
         """Remove what dead processes left half-way in, what custodians left too long, and rooms of yesterday."""
-        clear_old(self._home)
-        self._store.sweep()
-        self._rooms.sweep()
+        with ExitStack() as parts:  # Each of them is done, even if another one fails.
+            parts.callback(self._rooms.sweep)
+            parts.callback(self._store.sweep)
+            parts.callback(clear_old, self._home)
 
     def close(self) -> None:
         """Let the workers finish what they are doing and end. Also ``with Service() as s:``."""

@@ -531,3 +531,19 @@ def test_a_run_that_composes_says_in_its_certificate_what_the_ledger_holds(
     assert (card.epsilon, card.delta, card.rho) == (line.epsilon, line.delta, line.rho)
     assert (card.epsilon, card.rho) == (quote.plan.epsilon, quote.plan.loss.rho)
     assert service.balance(dataset.id).spent == quote.adds
+
+
+def test_a_part_of_the_sweep_that_fails_keeps_no_other_from_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Service(home=tmp_path / "home", workers=0) as service:
+        swept: list[str] = []
+
+        def failing(*_: object) -> None:
+            swept.append("desks")
+            raise OSError("a file that cannot be removed")
+
+        monkeypatch.setattr("dpcore.service.base.clear_old", failing)
+        monkeypatch.setattr(service._store, "sweep", lambda: swept.append("store"))
+        monkeypatch.setattr(service._rooms, "sweep", lambda: swept.append("rooms"))
+        with pytest.raises(OSError, match="cannot be removed"):
+            service.sweep()
+        assert swept == ["desks", "store", "rooms"]
