@@ -1,8 +1,8 @@
 """How many blocks of two rules a list has, and how long its rules are: rules in public inputs only.
 
-Chosen on Adult with ``python -m benchmarks rules``, the first step on Titanic, the length on parts of Titanic,
-Pima, Telco, Adult, Mushroom and heart; they never look at the records of the data set at hand. The signal, epsilon times the row limit, is the number of records that one budget
-can tell from none.
+Chosen on Adult with ``python -m benchmarks rules``, the first step on Titanic, the length on parts of Titanic, Pima,
+Telco, Adult, Mushroom and heart; they never look at the records of the data set at hand. The signal, epsilon times the
+row limit, is the number of records that one budget can tell from none.
 """
 
 from __future__ import annotations
