@@ -136,7 +136,7 @@ def sandbox(page: Page) -> None:
 LONG = (everybody, noise, sensitivity, neighbours, definition, odds, coins, budget, delta, histogram, limits, sandbox)
 
 
-@pytest.mark.parametrize("lessons", [(everybody, noise), pytest.param(LONG, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("lessons", [(), pytest.param(LONG, marks=pytest.mark.slow)])
 def test_a_walk_through_the_lessons_and_a_class_room(
     page: Page, browser: Browser, shared: Server, lessons: Iterable[Callable[[Page], None]]
 ) -> None:

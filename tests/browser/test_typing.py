@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -157,9 +158,8 @@ def test_a_run_is_set_up_while_runs_of_another_tab_come_and_go(page: Page, queue
     assert fill_out(page) > 8  # What is sent draws the page, and with it the new cards.
     cancel, stop = (page.get_by_role("button", name=re.compile(w)) for w in ("^Cancel", "^Stop"))
     expect(cancel).to_have_count(2)
-    fill_out(page, [lambda: queue.begin(first), lambda: queue.begin(second)])
-    expect(stop).to_have_count(2)
-    fill_out(page, [lambda: queue.end(first), lambda: queue.end(second)])
+    moves = (queue.begin, first), (queue.begin, second), (queue.end, first), (queue.end, second)
+    fill_out(page, [partial(move, run) for move, run in moves])
     expect(stop).to_have_count(0)
     expect(page.get_by_text("The run failed", exact=True)).to_be_visible()
     typed(page.get_by_label("Exact ε"), "0.375")
