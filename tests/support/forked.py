@@ -5,10 +5,12 @@ from __future__ import annotations
 import multiprocessing
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from importlib import import_module
 from multiprocessing.connection import Connection
 from pathlib import Path
+from types import ModuleType
 
 import dask
 import pytest
@@ -46,12 +48,24 @@ def at_once(work: Callable[..., None], place: str, count: int) -> list[int | Non
     return [process.exitcode for process in crowd]
 
 
+@contextmanager
+def _without_main() -> Iterator[None]:
+    """A process would run the main program again under another name; tests of pages put theirs in its place."""
+    main = sys.modules["__main__"]
+    sys.modules["__main__"] = ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = main
+
+
 class Forked:
     """A process with which can be done what is done with a program that was started."""
 
     def __init__(self, work: Callable[..., None], *given: object) -> None:
         self._process = CONTEXT.Process(target=work, args=given, daemon=True)
-        self._process.start()
+        with _without_main():
+            self._process.start()
         self.pid = self._process.pid
 
     def poll(self) -> int | None:
