@@ -45,7 +45,7 @@ columns:
   - {name: died, type: boolean, target: true}
 """
 #: A run of this many candidate lists lasts long enough to be held up under way, and ends soon on a busy machine too.
-LONG_POOL = "30000"
+LONG_POOL = "150000"
 
 
 @dataclass
