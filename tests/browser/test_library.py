@@ -46,6 +46,7 @@ def tick(table: Locator, row: int) -> None:
     table.click(position={"x": 15, "y": _ROW * row + 50})
 
 
+@pytest.mark.slow
 def test_two_results_are_compared_in_three_clicks(page: Page, server: Server) -> None:
     page.goto(server.page())
     go(page, "Releases")
