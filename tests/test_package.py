@@ -173,6 +173,7 @@ def run(program: Path, *arguments: object, folder: Path) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 def test_estimators_work_where_only_the_package_is(installed, away):
     printed = run(installed / "bin" / "python", "-c", ESTIMATORS, folder=away)
     assert printed.splitlines()[-1] == dpcore.__version__

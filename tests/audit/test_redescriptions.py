@@ -33,19 +33,21 @@ def test_every_audit_has_its_controls():
         assert set(make().controls) == controls
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("make", "control", "trials"),
     [
-        pytest.param(count_audit, "left leaves counted without noise", 14_000, marks=pytest.mark.slow),
+        (count_audit, "left leaves counted without noise", 14_000),
         (pair_audit, "pairs drawn with 32 times the weight", 10_000),
-        pytest.param(linked_audit, "start chosen with 32 times the weight", 14_000, marks=pytest.mark.slow),
-        pytest.param(pool_audit, "pair chosen with 32 times the weight", 14_000, marks=pytest.mark.slow),
+        (linked_audit, "start chosen with 32 times the weight", 14_000),
+        (pool_audit, "pair chosen with 32 times the weight", 14_000),
     ],
 )
 def test_audits_of_whole_runs(make, control, trials):
     """One control each; all of them in the long form, see ``tests/audit/test_suite.py``.
 
-    That starts and trees of a run keep their claims is replayed in the short form, see ``tests/audit/test_replay.py``.
+    That pairs, starts and trees of a run keep their claims is replayed in the short form, with mutants, see
+    ``tests/audit/test_replay.py``; as black boxes, fits of other families are audited there.
     """
     audit = make()
     result = replace(audit, controls={control: audit.controls[control]}).run(trials)

@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+import pytest
+
 from dpcore.audit.fits import adaptive_tree_audit, lookahead_tree_audit
 
 
@@ -15,7 +17,9 @@ def test_audit_of_whole_fits_of_an_exact_tree():
     assert result.caught, result
 
 
+@pytest.mark.slow
 def test_audit_of_whole_fits_of_an_adaptive_tree():
+    """Its budget is replayed in the short form, with mutants, see ``tests/audit/test_replay.py``."""
     audit, name = adaptive_tree_audit(), "budget spent 8 times"
     assert set(audit.controls) == {name, "contribution bound removed"}
     result = replace(audit, controls={name: audit.controls[name]}).run(3000)

@@ -54,6 +54,7 @@ def look_up(page: Page, label: str, value: str) -> None:
     settled(page)
 
 
+@pytest.mark.slow
 def test_from_the_data_set_to_all_columns_one_column_and_table_one(page: Page, server: Server) -> None:
     open_page(page, server, "First look")
     expect(page.get_by_text("Noise on a count of a column: ±")).to_be_visible()

@@ -122,6 +122,7 @@ def check(schema: Schema, rows: pd.DataFrame) -> None:
     assert not [finding.sentence for finding in examination.findings() if finding.lost > 0.01 * finding.rows]
 
 
+@pytest.mark.slow
 def test_fifty_columns_of_admissions_are_stored_right(page: Page, empty: Server, tmp_path: Path) -> None:
     rows = admissions(2000)
     file = tmp_path / "admissions.csv"

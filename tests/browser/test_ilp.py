@@ -61,6 +61,7 @@ def tab(page: Page, name: str) -> None:
     page.get_by_role("tab", name=name, exact=True).click()
 
 
+@pytest.mark.slow
 def test_from_trains_to_a_case_of_ones_own(page: Page, server: Server) -> None:
     open_page(page, server, "Relational rules")
     expect(page.get_by_text("37 conditions make")).to_be_visible()

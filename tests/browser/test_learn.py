@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -133,22 +132,41 @@ def sandbox(page: Page) -> None:
     expect(page.get_by_text("Refused")).to_have_count(0)
 
 
-LONG = (everybody, noise, sensitivity, neighbours, definition, odds, coins, budget, delta, histogram, limits, sandbox)
+LESSONS = (
+    everybody,
+    noise,
+    sensitivity,
+    neighbours,
+    definition,
+    odds,
+    coins,
+    budget,
+    delta,
+    histogram,
+    limits,
+    sandbox,
+)
 
 
-@pytest.mark.parametrize("lessons", [(everybody, noise), pytest.param(LONG, marks=pytest.mark.slow)])
-def test_a_walk_through_the_lessons_and_a_class_room(
-    page: Page, browser: Browser, shared: Server, lessons: Iterable[Callable[[Page], None]]
-) -> None:
+@pytest.mark.slow
+def test_a_walk_through_the_lessons(page: Page, shared: Server) -> None:
     faults: list[str] = []
     page.on("pageerror", lambda error: faults.append(str(error)))
     page.goto(shared.url)
     expect(page.get_by_role("heading", name="Data sets", exact=True)).to_be_visible()
     go(page, "Learn")
     expect(page.get_by_text("Nothing here touches a real budget")).to_be_visible()
-    for walk in lessons:
+    for walk in LESSONS:
         walk(page)
-    go(page, "Classroom")
+    expect(page.get_by_test_id("stException")).to_have_count(0)
+    assert faults == []
+
+
+def test_a_class_room(page: Page, browser: Browser, shared: Server) -> None:
+    faults: list[str] = []
+    page.on("pageerror", lambda error: faults.append(str(error)))
+    page.goto(f"{shared.url}/class_room")
+    expect(page.get_by_role("heading", name="Classroom", exact=True)).to_be_visible()
     page.get_by_role("button", name="Open a room").click()
     shown = page.get_by_role("region", name="Code of the room")
     expect(shown).to_contain_text(re.compile("[A-Z0-9]{6}"))

@@ -7,8 +7,6 @@ import os
 import random
 import re
 import socket
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,6 +14,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.test_browser import ROOT
+from tests.support.forked import ForkedProgram
 from tests.support.hostile_names import ANCHOR, BARE, IMAGE, LINK, MAIL, WWW
 from tests.support.identity_provider import WAIT
 
@@ -121,14 +120,8 @@ def written(tmp_path: Path) -> Iterator[tuple[str, list[str]]]:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    command = [sys.executable, "-m", "streamlit", "run", str(script), "--server.port", str(port)]
-    process = subprocess.Popen(
-        [*command, "--", str(words)],
-        cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
+    arguments = ["run", str(script), "--server.port", str(port), "--", str(words)]
+    process = ForkedProgram("streamlit.web.cli", arguments, ROOT, os.environ, tmp_path / "server.log")
     try:
         yield f"http://localhost:{port}", texts()
     finally:

@@ -36,6 +36,8 @@ from tests.browser.test_browser import (
 from tests.support.small_redescriptions import SCHEMA, two_sided_people
 
 HALF = Decimal("0.5")
+#: A data set, and a run that has found something in it.
+Found = tuple[Server, str]
 
 
 @pytest.fixture
@@ -44,7 +46,7 @@ def server(stored: Store) -> Server:
 
 
 @pytest.fixture(scope="module")
-def found_before(shared: Server) -> tuple[Server, str]:
+def found_before(shared: Server) -> Found:
     """A data set with one run that has ended, for all tests that only look at what it found."""
     own = store(shared, two_sided_people(), SCHEMA)
     with own.service() as service:
@@ -54,7 +56,7 @@ def found_before(shared: Server) -> tuple[Server, str]:
     return own, run
 
 
-def read_again(page: Page, found_before: tuple[Server, str]) -> RedescriptionSet:
+def read_again(page: Page, found_before: Found) -> RedescriptionSet:
     """Open what that run found, and read what was released."""
     server, run = found_before
     page.goto(f"{server.url}/redescriptions?run={run}")
@@ -145,21 +147,30 @@ def shown_jaccard(item) -> str:
 
 
 def test_from_the_form_to_the_one_that_is_read(page: Page, server: Server) -> None:
+    """A click is ringed without the server, until another one is chosen in whatever way."""
     found = run_once(page, server)
     kept = found.pruned(found.suggested_support)
     assert spent(server) == ONE_SPEND
+    order = sorted(found.found, key=lambda item: item.support)
+    first, second = (1 + order.index(item) for item in (kept[0], kept[1]))
     expect(read_now(page)).to_contain_text(shown_jaccard(kept[0]))
     expect(page.get_by_role("figure", name=re.compile(f"Of {len(found.found):,} redescriptions"))).to_have_count(1)
-    order = sorted(found.found, key=lambda item: item.support)
-    click_point(page, "kept", order.index(kept[-1]))
-    expect(read_now(page)).to_contain_text(shown_jaccard(kept[-1]))
-    expect(read_now(page).get_by_text(pretty(kept[-1].left_query))).to_be_visible()
-    click_point(page, "kept", order.index(kept[0]))
+    expect_ringed(page, first)
+    with held(server):
+        click_point(page, "kept", second - 1)
+        expect_ringed(page, second)
+    expect(read_now(page)).to_contain_text(shown_jaccard(kept[1]))
+    expect(read_now(page).get_by_text(pretty(kept[1].left_query))).to_be_visible()
+    expect_ringed(page, second)
+    choose(page, read_now(page).get_by_role("combobox"), re.compile("."))
     expect(read_now(page)).to_contain_text(shown_jaccard(kept[0]))
-    page.get_by_role("tab", name="In words").click()
-    expect(page.get_by_text("no proof that one causes the other")).to_be_visible()
-    page.get_by_role("tab", name="Trees").click()
-    expect(page.get_by_role("figure", name=re.compile("Noisy people in each of"))).to_have_count(1)
+    expect_ringed(page, first)
+    click_point(page, "kept", second - 1)
+    expect(read_now(page)).to_contain_text(shown_jaccard(kept[1]))
+    expect_ringed(page, second)
+    click_point(page, "kept", first - 1)
+    expect_ringed(page, first)
+    expect(read_now(page)).to_contain_text(shown_jaccard(kept[0]))
     page.get_by_role("tab", name="Download").click()
     with page.expect_download() as download:
         page.get_by_role("button", name="Download CSV").click()
@@ -168,24 +179,7 @@ def test_from_the_form_to_the_one_that_is_read(page: Page, server: Server) -> No
     assert spent(server) == ONE_SPEND
 
 
-def test_the_threshold_moves_by_keyboard_and_spends_nothing(page: Page, found_before: tuple[Server, str]) -> None:
-    found = read_again(page, found_before)
-    total = len(found.found)
-    slider = page.locator("[class*=-support] input[type=range]")
-    slider.focus()
-    slider.press("End")
-    expect(page.get_by_text("are set aside: none has")).to_have_count(2)
-    expect_kept(page, 0)
-    slider.focus()
-    slider.press("Home")
-    expect_kept(page, total)
-    page.get_by_role("button", name="Back to the suggested").click()
-    expect(page.get_by_text("This is where it stands.")).to_be_visible()
-    expect_kept(page, len(found.pruned(found.suggested_support)))
-    assert spent(found_before[0]) == ONE_SPEND
-
-
-def test_a_move_of_the_threshold_sends_only_what_it_changes(page: Page, found_before: tuple[Server, str]) -> None:
+def test_the_threshold_moves_by_keyboard_and_sends_only_what_it_changes(page: Page, found_before: Found) -> None:
     told: list[ForwardMsg] = []
     network = page.context.new_cdp_session(page)
     network.send("Network.enable")
@@ -205,50 +199,30 @@ def test_a_move_of_the_threshold_sends_only_what_it_changes(page: Page, found_be
     assert drawings >= 1
     assert not any(map(figure_in, told)), "the style sheet moves the points"
     assert sum(one.ByteSize() for one in told) <= 20_000 * drawings
+    set_aside_and_back(page, found)
+    assert spent(found_before[0]) == ONE_SPEND
 
 
-def test_a_click_is_ringed_without_the_server_until_another_one_is_chosen(
-    page: Page, found_before: tuple[Server, str]
-) -> None:
-    found = read_again(page, found_before)
-    kept = found.pruned(found.suggested_support)
-    order = sorted(found.found, key=lambda item: item.support)
-    first, second = (1 + order.index(item) for item in (kept[0], kept[1]))
-    expect_ringed(page, first)
-    with held(found_before[0]):
-        click_point(page, "kept", second - 1)
-        expect_ringed(page, second)
-    expect(read_now(page)).to_contain_text(shown_jaccard(kept[1]))
-    expect_ringed(page, second)
-    choose(page, read_now(page).get_by_role("combobox"), re.compile("."))
-    expect(read_now(page)).to_contain_text(shown_jaccard(kept[0]))
-    expect_ringed(page, first)
-    click_point(page, "kept", second - 1)
-    expect(read_now(page)).to_contain_text(shown_jaccard(kept[1]))
-    expect_ringed(page, second)
-    click_point(page, "kept", first - 1)
-    expect_ringed(page, first)
-    expect(read_now(page)).to_contain_text(shown_jaccard(kept[0]))
-
-
-def test_what_is_not_shown_does_not_speak(page: Page, found_before: tuple[Server, str]) -> None:
-    found = read_again(page, found_before)
-    slider = page.locator("[class*=-support] input[type=range]")
-    slider.focus()
-    slider.press("Home")
-    expect_kept(page, len(found.found))
+def set_aside_and_back(page: Page, found: RedescriptionSet) -> None:
+    """What is not shown does not speak; a button leads back to the suggested threshold."""
     page.get_by_text("Show what is set aside").click()
     expect(points(page).get_by_text("set aside", exact=True)).to_have_count(0)
     settled(page, 1000)
     spoken = points(page).locator(".hovertext")
-    point_at(page, "kept", 0)
+    last = len(found.pruned(1)) - 1
+    point_at(page, "kept", last)
     expect(spoken).to_have_count(1)
+    slider = page.locator("[class*=-support] input[type=range]")
     slider.focus()
     slider.press("End")
+    expect(page.get_by_text("are set aside: none has")).to_have_count(2)
     expect_kept(page, 0)
-    point_at(page, "kept", 0)
+    point_at(page, "kept", last)
     page.wait_for_timeout(500)
     expect(spoken).to_have_count(0)
+    page.get_by_role("button", name="Back to the suggested").click()
+    expect(page.get_by_text("This is where it stands.")).to_be_visible()
+    expect_kept(page, len(found.pruned(found.suggested_support)))
 
 
 def message(event: dict[str, Any]) -> ForwardMsg:

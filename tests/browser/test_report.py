@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from decimal import Decimal
 from pathlib import Path
 
@@ -13,19 +12,21 @@ from playwright.sync_api import Browser, Page, expect
 from dpcore.report.dossier import Dossier
 from dpcore.report.page import dossier_page
 from dpcore.workspace.requests import RunRequest
-from tests.browser.test_browser import Server, choose, go, open_page, settled
+from tests.browser.test_browser import Server, choose, open_page, settled
 from tests.support import reports
 
 
 @pytest.fixture
 def server(ward: Server) -> Server:
-    """A data set with a rule list and a tree."""
+    """A data set with a rule list and a tree, which has a name."""
     with ward.service() as service:
         info = service.dataset(ward.dataset)
         for algorithm, epsilon in (("rule_list", "0.5"), ("tree", "0.7")):
             chosen = {"algorithm": algorithm, "target": "died", "epsilon": Decimal(epsilon), "pure": True}
             request = RunRequest(dataset_id=info.id, **chosen)
-            assert service.run(service.submit(request, os.urandom(8).hex())).state == "done"
+            status = service.run(service.submit(request, os.urandom(8).hex()))
+            assert status.state == "done"
+        service.note_release(status.release_id, "Who dies", "")
     return ward
 
 
@@ -60,14 +61,7 @@ def pages_of(pdf: bytes) -> int:
 
 
 def test_from_results_to_a_dossier(page: Page, server: Server, browser: Browser, tmp_path: Path) -> None:
-    open_page(page, server, "Releases")
-    page.get_by_text("Name and note (free)").click()
-    page.get_by_label("Name", exact=True).fill("Who dies")
-    page.get_by_role("button", name="Save name and note").click()
-    expect(page.get_by_text("Saved.")).to_be_visible()
-    box = page.get_by_role("combobox", name="Result", exact=True)
-    expect(box).to_have_value(re.compile("^Who dies · Tree for died"))
-    go(page, "Report")
+    open_page(page, server, "Report")
     expect(page.get_by_text("Choose at least one result")).to_be_visible()
     choose(page, page.get_by_role("combobox", name="Results"), "Who dies · Tree for died", "Rule list for died")
     page.keyboard.press("Escape")

@@ -7,37 +7,28 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from dpcore.domain.schema import Schema
 from dpcore.service import Service
 from dpcore.workspace.requests import RunRequest
 from dpcore.workspace.users import User
 from pages.components.visitor import menu
-from tests.browser.test_browser import SCHEMA_TEXT, Server, choose, go, invented, serve
+from tests.browser.test_browser import SCHEMA_TEXT, Server, go, invented, serve
 from tests.browser.test_cancel import Queue, alone, queue, queue_of, standing, ward
-from tests.browser.test_day import ANALYST, OFFICE, PEOPLE, ROLES, show
-from tests.support.identity_provider import log_in, provider
+from tests.browser.test_day import ANALYST, OFFICE, PACE, PEOPLE, ROLES, grant, show, typed
+from tests.support.identity_provider import arrive, provider
 
 __all__ = ["alone", "queue"]
-#: Milliseconds between two keys.
-PACE = 90
 #: The key by which Streamlit draws a page anew, pressed where nobody types.
 DRAW_ANEW = (
     "document.body.dispatchEvent(new KeyboardEvent('keydown', {key: 'r', code: 'KeyR', keyCode: 82, bubbles: true}))"
 )
 FIELDS = "[data-testid=stTextInputField], [data-testid=stNumberInputField], [data-testid=stTextArea] textarea"
-
-
-def typed(field: Locator, words: str) -> None:
-    """Type over what a field holds, key by key, and see that nothing gets lost."""
-    field.focus()
-    field.press("ControlOrMeta+a")
-    field.page.keyboard.type(words, delay=PACE)
-    assert field.input_value() == words
 
 
 def fill_out(page: Page, changes: Iterable[Callable[[], object]] = ()) -> int:
@@ -90,42 +81,19 @@ def office(browser: Browser, hospital: Server) -> Iterator[tuple[Server, Page]]:
     server = replace(hospital, dataset=name)
     context = browser.new_context(viewport={"width": 1360, "height": 900}, reduced_motion="reduce")
     page = context.new_page()
-    log_in(page, server.url, OFFICE)
-    page.goto(server.page("custodian"))
+    arrive(page, hospital.url, OFFICE, server.page("custodian").removeprefix(f"{hospital.url}/"))
     expect(page.get_by_role("heading", name="Custodian", exact=True)).to_be_visible()
     yield server, page
     context.close()
 
 
-def grant(page: Page, email: str) -> None:
-    """As a person does it: the outcome of the last press stands above while they type."""
-    address = page.get_by_role("textbox", name="E-mail address")
-    entry, reason = page.get_by_label("Limit in all, ε"), page.get_by_label("Reason (kept in the")
-    typed(address, email)
-    for words in ("1.25", "a pilot study"):
-        page.keyboard.press("Tab")
-        page.keyboard.type(words, delay=PACE)
-    for field, words in ((address, email), (entry, "1.25"), (reason, "a pilot study")):
-        assert field.input_value() == words
-    page.get_by_role("button", name="Give this budget").click()
-    expect(page.get_by_text("The budget is set.")).to_be_visible()
-    expect(page.get_by_role("table").get_by_text(email)).to_be_visible()
-
-
-def give_budgets(page: Page, rounds: int) -> None:
-    show(page, "Analysts")
-    for number in range(rounds):
-        choose(page, page.get_by_role("combobox", name="Analyst").first, "Somebody else")
-        grant(page, f"a{number}@hospital.example")
-
-
-def test_grants_are_typed_one_after_the_other(office: tuple[Server, Page]) -> None:
-    give_budgets(office[1], 2)
-
-
 @pytest.mark.slow
 def test_many_grants_are_typed_one_after_the_other(office: tuple[Server, Page]) -> None:
-    give_budgets(office[1], 20)
+    """Two are typed in ``tests/browser/test_day.py``."""
+    page = office[1]
+    show(page, "Analysts")
+    for number in range(20):
+        grant(page, f"a{number}@hospital.example", "1.25")
 
 
 def test_an_answer_is_typed_while_other_requests_come_and_go(office: tuple[Server, Page]) -> None:
@@ -157,9 +125,8 @@ def test_a_run_is_set_up_while_runs_of_another_tab_come_and_go(page: Page, queue
     assert fill_out(page) > 8  # What is sent draws the page, and with it the new cards.
     cancel, stop = (page.get_by_role("button", name=re.compile(w)) for w in ("^Cancel", "^Stop"))
     expect(cancel).to_have_count(2)
-    fill_out(page, [lambda: queue.begin(first), lambda: queue.begin(second)])
-    expect(stop).to_have_count(2)
-    fill_out(page, [lambda: queue.end(first), lambda: queue.end(second)])
+    moves = (queue.begin, first), (queue.begin, second), (queue.end, first), (queue.end, second)
+    fill_out(page, [partial(move, run) for move, run in moves])
     expect(stop).to_have_count(0)
     expect(page.get_by_text("The run failed", exact=True)).to_be_visible()
     typed(page.get_by_label("Exact ε"), "0.375")

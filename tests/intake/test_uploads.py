@@ -120,7 +120,10 @@ def test_a_tree_that_never_ends_runs_into_a_limit(tmp_path: Path) -> None:
     assert "took" in told
 
 
-@pytest.mark.parametrize("ending", [signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS])
+@pytest.mark.parametrize(
+    "ending",
+    [signal.SIGSEGV, *(pytest.param(other, marks=pytest.mark.slow) for other in (signal.SIGABRT, signal.SIGBUS))],
+)
 def test_a_reader_that_is_brought_down_costs_one_sentence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ending: signal.Signals
 ) -> None:

@@ -70,17 +70,12 @@ def test_every_method_goes_from_the_form_to_a_result(own: FamilyPage, method: st
 
 
 @EVERY
-def test_the_form_opens_with_the_defaults_of_the_engine(own: FamilyPage) -> None:
+def test_the_form_opens_with_the_defaults_and_a_wrong_epsilon_gives_a_sentence_and_no_way_to_spend(
+    own: FamilyPage,
+) -> None:
     dataset_id = own.add()
-    chosen = spent_on(open_page(own.page), dataset_id)
-    plan = access.service().quote(own.request(dataset_id, "0.5")).plan
-    assert chosen == plan.parameters.model_dump(mode="json")
-
-
-@EVERY
-def test_a_wrong_epsilon_gives_a_sentence_and_no_way_to_spend(own: FamilyPage) -> None:
-    own.add()
     app = open_page(own.page)
+    plan = access.service().quote(own.request(dataset_id, "0.5")).plan
     for entry, sentence in (
         ("0", "above 0"),
         ("much", "must be a number"),
@@ -89,6 +84,8 @@ def test_a_wrong_epsilon_gives_a_sentence_and_no_way_to_spend(own: FamilyPage) -
         app.text_input(key="epsilon").set_value(entry)
         assert sentence in errors(checked(app.run()))
         assert button(app, "Review and spend").disabled
+    app.text_input(key="epsilon").set_value("0.5").run()
+    assert spent_on(app, dataset_id) == plan.parameters.model_dump(mode="json")
 
 
 @pytest.mark.parametrize("own", PREDICTING.values(), ids=PREDICTING)
@@ -102,8 +99,14 @@ def test_a_target_that_was_not_chosen_gives_a_sentence(own: FamilyPage) -> None:
 
 @EVERY
 @pytest.mark.usefixtures("one_by_one")
-def test_a_result_of_private_data_has_files_and_nothing_true(own: FamilyPage) -> None:
-    app = own.at_run(own.submit(own.add()))
+def test_a_result_of_private_data_has_files_and_nothing_true_and_is_linked_to_from_other_pages(
+    own: FamilyPage,
+) -> None:
+    run_id = own.submit(own.add())
+    other = at_run("tree" if own.page != "tree" else "forest", run_id)
+    assert f"Read this result on the page {own.family.title}" in links(other)
+    assert "Certificate" not in words(other)
+    app = own.at_run(run_id)
     text = words(app)
     assert "Finished." in text
     assert ("always saying" in text) == bool(own.target)
@@ -129,11 +132,3 @@ def test_true_values_stand_beside_noisy_ones_on_public_data(own: FamilyPage) -> 
     assert "◇" not in before
     app.toggle(key=f"run-{run_id}-truth").set_value(True).run()
     assert words(checked(app)) != before
-
-
-@EVERY
-def test_a_run_of_another_family_links_to_its_own_page(own: FamilyPage) -> None:
-    run_id = own.submit(own.add())
-    app = at_run("tree" if own.page != "tree" else "forest", run_id)
-    assert f"Read this result on the page {own.family.title}" in links(app)
-    assert "Certificate" not in words(app)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import resource
-import signal
 import socket
 import subprocess
 import sys
@@ -15,6 +14,9 @@ from pathlib import Path
 
 from distributed import Client, Security
 
+from tests.support.forked import ForkedProgram
+
+Process = subprocess.Popen[bytes] | ForkedProgram
 _PATIENCE = 60
 _ROOT = Path(__file__).parents[2]
 
@@ -105,8 +107,8 @@ class Cluster:
                 for name, value in (tls or {}).items()
             }
         )
-        self.scheduler: subprocess.Popen[bytes] | None = None
-        self.workers: list[subprocess.Popen[bytes]] = []
+        self.scheduler: Process | None = None
+        self.workers: list[Process] = []
 
     def start_scheduler(self) -> None:
         """Start the scheduler, where it was if it was there before."""
@@ -152,15 +154,18 @@ class Cluster:
         for process in [*self.workers, *filter(None, [self.scheduler])]:
             _kill(process)
 
-    def _start(self, what: str, *more: str, home: Path = _ROOT) -> subprocess.Popen[bytes]:
-        command = [sys.executable, "-m", "distributed.cli.dask_" + what, *more]
-        with (self._folder / f"{what}.log").open("ab") as log:
-            environment = self._environment | {"PYTHONPATH": str(home)}
-            return subprocess.Popen(command, stdout=log, stderr=log, cwd=home, env=environment)
+    def _start(self, what: str, *more: str, home: Path = _ROOT) -> Process:
+        """Forked, unless it lacks the program or is to find no compiled code."""
+        program, log = f"distributed.cli.dask_{what}", self._folder / f"{what}.log"
+        if home == _ROOT and "NUMBA_CACHE_DIR" not in self._environment:
+            return ForkedProgram(program, more, home, self._environment, log)
+        with log.open("ab") as stream:
+            command, environment = [sys.executable, "-m", program, *more], self._environment | {"PYTHONPATH": str(home)}
+            return subprocess.Popen(command, stdout=stream, stderr=stream, cwd=home, env=environment)
 
 
-def _kill(process: subprocess.Popen[bytes]) -> None:
-    process.send_signal(signal.SIGKILL)
+def _kill(process: Process) -> None:
+    process.kill()
     process.wait()
 
 

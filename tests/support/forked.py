@@ -5,9 +5,14 @@ from __future__ import annotations
 import multiprocessing
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from importlib import import_module
 from multiprocessing.connection import Connection
+from pathlib import Path
+from types import ModuleType
 
+import dask
 import pytest
 
 from dpcore.workspace.runner import JobRunner
@@ -19,9 +24,13 @@ CONTEXT.set_forkserver_preload(
         "dpcore.data.chosen",
         "dpcore.models.registry",
         "dpcore.service",
+        "distributed.cli.dask_scheduler",
+        "distributed.cli.dask_worker",
         "tests.support.accounts",
         "tests.support.fake_worker",
         "tests.support.homes",
+        "pages.components.families.registry",
+        "streamlit.web.cli",
     ]
 )
 #: The command of a worker that is forked, where :func:`fork_workers` is in force.
@@ -39,16 +48,24 @@ def at_once(work: Callable[..., None], place: str, count: int) -> list[int | Non
     return [process.exitcode for process in crowd]
 
 
-class ForkedWorker:
-    """A fake worker; what the application does with a program that it has started can be done with it."""
+@contextmanager
+def _without_main() -> Iterator[None]:
+    """A process would run the main program again under another name; tests of pages put theirs in its place."""
+    main = sys.modules["__main__"]
+    sys.modules["__main__"] = ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = main
 
-    def __init__(self, home: str, url: str) -> None:
-        lines, writer = CONTEXT.Pipe(duplex=False)
-        environment = {**os.environ, "FROSTGLASS_HOME": home, "FROSTGLASS_DATABASE_URL": url}
-        self._process = CONTEXT.Process(target=_work, args=(environment, lines), daemon=True)
-        self._process.start()
-        lines.close()
-        self.stdin = os.fdopen(os.dup(writer.fileno()), "wb")
+
+class Forked:
+    """A process with which can be done what is done with a program that was started."""
+
+    def __init__(self, work: Callable[..., None], *given: object) -> None:
+        self._process = CONTEXT.Process(target=work, args=given, daemon=True)
+        with _without_main():
+            self._process.start()
         self.pid = self._process.pid
 
     def poll(self) -> int | None:
@@ -57,6 +74,44 @@ class ForkedWorker:
     def wait(self, timeout: float | None = None) -> int | None:
         self._process.join(timeout)
         return self._process.exitcode
+
+    def terminate(self) -> None:
+        self._process.terminate()
+
+    def kill(self) -> None:
+        self._process.kill()
+
+
+class ForkedWorker(Forked):
+    """A fake worker."""
+
+    def __init__(self, home: str, url: str) -> None:
+        lines, writer = CONTEXT.Pipe(duplex=False)
+        environment = {**os.environ, "FROSTGLASS_HOME": home, "FROSTGLASS_DATABASE_URL": url}
+        super().__init__(_work, environment, lines)
+        lines.close()
+        self.stdin = os.fdopen(os.dup(writer.fileno()), "wb")
+
+
+class ForkedProgram(Forked):
+    """The program of a module with ``main``; what it says goes to the end of a file."""
+
+    def __init__(
+        self, program: str, arguments: Sequence[str], folder: Path, environment: Mapping[str, str], log: Path
+    ) -> None:
+        super().__init__(_run, program, [*arguments], folder, dict(environment), log)
+
+
+def _run(program: str, arguments: list[str], folder: Path, environment: Mapping[str, str], log: Path) -> None:
+    os.environ.clear()
+    os.environ.update(environment)
+    os.chdir(folder)
+    with log.open("ab") as stream:
+        os.dup2(stream.fileno(), 1)
+        os.dup2(stream.fileno(), 2)
+    dask.config.refresh()  # It was read off the environment when it was imported.
+    sys.argv = [program, *arguments]
+    import_module(program).main()
 
 
 def _work(environment: Mapping[str, str], lines: Connection) -> None:
