@@ -195,12 +195,13 @@ class Reports:
             raise CancelledError(_CANCELLED_SPENT)
 
 
-def warm_up() -> None:
-    """Import what a first run would otherwise have to wait for."""
+def warm_up(before_each: Callable[[], None] = lambda: None) -> None:
+    """Import and compile what first runs would otherwise have to wait for, family by family."""
     from dpcore import rehearsal
     from dpcore.models.registry import LEARNERS
 
     for learner in LEARNERS.values():
+        before_each()
         rehearsal.warm_up(learner)
 
 
@@ -212,17 +213,21 @@ def settle(home: Path) -> None:
 
 
 def work(*, warm: bool) -> None:
-    """Be a worker: execute queued runs, first those waiting, then at every line of input."""
+    """Be a worker: execute queued runs, first those waiting, then at every line of input.
+
+    While it warms up, which takes minutes where nothing is compiled yet, a run waits for one family at most.
+    """
     if hasattr(os, "nice"):
         os.nice(5)  # Pages stay responsive while runs use every core.
     home = Path(os.environ["FROSTGLASS_HOME"])
     worker = Worker(home, os.environ["FROSTGLASS_DATABASE_URL"])
+    look = partial(worker.drain, wanted=_application_is_there)
     if warm:
-        warm_up()
+        warm_up(look)
         settle(home)
-    worker.drain(wanted=_application_is_there)
+    look()
     while _heard():
-        worker.drain(wanted=_application_is_there)
+        look()
 
 
 def _heard() -> bool:

@@ -18,6 +18,7 @@ from dpcore.privacy.budgets import default_delta
 from dpcore.privacy.losses import pure_loss, pure_rho, run_loss
 from dpcore.released.workload import Forecast
 from dpcore.service import Service
+from dpcore.workspace import worker
 from dpcore.workspace.descriptions import DatasetInfo
 from dpcore.workspace.processes import ProcessIdentity
 from dpcore.workspace.requests import RunRequest, RunStatus
@@ -448,3 +449,26 @@ def test_a_waiting_run_is_made_as_it_was_reserved_whatever_the_budget_has_become
         [release] = again.releases()
         assert (release.certificate.delta, release.certificate.rho) == (reserved.delta, reserved.rho)
         assert reserved.delta == default_delta(small_schema().max_rows) / 20
+
+
+def test_a_run_waits_for_one_family_at_most_while_a_worker_warms_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with inline(tmp_path) as service:
+        dataset, states = add(service), list[str]()
+
+        def warming(learner: object) -> None:
+            if not states:
+                request, loss = fake_request(dataset.id), pure_loss(COST)
+                service._queue.reserve(request, service._user.name, loss, "n", "hash")
+            states.append(service.runs(dataset.id)[0].state)
+
+        monkeypatch.setattr("dpcore.rehearsal.warm_up", warming)
+        monkeypatch.setattr(worker, "settle", lambda home: None)
+        monkeypatch.setattr(worker, "_application_is_there", lambda: True)
+        monkeypatch.setattr(worker, "_heard", lambda: False)
+        monkeypatch.setattr(worker.os, "nice", lambda more: 0)
+        monkeypatch.setenv("FROSTGLASS_HOME", str(tmp_path / "home"))
+        monkeypatch.setenv("FROSTGLASS_DATABASE_URL", f"sqlite:///{tmp_path / 'home' / 'frostglass.db'}")
+        worker.work(warm=True)
+        assert states[:3] == ["queued", "done", "done"]
