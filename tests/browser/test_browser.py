@@ -6,7 +6,6 @@ import os
 import re
 import socket
 import subprocess
-import sys
 import time
 import urllib.error
 import urllib.request
@@ -30,7 +29,7 @@ from dpcore.privacy.losses import run_loss, total_loss
 from dpcore.service import Service
 from dpcore.workspace.machine import Machine, keep
 from pages.components.visitor.access import DATASET_KEY
-from tests.support.forked import ForkedProgram
+from tests.support.forked import Process, started
 from tests.support.identity_provider import WAIT
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -98,24 +97,13 @@ def serve(home: Path, **more: str) -> Iterator[Server]:
     environment.pop("FROSTGLASS_DATABASE_URL", None)
     if home.is_dir():
         keep(home, Machine())  # So that its workers need not measure the machine first.
-    process = _started(arguments, environment, log, anew="PYTHONPATH" in more)
+    process = started("streamlit.web.cli", arguments, ROOT, environment, log, anew="PYTHONPATH" in more)
     try:
         server = Server(f"http://localhost:{port}", home, log, process.pid)
         _wait_until_up(server, process)
         yield server
     finally:
         _stop(process)
-
-
-Process = subprocess.Popen[bytes] | ForkedProgram
-
-
-def _started(arguments: list[str], environment: dict[str, str], log: Path, *, anew: bool) -> Process:
-    if not anew:
-        return ForkedProgram("streamlit.web.cli", arguments, ROOT, environment, log)
-    command = [sys.executable, "-m", "streamlit", *arguments]
-    with log.open("wb") as stream:
-        return subprocess.Popen(command, cwd=ROOT, env=environment, stdout=stream, stderr=subprocess.STDOUT)
 
 
 def _stop(process: Process) -> None:

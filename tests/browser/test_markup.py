@@ -14,7 +14,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.test_browser import ROOT
-from tests.support.forked import ForkedProgram
+from tests.support.forked import started
 from tests.support.hostile_names import ANCHOR, BARE, IMAGE, LINK, MAIL, WWW
 from tests.support.identity_provider import WAIT
 
@@ -121,7 +121,7 @@ def written(tmp_path: Path) -> Iterator[tuple[str, list[str]]]:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     arguments = ["run", str(script), "--server.port", str(port), "--", str(words)]
-    process = ForkedProgram("streamlit.web.cli", arguments, ROOT, os.environ, tmp_path / "server.log")
+    process = started("streamlit.web.cli", arguments, ROOT, os.environ, tmp_path / "server.log")
     try:
         yield f"http://localhost:{port}", texts()
     finally:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import resource
 import socket
-import subprocess
-import sys
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -14,9 +12,8 @@ from pathlib import Path
 
 from distributed import Client, Security
 
-from tests.support.forked import ForkedProgram
+from tests.support.forked import Process, started
 
-Process = subprocess.Popen[bytes] | ForkedProgram
 _PATIENCE = 60
 _ROOT = Path(__file__).parents[2]
 
@@ -156,12 +153,10 @@ class Cluster:
 
     def _start(self, what: str, *more: str, home: Path = _ROOT) -> Process:
         """Forked, unless it lacks the program or is to find no compiled code."""
+        environment = self._environment | {"PYTHONPATH": str(home)}
+        anew = home != _ROOT or "NUMBA_CACHE_DIR" in environment
         program, log = f"distributed.cli.dask_{what}", self._folder / f"{what}.log"
-        if home == _ROOT and "NUMBA_CACHE_DIR" not in self._environment:
-            return ForkedProgram(program, more, home, self._environment, log)
-        with log.open("ab") as stream:
-            command, environment = [sys.executable, "-m", program, *more], self._environment | {"PYTHONPATH": str(home)}
-            return subprocess.Popen(command, stdout=stream, stderr=stream, cwd=home, env=environment)
+        return started(program, more, home, environment, log, anew=anew)
 
 
 def _kill(process: Process) -> None:

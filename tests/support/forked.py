@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -100,6 +101,26 @@ class ForkedProgram(Forked):
         self, program: str, arguments: Sequence[str], folder: Path, environment: Mapping[str, str], log: Path
     ) -> None:
         super().__init__(_run, program, [*arguments], folder, dict(environment), log)
+
+
+Process = subprocess.Popen[bytes] | ForkedProgram
+
+
+def started(
+    program: str,
+    arguments: Sequence[str],
+    folder: Path,
+    environment: Mapping[str, str],
+    log: Path,
+    *,
+    anew: bool = False,
+) -> Process:
+    """The program of a module, forked, or ``anew``: with nothing imported before. What it says ends a file."""
+    if not anew:
+        return ForkedProgram(program, arguments, folder, environment, log)
+    with log.open("ab") as stream:
+        command = [sys.executable, "-m", program, *arguments]
+        return subprocess.Popen(command, stdout=stream, stderr=stream, cwd=folder, env=environment)
 
 
 def _run(program: str, arguments: list[str], folder: Path, environment: Mapping[str, str], log: Path) -> None:
