@@ -15,6 +15,7 @@ from typing import Final
 
 FOLDER_VARIABLE: Final = "FROSTGLASS_RIVALS"
 _INSTALLING: Final = 900
+_TOO_LONG: Final = "it could not be installed in time"
 #: Programs by a short name, each with what is installed for it.
 PROGRAMS: Final = {
     "smartnoise": "smartnoise-synth==1.0.8",
@@ -22,6 +23,8 @@ PROGRAMS: Final = {
     "interpret": "interpret-core==0.7.8",
     "diffprivlib": "diffprivlib==0.6.6 scikit-learn==1.7.2",
 }
+#: What is installed in place of all that a program asks for: AIM and MST need none of the gigabytes of PyTorch.
+_NEEDED: Final = {"smartnoise": "Faker==40.63.0 disjoint-set==0.9.0 mbi==1.1.0 smartnoise-sql==1.0.10"}
 
 
 class LeftOutError(Exception):
@@ -50,9 +53,11 @@ def environment(program: str) -> Path:
     if not ready.exists():
         print(f"Installing {PROGRAMS[program]} into {place} ...", file=sys.stderr)
         venv.create(place, with_pip=True, clear=True)
-        command = [str(python), "-m", "pip", "install", "--quiet", *PROGRAMS[program].split()]
+        pip, needed = [str(python), "-m", "pip", "install", "--quiet"], _NEEDED.get(program, "").split()
         try:
-            called(command, _INSTALLING, "it could not be installed in time")
+            called([*pip, *(["--no-deps"] if needed else []), *PROGRAMS[program].split()], _INSTALLING, _TOO_LONG)
+            if needed:
+                called([*pip, *needed], _INSTALLING, _TOO_LONG)
         except UnfinishedError as fault:
             raise LeftOutError(str(fault)) from None  # Of the network, not of the program: nobody keeps it.
         ready.touch()

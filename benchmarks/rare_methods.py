@@ -28,6 +28,9 @@ from dpcore.models.summaries.released.synthesis import Source, draw_codes
 from dpcore.privacy.randomness import SecureRandom, SeededRandom
 from dpcore.released.plan import RunPlan
 
+#: By the clock, for one table of records.
+_AIM_SECONDS: Final = 1800
+
 #: Splits, by their number, with the records that are set aside in each.
 Splits = dict[int, Flags]
 #: Method, number of the split, and scores of the records that are set aside in it.
@@ -97,7 +100,8 @@ def _aim(one: Problem, splits: Splits, epsilon: float | None) -> Iterator[tuple[
     """The same regression on records of a rival."""
     codes, sizes = np.column_stack([one.codes, one.truth]), [*one.sizes, 2]
     for number, rows in splits.items():
-        made = rival_records("smartnoise aim", codes[~rows], sizes, float(epsilon or 0), number).codes
+        learned = codes[~rows], sizes, float(epsilon or 0)
+        made = rival_records("smartnoise aim", *learned, number, longest=_AIM_SECONDS).codes
         yield number, regressed(one, made[:, :-1], made[:, -1] == 1, rows)
 
 
