@@ -19,7 +19,7 @@ from playwright.sync_api import Error as PlaywrightError
 from dpcore.domain.schema import Schema
 from dpcore.service import Service
 from pages.components.visitor import remembered
-from tests.browser.test_browser import SCHEMA_TEXT, Server, invented, serve
+from tests.support.app_server import SCHEMA_TEXT, Server, invented, serve
 from tests.support.identity_provider import WAIT
 
 expect.set_options(timeout=WAIT)
@@ -131,3 +131,12 @@ def stored(shared: Server) -> Store:
 def ward(stored: Store) -> Server:
     """The same server, with a data set of the test's own chosen."""
     return stored(invented(), Schema.from_text(SCHEMA_TEXT))
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Server]:
+    home = tmp_path / "home"
+    with Service(home=home, workers=0) as service:
+        service.add_dataset(invented(), Schema.from_text(SCHEMA_TEXT), budget=Decimal(2), public=True)
+    with serve(home) as running:
+        yield running

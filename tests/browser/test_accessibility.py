@@ -25,7 +25,8 @@ from dpcore.service import Service
 from dpcore.workspace.requests import RunRequest
 from pages.components.visitor.menu import MENU
 from tests.browser.conftest import knows_the_tour
-from tests.browser.test_browser import Server, choose, go, invented, open_review, serve
+from tests.browser.steps import choose, go, open_review
+from tests.support.app_server import Server, invented, serve
 from tests.support.hostile_names import DIED, EVERYTHING, LEFT, RIGHT, SCHEMA, Watch, people
 from tests.support.refusals import listen
 

@@ -20,7 +20,8 @@ from dpcore.privacy.losses import run_loss, total_loss
 from dpcore.report.totals import exact_epsilon
 from dpcore.service import Service
 from pages.components.kit.typesetting import unparted
-from tests.browser.test_browser import SCHEMA_TEXT, Server, choose, finished, go, invented, serve, settled, type_epsilon
+from tests.browser.steps import choose, finished, go, settled, type_epsilon
+from tests.support.app_server import SCHEMA_TEXT, Server, invented, serve
 
 #: Runs of the day; fewer of them, without a browser, are in tests/pages/test_same_digits.py.
 MANY = 40

@@ -11,19 +11,8 @@ from playwright.sync_api import Page, WebSocket, expect
 
 from dpcore.domain.schema import Schema
 from dpcore.service import Service
-from tests.browser.test_browser import (
-    ONE_SPEND,
-    ROOT,
-    SCHEMA_TEXT,
-    Server,
-    finished,
-    go,
-    invented,
-    open_review,
-    serve,
-    spend_button,
-    spent,
-)
+from tests.browser.steps import ONE_SPEND, finished, go, open_review, spend_button
+from tests.support.app_server import ROOT, SCHEMA_TEXT, Server, invented, serve, spent
 
 BROKEN = """
 from dpcore.service import Service

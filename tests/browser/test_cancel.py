@@ -18,7 +18,7 @@ from dpcore.service import Service
 from dpcore.workspace.processes import ProcessIdentity
 from dpcore.workspace.requests import RunRequest
 from tests.browser.test_accessibility import settle
-from tests.browser.test_browser import SCHEMA_TEXT, Server, invented, serve
+from tests.support.app_server import SCHEMA_TEXT, Server, invented, serve
 
 NOBODY = (sys.executable, "-c", "import sys; sys.stdin.read()")
 

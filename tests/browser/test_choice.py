@@ -12,7 +12,8 @@ from playwright.sync_api import Page, Route, expect
 
 from dpcore.domain.schema import Schema
 from dpcore.service import Service
-from tests.browser.test_browser import SCHEMA_TEXT, Server, choose, go, invented, serve
+from tests.browser.steps import choose, go
+from tests.support.app_server import SCHEMA_TEXT, Server, invented, serve
 
 #: Signs that mean something in an address, and letters that no address holds as they are.
 ODD = "wärd & co = 50 % + #2?"

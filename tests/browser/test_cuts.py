@@ -10,7 +10,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from dpcore.workspace.requests import RunRequest
-from tests.browser.test_browser import Server, choose, open_page, open_review, settled, spent
+from tests.browser.steps import choose, open_page, open_review, settled
+from tests.support.app_server import Server, spent
 
 
 @pytest.mark.slow

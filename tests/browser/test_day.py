@@ -15,8 +15,9 @@ from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 from dpcore.domain.schema import Schema
 from dpcore.privacy.budgets import alike
 from dpcore.workspace.users import User
-from tests.browser.test_browser import SCHEMA_TEXT, Server, choose, finished, go, invented, serve, settled, type_epsilon
+from tests.browser.steps import choose, finished, go, settled, type_epsilon
 from tests.browser.test_report import written_dossier
+from tests.support.app_server import SCHEMA_TEXT, Server, invented, serve
 from tests.support.identity_provider import arrive, log_in, provider
 
 OFFICE, ANN, BOB = "office@hospital.example", "ann@hospital.example", "bob@hospital.example"

@@ -12,17 +12,8 @@ from playwright.sync_api import Page, expect
 
 from dpcore.domain.schema import Schema
 from tests.browser.conftest import Store
-from tests.browser.test_browser import (
-    ONE_SPEND,
-    Server,
-    choose,
-    finished,
-    invented,
-    open_page,
-    settled,
-    spend_button,
-    spent,
-)
+from tests.browser.steps import ONE_SPEND, choose, finished, open_page, settled, spend_button
+from tests.support.app_server import Server, invented, spent
 
 #: Further columns of the invented patients, beside age, sex, diabetes and died.
 _SIGNS = [f"sign {number}" for number in range(1, 9)]

@@ -15,8 +15,9 @@ from dpcore.data.ingest import frame_chunks
 from dpcore.domain.schema import Schema
 from dpcore.intake.examination import Examination
 from dpcore.service import Service
-from tests.browser.test_browser import Server, serve, settled
+from tests.browser.steps import settled
 from tests.support.admissions import admissions
+from tests.support.app_server import Server, serve
 
 pytestmark = pytest.mark.browser
 #: What looking at a large file may take on a busy machine, in milliseconds.

@@ -13,18 +13,8 @@ from dpcore.models.released import parse_model
 from dpcore.plots.style import pretty
 from dpcore.released.release import Release
 from tests.browser.conftest import Store
-from tests.browser.test_browser import (
-    ONE_SPEND,
-    Server,
-    choose,
-    click_until,
-    finished,
-    open_page,
-    open_review,
-    settled,
-    spend_button,
-    spent,
-)
+from tests.browser.steps import ONE_SPEND, choose, click_until, finished, open_page, open_review, settled, spend_button
+from tests.support.app_server import Server, spent
 from tests.support.small_trains import SCHEMA, trains
 
 

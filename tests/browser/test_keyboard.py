@@ -12,8 +12,9 @@ from playwright.sync_api import Page, expect
 from dpcore.domain.schema import Schema
 from dpcore.service import Service
 from dpcore.workspace.requests import RunRequest
+from tests.browser.steps import ONE_SPEND, finished, rehearsed
 from tests.browser.test_accessibility import settle
-from tests.browser.test_browser import ONE_SPEND, SCHEMA_TEXT, finished, invented, rehearsed, serve, spent
+from tests.support.app_server import SCHEMA_TEXT, invented, serve, spent
 
 #: The focused element, and whether something shows that it is.
 FOCUSED = """() => {

@@ -7,7 +7,8 @@ import re
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.test_browser import Server, choose, go, settled
+from tests.browser.steps import choose, go, settled
+from tests.support.app_server import Server
 
 
 def lesson(page: Page, title: str, *, guesses: int = 1) -> None:

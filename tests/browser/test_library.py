@@ -14,7 +14,8 @@ from playwright.sync_api import Browser, Locator, Page, expect
 from dpcore.domain.schema import Schema
 from dpcore.service import Service
 from dpcore.workspace.requests import RunRequest
-from tests.browser.test_browser import SCHEMA_TEXT, Server, go, invented, serve, settled
+from tests.browser.steps import go, settled
+from tests.support.app_server import SCHEMA_TEXT, Server, invented, serve
 
 _ROW = 35
 

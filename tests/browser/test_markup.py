@@ -6,17 +6,17 @@ import json
 import os
 import random
 import re
-import socket
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.test_browser import ROOT
+from tests.support.app_server import ROOT
 from tests.support.forked import started
 from tests.support.hostile_names import ANCHOR, BARE, IMAGE, LINK, MAIL, WWW
 from tests.support.identity_provider import WAIT
+from tests.support.ports import free_port
 
 #: What some reader of Markdown, Streamlit's among them, makes something else of.
 FRAGMENTS = (
@@ -117,9 +117,7 @@ def written(tmp_path: Path) -> Iterator[tuple[str, list[str]]]:
     script, words = tmp_path / "words.py", tmp_path / "words.json"
     script.write_text(SCRIPT)
     words.write_text(json.dumps(texts()))
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     arguments = ["run", str(script), "--server.port", str(port), "--", str(words)]
     process = started("streamlit.web.cli", arguments, ROOT, os.environ, tmp_path / "server.log")
     try:

@@ -21,18 +21,8 @@ from dpcore.models.released import parse_model
 from dpcore.plots.style import pretty
 from dpcore.workspace.requests import RunRequest
 from tests.browser.conftest import Store, store
-from tests.browser.test_browser import (
-    ONE_SPEND,
-    Server,
-    choose,
-    click_until,
-    finished,
-    open_page,
-    open_review,
-    settled,
-    spend_button,
-    spent,
-)
+from tests.browser.steps import ONE_SPEND, choose, click_until, finished, open_page, open_review, settled, spend_button
+from tests.support.app_server import Server, spent
 from tests.support.small_redescriptions import SCHEMA, two_sided_people
 
 HALF = Decimal("0.5")

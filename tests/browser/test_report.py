@@ -12,8 +12,9 @@ from playwright.sync_api import Browser, Page, expect
 from dpcore.report.dossier import Dossier
 from dpcore.report.page import dossier_page
 from dpcore.workspace.requests import RunRequest
-from tests.browser.test_browser import Server, choose, open_page, settled
+from tests.browser.steps import choose, open_page, settled
 from tests.support import reports
+from tests.support.app_server import Server
 
 
 @pytest.fixture

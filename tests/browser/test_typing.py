@@ -18,9 +18,10 @@ from dpcore.service import Service
 from dpcore.workspace.requests import RunRequest
 from dpcore.workspace.users import User
 from pages.components.visitor import menu
-from tests.browser.test_browser import SCHEMA_TEXT, Server, go, invented, serve
+from tests.browser.steps import go
 from tests.browser.test_cancel import Queue, alone, queue, queue_of, standing, ward
 from tests.browser.test_day import ANALYST, OFFICE, PACE, PEOPLE, ROLES, grant, show, typed
+from tests.support.app_server import SCHEMA_TEXT, Server, invented, serve
 from tests.support.identity_provider import arrive, provider
 
 __all__ = ["alone", "queue"]

@@ -23,7 +23,7 @@ from websockets.sync.client import connect
 from dpcore.workspace.users import LOCAL_USER, User
 from pages.components.server import gate
 from pages.components.visitor import login as logins
-from tests.browser.test_browser import Server, serve
+from tests.support.app_server import Server, serve
 from tests.support.identity_provider import COOKIE_SECRET, cookies_of
 from tests.support.streamlit_client import Session
 

@@ -22,7 +22,7 @@ from pages.components.releases import importing
 from pages.components.server import upload_gate
 from pages.components.server.upload_gate import UploadGate
 from pages.components.visitor import login
-from tests.browser.test_browser import serve
+from tests.support.app_server import serve
 from tests.support.streamlit_client import Session
 
 MIB = 1 << 20

@@ -13,6 +13,7 @@ from pathlib import Path
 from distributed import Client, Security
 
 from tests.support.forked import Process, started
+from tests.support.ports import free_port
 
 _PATIENCE = 60
 _ROOT = Path(__file__).parents[2]
@@ -190,11 +191,3 @@ def certificates(folder: Path) -> dict[str, str]:
         file.write_text(text)
         settings[f"distributed.comm.tls.{name}"] = str(file)
     return settings
-
-
-def free_port() -> int:
-    """A port that nobody listens on."""
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        port: int = taken.getsockname()[1]
-        return port

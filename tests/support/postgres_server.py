@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import shutil
-import socket
 import subprocess
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+from tests.support.ports import free_port
 
 PROGRAMS = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
 
@@ -18,10 +19,7 @@ class Server:
     """One server with its files in a folder that the user postgres may enter."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self._port = probe.getsockname()[1]
+        self._folder, self._port = folder, free_port()
         self._call("initdb", "-A", "trust", "-U", "postgres")
 
     @property

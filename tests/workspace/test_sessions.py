@@ -14,7 +14,7 @@ from streamlit.proto.WidgetStates_pb2 import WidgetState
 
 from dpcore.domain.schema import Schema
 from dpcore.service import Service
-from tests.browser.test_browser import SCHEMA_TEXT, Server, invented, serve
+from tests.support.app_server import SCHEMA_TEXT, Server, invented, serve
 from tests.support.identity_provider import Provider, cookies_of
 from tests.support.streamlit_client import Session
 
