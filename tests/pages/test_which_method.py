@@ -119,6 +119,15 @@ def test_chances_are_promised_with_what_the_promise_leaves_out() -> None:
     assert "stand out" not in " ".join(shapes.cautions)
 
 
+@pytest.mark.parametrize(("budget", "named"), [("0.05", True), ("0.1", False)])
+def test_a_forest_is_named_where_rows_times_epsilon_are_few(budget: str, named: bool) -> None:
+    wish = Wish(PREDICT, "died", part=Decimal(1))
+    told = advice.advise(wish, SCHEMA, quoted(add_ward(budget=budget), "ebm"))
+    assert (told.family, told.epsilon) == ("ebm", Decimal(budget))
+    assert any("a forest tells them apart better" in caution for caution in told.cautions) is named
+    assert "forest" in told.others
+
+
 def test_rows_are_those_that_a_first_look_told_with_noise() -> None:
     at = quoted(add_ward(budget="20"))
     wish, most = Wish(DESCRIBE, "died", group=Decimal("0.1"), part=Decimal(1)), SCHEMA.max_rows

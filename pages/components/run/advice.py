@@ -14,7 +14,7 @@ from dpcore.domain.columns import NumericColumn
 from dpcore.domain.labels import called
 from dpcore.domain.schema import Schema
 from dpcore.numerals import whole
-from dpcore.privacy.budgets import format_epsilon
+from dpcore.privacy.budgets import format_epsilon, row_epsilon
 from dpcore.released.noisy_counts import sum_tail
 from dpcore.released.plan import RunPlan
 from dpcore.report.spending import adds_sentence, fitting
@@ -27,6 +27,8 @@ COUNT, DESCRIBE, PREDICT, RELATE = "count", "describe", "predict", "relate"
 #: both sides of a chance, noise moves the chance by no more than 5 points.
 _CLEAR: Final = 3
 _CHANCE: Final = 20
+#: Epsilon times rows below which forests told people apart better than shape functions (``docs/benchmarks.md``).
+_FEW: Final = 100
 _WHY: Final = {
     "summaries": "A first look counts every column once, and whatever you ask of it later is free.",
     "rule_list": "A rule list is read aloud from the top: each rule names a group and its noisy chance.",
@@ -163,6 +165,8 @@ def advise(wish: Wish, schema: Schema, quoted: Callable[[Decimal], Quote], count
             cautions.append(_not_enough(seen, rows, quote, larger, wanted))
     if family == "ilp":
         cautions += _too_few(quote, rows)
+    if family == "ebm" and not _is_number(wish, schema) and _signal(quote.plan, rows) < _FEW:
+        cautions.append("For so few people at this ε, a forest tells them apart better than shape functions do.")
     about = (*_about(wish, schema, family), _rows(rows, counted))
     reasons = (_WHY[family], *about, _shown(wish, family, rows, quote), _costs(quote))
     target = wish.target if family not in ("summaries", "redescriptions") else ""
@@ -218,6 +222,12 @@ def group_needed(wish: Wish, family: str, plan: RunPlan) -> int:
 def _learned_percent(plan: RunPlan) -> int:
     """Of 100 people, those who are not set aside for checking the result."""
     return 100 - (plan.schema.holdout_percent if plan.part == "train" else 0)
+
+
+def _signal(plan: RunPlan, rows: int) -> float:
+    """How many rows the noise of the whole budget, spent on one count, is told from."""
+    each = row_epsilon(plan.epsilon, plan.schema.privacy_unit.max_rows_per_person)
+    return float(each) * rows * _learned_percent(plan) / 100
 
 
 def _rows(rows: int, counted: int | None) -> str:
