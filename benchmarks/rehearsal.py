@@ -18,6 +18,7 @@ from rich.table import Table
 from benchmarks.records import Record
 from benchmarks.rehearsal_data import CLASSES, FAMILIES, KINDS, LOOK, TABLES, VIEWS, WITH_TARGET, Measure, Real, real
 from dpcore.models.registry import get_learner
+from dpcore.rehearsal.outlook import REPEATS, is_steady
 from dpcore.rehearsal.running import invented_table, run_on, shape_for
 from dpcore.rehearsal.trust import close_from
 from dpcore.released.invented import Records
@@ -36,8 +37,6 @@ _FRESH_ROWS, _RUNS = 10_000, 2
 #: Private runs of each request beside rehearsals after a first look, each with other people set aside: runs
 #: differ, and of few people set aside those who are right are many or few by chance.
 _RUNS_OF_LOOKS = 8
-#: Rehearsals of each request after a first look, whose mean is told, as the planner does.
-_REHEARSALS_OF_LOOKS = 3
 _EARLIER_SEED, _FRESH = 55, 99
 #: How far off a rehearsal may be, in points.
 BAR = 5.0
@@ -105,20 +104,25 @@ def _cases(name: str, *, quick: bool, looks: bool) -> Iterator[Case]:
         for family in FAMILIES[own.kind]
         for epsilon in (_QUICK_EPSILONS if quick else _EPSILONS)
     }
-    repeats = _REHEARSALS_OF_LOOKS if looks else 1
+    repeats = REPEATS if looks else (1, 1)  # After a first look the mean is told, as the planner does.
     for known, releases in _looks(own) if looks else _knowledge(own):
         for (family, epsilon), values in private.items():
             rehearsed, close = _rehearsed(own, family, epsilon, releases, repeats)
             yield Case(name, known, family, epsilon, values, rehearsed, close, own.aside.unit, own.kind)
 
 
-def _rehearsed(own: Real, family: str, epsilon: str, releases: list[Release], repeats: int) -> tuple[float, bool]:
+def _rehearsed(
+    own: Real, family: str, epsilon: str, releases: list[Release], repeats: tuple[int, int]
+) -> tuple[float, bool]:
     """Mean of what rehearsals reach on fresh invented records; whether it is said to be close."""
     learner, plan = get_learner(family), own.plan(family, epsilon)
     shape = shape_for(learner, own.schema, plan, releases)
     frame, children = shape.draw(_FRESH_ROWS, _FRESH)
     fresh = Measure.on(own.kind, own.target, Records(shape.schema, {shape.schema.entity: frame, **children}))
-    reached = [fresh.of(family, run_on(learner, invented_table(shape, 1 + i), plan, 3 + i)[1]) for i in range(repeats)]
+    (fewest, most), reached = repeats, list[float]()
+    while len(reached) < fewest or (len(reached) < most and not is_steady(reached, own.aside.unit)):
+        turn = len(reached)
+        reached.append(fresh.of(family, run_on(learner, invented_table(shape, 1 + turn), plan, 3 + turn)[1]))
     least = close_from(shape, learner.family)
     return float(np.mean(reached)), least is not None and plan.epsilon >= least
 

@@ -26,7 +26,10 @@ from dpcore.released.plan import RunPlan
 from dpcore.released.release import Release
 
 EPSILONS: Final = tuple(map(Decimal, ("0.05", "0.1", "0.2", "0.5", "1", "2", "5", "10")))
-REPEATS: Final = 3
+#: Least and most repeats at one epsilon.
+REPEATS: Final = (3, 8)
+#: A mean is steady if its standard error is no more, as a share of all records; or of the spread of the target.
+_STEADY = 0.015
 #: Most runs of one outlook: it is made in the process that serves the pages.
 _MOST_RUNS = 100
 _FRESH_ROWS = 5_000
@@ -86,7 +89,7 @@ def outlook(
     delta: Decimal = Decimal(0),
     releases: Sequence[Release] = (),
     epsilons: Sequence[Decimal] = EPSILONS,
-    repeats: int = REPEATS,
+    repeats: tuple[int, int] = REPEATS,
     progress: Callable[[int, int], None],
 ) -> Outlook:
     """Rehearse a request at several epsilons.
@@ -99,8 +102,10 @@ def outlook(
         That of the request's plan: every epsilon is rehearsed in the same form.
     releases : sequence of Release
         Earlier releases of the data set, whose results shape the records.
+    repeats : tuple of int
+        The least and the most at one epsilon: as many as make its mean steady.
     progress : callable
-        Told how many of how many runs are done.
+        Told how many of how many runs are done; there are more if means are not steady.
 
     Raises
     ------
@@ -114,22 +119,28 @@ def outlook(
         for epsilon in sorted(epsilons)
         if (plan := _plan(learner, schema, target, epsilon, parameters, delta)) is not None
     ]
-    total = len(plans) * repeats
-    if not 0 < total <= _MOST_RUNS:
+    least, most = repeats
+    if not 0 < len(plans) * most <= _MOST_RUNS:
         raise RequestError(f"Choose values of ε for 1 to {_MOST_RUNS} runs.")
     shape = shape_for(learner, schema, plans[0], releases)
     fresh, quality, baseline = _measured(shape, learner.family)
+    numbers = learner.family.predicts_number(schema, target)
+    unit = baseline if numbers else 1.0
     values: dict[Decimal, list[float]] = {plan.price: [] for plan in plans}
-    done = 0
-    for repeat in range(repeats):
+    done, total = 0, len(plans) * least
+    for repeat in range(most):
+        asked = [plan for plan in plans if repeat < least or not is_steady(values[plan.price], unit)]
+        if not asked:
+            break
+        total += len(asked) if repeat >= least else 0
         table = invented_table(shape, _FIRST + repeat)
-        for plan in plans:
+        for plan in asked:
             _, model = run_on(learner, table, plan, _FIRST + repeat)
             values[plan.price].append(quality(learner.family.evidence(model).predicted(fresh)))
             done += 1
             progress(done, total)
     return Outlook(
-        "RMSE" if learner.family.predicts_number(schema, target) else "accuracy",
+        "RMSE" if numbers else "accuracy",
         tuple(Point(e, float(np.mean(v)), min(v), max(v)) for e, v in values.items()),
         baseline,
         None if shape.teacher is None else shape.teacher.ceiling,
@@ -168,6 +179,11 @@ def _measured(shape: Shape, family: ReleasedFamily) -> tuple[Records, Callable[[
 
 def _rmse(errors: Floats) -> float:
     return float(np.sqrt(np.mean(errors**2)))
+
+
+def is_steady(values: Sequence[float], unit: float) -> bool:
+    """Whether more repeats would hardly move the mean; ``unit`` is what its error is measured in."""
+    return len(values) < 2 or float(np.std(values, ddof=1)) / math.sqrt(len(values)) <= _STEADY * unit
 
 
 def steady(found: Outlook) -> tuple[float, ...]:

@@ -102,7 +102,7 @@ def test_what_follows_pairs_says_so_and_is_never_said_to_be_close(table, look):
         {"blocks": (1,)},
         releases=[look, tree],
         epsilons=[Decimal(1)],
-        repeats=1,
+        repeats=(1, 1),
         progress=lambda *_: None,
     )
     assert (made.paired, made.ceiling is not None, made.close_from) == (True, True, None)

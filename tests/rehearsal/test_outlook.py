@@ -8,6 +8,7 @@ import pytest
 from dpcore.errors import RequestError
 from dpcore.models.registry import get_learner
 from dpcore.rehearsal import EPSILONS, Outlook, Point, epsilon_for, outlook, shape_of
+from dpcore.rehearsal.outlook import is_steady
 from dpcore.rehearsal.trust import close_from
 from tests.rehearsal.test_shape import SCHEMA, released, shaped
 from tests.support.fake_learner import FakePairLearner
@@ -55,7 +56,7 @@ def test_quality_grows_with_epsilon(kind):
         "ill",
         parameters,
         epsilons=[Decimal("0.001"), Decimal(5)],
-        repeats=2,
+        repeats=(2, 2),
         progress=lambda *step: told.append(step),
     )
     first, last = made.points
@@ -64,6 +65,27 @@ def test_quality_grows_with_epsilon(kind):
     assert last.mean > first.mean + 0.05
     assert 0.45 < made.baseline < last.mean
     assert all(point.low <= point.mean <= point.high for point in made.points)
+
+
+def test_a_mean_that_is_not_steady_is_made_of_more_repeats():
+    """A forest of two random trees is good or bad by chance."""
+    told = []
+    made = outlook(
+        get_learner("forest"),
+        SMALL,
+        "ill",
+        {"trees": 2},
+        epsilons=[Decimal("0.05"), Decimal("0.1")],
+        repeats=(2, 6),
+        progress=lambda *step: told.append(step),
+    )
+    assert told[0] == (1, 4)
+    assert 4 < len(told) <= 12
+    assert told[-1] == (len(told), len(told))
+    assert all(point.low < point.mean < point.high for point in made.points)
+    assert is_steady([0.7, 0.71, 0.72], 1.0)
+    assert not is_steady([0.6, 0.7, 0.8], 1.0)
+    assert is_steady([0.6, 0.7, 0.8], 4.0), "what is far apart depends on the unit"
 
 
 def test_an_earlier_result_sets_the_ceiling():
@@ -75,7 +97,7 @@ def test_an_earlier_result_sets_the_ceiling():
         {},
         releases=[release],
         epsilons=[Decimal(2)],
-        repeats=1,
+        repeats=(1, 1),
         progress=lambda *_: None,
     )
     real = release.model["evaluation"]["accuracy"]["value"]
@@ -85,7 +107,9 @@ def test_an_earlier_result_sets_the_ceiling():
 
 
 def test_numbers_are_measured_by_their_error():
-    made = outlook(get_learner("ebm"), SMALL, "size", {}, epsilons=[Decimal(5)], repeats=1, progress=lambda *_: None)
+    made = outlook(
+        get_learner("ebm"), SMALL, "size", {}, epsilons=[Decimal(5)], repeats=(1, 1), progress=lambda *_: None
+    )
     assert made.measure == "RMSE"
     assert made.points[0].mean < made.baseline
 
@@ -97,7 +121,7 @@ def test_epsilons_that_are_too_small_are_left_out():
         "ill",
         {},
         epsilons=[Decimal("1e-9"), Decimal(1)],
-        repeats=1,
+        repeats=(1, 1),
         progress=lambda *_: None,
     )
     assert [point.epsilon for point in made.points] == [Decimal(1)]
@@ -105,7 +129,7 @@ def test_epsilons_that_are_too_small_are_left_out():
 
 def test_too_much_work_and_no_target_are_refused():
     with pytest.raises(RequestError, match="1 to 100 runs"):
-        outlook(get_learner("tree"), SMALL, "ill", {}, repeats=50, progress=lambda *_: None)
+        outlook(get_learner("tree"), SMALL, "ill", {}, repeats=(50, 50), progress=lambda *_: None)
     with pytest.raises(RequestError, match="predict nothing"):
         outlook(FakePairLearner(), SMALL, "", {}, progress=lambda *_: None)
 
