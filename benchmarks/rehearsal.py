@@ -83,28 +83,34 @@ class Case:
         return float(100 * abs(self.rehearsed - np.mean(self.private)) / self.unit)
 
 
-def run(data: Sequence[str] | None = None, *, quick: bool = False, looks: bool = False) -> Iterator[Case]:
+def run(
+    data: Sequence[str] | None = None, *, quick: bool = False, looks: bool = False, runs: int | None = None
+) -> Iterator[Case]:
     """Every case of the chosen data sets.
 
     Parameters
     ----------
     looks : bool
         Only those that see an earlier first look.
+    runs : int or None
+        Private runs and rehearsals of each of these requests, if not as many as usual.
     """
     for name in DATA_OF_LOOKS if looks else DATA:
         if name in (data or (_QUICK_DATA if quick else DATA_OF_LOOKS)):
-            yield from _cases(name, quick=quick, looks=looks)
+            yield from _cases(name, quick=quick, looks=looks, runs=runs)
 
 
-def _cases(name: str, *, quick: bool, looks: bool) -> Iterator[Case]:
+def _cases(name: str, *, quick: bool, looks: bool, runs: int | None) -> Iterator[Case]:
     own = real(name)
-    splits = [own, *(real(name, again) for again in range(1, _RUNS_OF_LOOKS))] if looks else [own] * _RUNS
+    times = runs or _RUNS_OF_LOOKS
+    splits = [own, *(real(name, again) for again in range(1, times))] if looks else [own] * _RUNS
     private = {
         (family, epsilon): tuple(split.measured(family, epsilon, 100 + i) for i, split in enumerate(splits))
         for family in FAMILIES[own.kind]
         for epsilon in (_QUICK_EPSILONS if quick else _EPSILONS)
     }
-    repeats = REPEATS if looks else (1, 1)  # After a first look the mean is told, as the planner does.
+    often = (runs, runs) if runs else REPEATS
+    repeats = often if looks else (1, 1)  # After a first look the mean is told, as the planner does.
     for known, releases in _looks(own) if looks else _knowledge(own):
         for (family, epsilon), values in private.items():
             rehearsed, close = _rehearsed(own, family, epsilon, releases, repeats)

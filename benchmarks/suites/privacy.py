@@ -35,10 +35,13 @@ def rehearsal_command(
     quick: Annotated[bool, typer.Option("--quick", help="Two data sets and one epsilon: under a minute.")] = False,
     data: Data = None,
     looks: Annotated[bool, typer.Option("--looks", help="Only rehearsals after a first look.")] = False,
+    runs: Annotated[
+        int | None, typer.Option(min=2, help="Of each of these, so many private runs and as many rehearsals.")
+    ] = None,
 ) -> None:
     """Whether what rehearsals reach tells what private runs reach, on public data sets."""
     check_known("data set", data, rehearsal.DATA_OF_LOOKS if looks else rehearsal.DATA)
-    cases = list(rehearsal.run(data, quick=quick, looks=looks))
+    cases = list(rehearsal.run(data, quick=quick, looks=looks, runs=runs))
     report.show(rehearsal.cases_table(cases))
     report.records += rehearsal.records(cases)
     report.show(table_of("How far off rehearsals are", report.records))
