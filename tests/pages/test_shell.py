@@ -22,6 +22,7 @@ with warnings.catch_warnings(record=True):  # It announces what a later version 
 
 PAGE = (Path(file_util.get_static_dir()) / "index.html").read_text(encoding="utf-8")
 LINK = re.compile(r'<link rel="stylesheet" href="\./(style-[0-9a-f]{16}\.css)">')
+SCRIPT = re.compile(r'<script src="\./(mend-[0-9a-f]{16}\.js)"></script>')
 
 
 async def _page(request: Request) -> Response:
@@ -59,6 +60,10 @@ def test_every_page_names_the_sheet_behind_the_styles_of_its_head(client, path, 
     assert sheet.text == (ASSETS / "style.css").read_text(encoding="utf-8")
     assert sheet.headers["content-type"].startswith("text/css")
     assert "immutable" in sheet.headers["cache-control"]
+    [named] = SCRIPT.findall(answer.text)
+    script = client.get(urljoin(path, named))
+    assert script.text == (ASSETS / "mend.js").read_text(encoding="utf-8")
+    assert script.headers["content-type"].startswith("text/javascript")
 
 
 @pytest.mark.parametrize("path", ["/data.json", "/health"])

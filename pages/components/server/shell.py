@@ -1,4 +1,4 @@
-"""The empty page that a browser gets first: with the style sheet and the name of the application.
+"""The empty page that a browser gets first: with the style sheet, the name of the application and what mends it.
 
 Written by a script of Streamlit the sheet would come with a piece of the page that browsers fetch
 by themselves: on a busy machine seconds after the first words, which have no colours until then,
@@ -15,14 +15,21 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from pages.components.kit.texts import ASSETS
 
-_SHEET = (ASSETS / "style.css").read_bytes()
-#: Another sheet has another name, so that no browser keeps an old one.
-_NAME = f"style-{sha256(_SHEET).hexdigest()[:16]}.css"
+
+def _named(file: str) -> tuple[str, bytes]:
+    """A name for a file and its content: another content has another name, so that no browser keeps an old one."""
+    content, (stem, ending) = (ASSETS / file).read_bytes(), file.split(".")
+    return f"{stem}-{sha256(content).hexdigest()[:16]}.{ending}", content
+
+
+_STYLE, _SHEET = _named("style.css")
+_MEND, _SCRIPT = _named("mend.js")
+_FILES = {_STYLE: (_SHEET, "text/css"), _MEND: (_SCRIPT, "text/javascript")}
 _FOR_EVER = {"Cache-Control": "public, max-age=31536000, immutable"}
 #: The sheet stands behind Streamlit's own styles, over which it wins, and before what pages write.
 _BEFORE = b'<div id="root">'
 _CHANGES = (
-    (_BEFORE, f'<link rel="stylesheet" href="./{_NAME}">'.encode() + _BEFORE),
+    (_BEFORE, f'<link rel="stylesheet" href="./{_STYLE}"><script src="./{_MEND}"></script>'.encode() + _BEFORE),
     (b"<title>Streamlit</title>", b"<title>Frostglass</title>"),
 )
 #: Folders in which there are no pages.
@@ -32,14 +39,16 @@ _SHORTENED = (b"if-none-match", b"if-modified-since", b"range", b"accept-encodin
 
 
 class Shell:
-    """A layer around the application that changes the first page, whatever its address, and has the sheet."""
+    """A layer around the application that changes the first page, whatever its address, and has what it names."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http" and scope["path"].endswith(f"/{_NAME}"):
-            await Response(_SHEET, media_type="text/css", headers=_FOR_EVER)(scope, receive, send)
+        name = scope["path"].rpartition("/")[2] if scope["type"] == "http" else ""
+        if name in _FILES:
+            content, kind = _FILES[name]
+            await Response(content, media_type=kind, headers=_FOR_EVER)(scope, receive, send)
         elif scope["type"] != "http" or not _may_be_page(scope["path"]):
             await self._app(scope, receive, send)
         else:
