@@ -59,3 +59,22 @@ def test_what_is_no_prose_is_sent_as_it_is() -> None:
     queue.enqueue(message)
     [sent] = queue.flush()
     assert sent.delta.new_element.code.code_text == PARTED
+
+
+def session(page: str, *parts: str) -> ForwardMsg:
+    message = ForwardMsg()
+    message.new_session.page_script_hash = page
+    message.metadata.run.fragment_ids.extend(parts)
+    return message
+
+
+def test_the_run_of_a_part_is_on_the_page_that_was_drawn_last_whatever_its_browser_said() -> None:
+    queue, drawn = Delivery(), ForwardMsg()
+    queue.enqueue(session("unknown yet", "meter"))
+    queue.enqueue(session("main"))
+    drawn.navigation.page_script_hash = "rules"
+    queue.enqueue(drawn)
+    for page, parts in (("main", ["meter"]), ("", ["meter", "picture"]), ("elsewhere", [])):
+        queue.enqueue(session(page, *parts))
+    told = [message.new_session.page_script_hash for message in queue.flush() if message.HasField("new_session")]
+    assert told == ["unknown yet", "main", "rules", "rules", "elsewhere"]

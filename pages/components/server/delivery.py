@@ -1,4 +1,4 @@
-"""What waits to be sent to a browser: set as prose is set, and with the end of each part's run as it was."""
+"""What waits to be sent to a browser: set as prose is set, and with runs of parts told as what they are."""
 
 from __future__ import annotations
 
@@ -13,14 +13,27 @@ _PROSE = ("markdown", "html", "alert", "heading")
 
 
 class Delivery(ForwardMsgQueue):
-    """Messages to one browser: signs keep their numbers, and the end of a part's run is told as it was.
+    """Messages to one browser: signs keep their numbers, and runs of parts are told as what they are.
 
     A browser removes what a run has not drawn again once it hears that the run went well. If
     another part starts before that was sent, Streamlit tells it that the run was broken off,
     although all that the run drew is sent: what was there before would stay on the page.
+
+    A browser clears a page when it hears that the next run is one of another page. A part's run is said to be on the
+    page that the browser named when it asked: a slow one may not have known yet where it is, or be elsewhere by now.
+    Then nearly all is gone, and a message about a place that was there ends the page.
     """
 
+    def __init__(self) -> None:
+        super().__init__()
+        #: The page that was drawn last.
+        self._page = ""
+
     def enqueue(self, msg: ForwardMsg) -> None:
+        if msg.WhichOneof("type") == "navigation":
+            self._page = msg.navigation.page_script_hash
+        elif msg.WhichOneof("type") == "new_session" and msg.metadata.run.fragment_ids and self._page:
+            msg.new_session.page_script_hash = self._page
         kind = msg.delta.new_element.WhichOneof("type") if msg.WhichOneof("type") == "delta" else None
         if kind in _PROSE:
             piece = getattr(msg.delta.new_element, kind)
