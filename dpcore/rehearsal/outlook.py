@@ -127,12 +127,12 @@ def outlook(
     numbers = learner.family.predicts_number(schema, target)
     unit = baseline if numbers else 1.0
     values: dict[Decimal, list[float]] = {plan.price: [] for plan in plans}
-    done, total = 0, len(plans) * least
+    done = 0
     for repeat in range(most):
         asked = [plan for plan in plans if repeat < least or not is_steady(values[plan.price], unit)]
         if not asked:
             break
-        total += len(asked) if repeat >= least else 0
+        total = max(len(plans) * least, done + len(asked))
         table = invented_table(shape, _FIRST + repeat)
         for plan in asked:
             _, model = run_on(learner, table, plan, _FIRST + repeat)

@@ -134,7 +134,8 @@ def ward(stored: Store) -> Server:
 
 
 @pytest.fixture
-def server(tmp_path: Path) -> Iterator[Server]:
+def untouched(tmp_path: Path) -> Iterator[Server]:
+    """A server of the test's own, as a first visit finds it: one data set, no results."""
     home = tmp_path / "home"
     with Service(home=home, workers=0) as service:
         service.add_dataset(invented(), Schema.from_text(SCHEMA_TEXT), budget=Decimal(2), public=True)

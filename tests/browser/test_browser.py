@@ -134,14 +134,14 @@ def test_shapes_from_the_form_to_one_case(page: Page, ward: Server) -> None:
 
 
 @pytest.mark.slow
-def test_methods_are_compared_without_spending(page: Page, server: Server) -> None:
-    open_tree(page, server)
+def test_methods_are_compared_without_spending(page: Page, untouched: Server) -> None:
+    open_tree(page, untouched)
     page.get_by_text("Compare methods on these public data").click()
     at_work = page.get_by_role("table").or_(page.get_by_role("progressbar"))
     click_until(page.get_by_role("button", name="Compare methods"), at_work)
     expect(page.get_by_role("table").last).to_contain_text("Tree: Exact lookahead", timeout=3 * WAIT)
     expect(page.get_by_label(re.compile("Accuracy on people set aside"))).to_have_count(1)
-    assert spent(server) == (0, 0, 0)
+    assert spent(untouched) == (0, 0, 0)
 
 
 @pytest.mark.slow
@@ -171,11 +171,11 @@ def test_a_wrong_upload_gives_a_sentence(page: Page, shared: Server, tmp_path: P
 
 
 @pytest.mark.slow
-def test_storing_twice_stores_once_and_says_so(page: Page, server: Server, tmp_path: Path) -> None:
+def test_storing_twice_stores_once_and_says_so(page: Page, untouched: Server, tmp_path: Path) -> None:
     file = tmp_path / "large.csv"
     invented(400_000).to_csv(file, index=False)
     schema = SCHEMA_TEXT.replace("name: ward", "name: large").replace("3000", "1000000")
-    page.goto(f"{server.url}/custodian")
+    page.goto(f"{untouched.url}/custodian")
     page.locator("input[type=file]").set_input_files(file)
     page.get_by_text("Write or bring a schema").click()
     page.get_by_label("Schema (YAML or JSON)").fill(schema)
@@ -185,6 +185,6 @@ def test_storing_twice_stores_once_and_says_so(page: Page, server: Server, tmp_p
     page.wait_for_timeout(2000)
     expect(page.get_by_text("'large' is stored")).to_be_visible()
     expect(page.get_by_text("Nothing was stored")).to_have_count(0)
-    with server.service() as service:
+    with untouched.service() as service:
         assert [info.name for info in service.datasets()] == ["ward", "large"]
-    assert not list((server.home / "incoming").iterdir())
+    assert not list((untouched.home / "incoming").iterdir())

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
 from decimal import Decimal
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from dpcore.domain.schema import Schema
-from dpcore.service import Service
 from dpcore.workspace.requests import RunRequest
 from tests.browser.steps import go, settled
-from tests.support.app_server import SCHEMA_TEXT, Server, invented, serve
+from tests.support.app_server import Server
 
 _ROW = 35
 
@@ -29,16 +25,6 @@ def server(ward: Server) -> Server:
             request = RunRequest(dataset_id=dataset, algorithm=algorithm, target="died", epsilon=Decimal("0.5"))
             assert service.run(service.submit(request, os.urandom(8).hex())).state == "done"
     return ward
-
-
-@pytest.fixture
-def alone(tmp_path: Path) -> Iterator[Server]:
-    """What a first visit finds: one data set, no results."""
-    home = tmp_path / "home"
-    with Service(home=home, workers=0) as service:
-        service.add_dataset(invented(), Schema.from_text(SCHEMA_TEXT), budget=Decimal(2), public=True)
-    with serve(home) as running:
-        yield running
 
 
 def tick(table: Locator, row: int) -> None:
@@ -64,11 +50,11 @@ def test_two_results_are_compared_in_three_clicks(page: Page, server: Server) ->
     expect(page.get_by_role("table", name="Certificates")).to_be_hidden()
 
 
-def test_from_the_first_visit_to_a_result_in_six_clicks(browser: Browser, alone: Server) -> None:
+def test_from_the_first_visit_to_a_result_in_six_clicks(browser: Browser, untouched: Server) -> None:
     """By the tour and the page that proposes a method; two minutes are far more than it takes."""
     context = browser.new_context(viewport={"width": 1360, "height": 900}, reduced_motion="reduce")
     page, clicks = context.new_page(), 0
-    page.goto(alone.url)
+    page.goto(untouched.url)
     for name in ("Which method? Help me choose", "Set this run up", "Review and spend", "Run and spend"):
         button = page.get_by_role("button", name=name)
         expect(button).to_be_enabled()
