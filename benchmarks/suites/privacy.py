@@ -40,6 +40,8 @@ def rehearsal_command(
     ] = None,
 ) -> None:
     """Whether what rehearsals reach tells what private runs reach, on public data sets."""
+    if runs is not None and not looks:
+        raise typer.BadParameter("--runs goes with --looks")
     check_known("data set", data, rehearsal.DATA_OF_LOOKS if looks else rehearsal.DATA)
     cases = list(rehearsal.run(data, quick=quick, looks=looks, runs=runs))
     report.show(rehearsal.cases_table(cases))

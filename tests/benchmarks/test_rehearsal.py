@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from typer.testing import CliRunner
 
 from benchmarks import rehearsal_data
+from benchmarks.__main__ import app
 from benchmarks.datasets import BenchData
 from benchmarks.rehearsal_data import Measure, real
 from dpcore.domain.schema import Schema
@@ -49,3 +51,9 @@ def test_redescriptions_are_measured_exactly_on_other_people(made_up: pd.DataFra
     swapped = own.aside.records.main.assign(c=own.aside.records.main["b"].to_numpy())
     others = Records(own.schema, {own.schema.entity: swapped})
     assert Measure.on(own.kind, own.target, others).of("redescriptions", model) < 0.7
+
+
+def test_more_runs_are_of_rehearsals_after_a_first_look_alone() -> None:
+    outcome = CliRunner().invoke(app, ["rehearsal", "--runs", "3"])
+    assert outcome.exit_code == 2
+    assert "goes with --looks" in outcome.output
