@@ -11,7 +11,7 @@ from dpcore.models.ebm.released.words import EBMWords
 from dpcore.plots.ebm_bars import category_figure
 from dpcore.plots.ebm_numbers import number_figure
 from dpcore.plots.ebm_pair import pair_figure
-from dpcore.plots.style import INK, clear_layout, colour, safe, shorten
+from dpcore.plots.style import GRID, INK, colour, lay_out, safe, shorten
 
 #: Most bars of importances; the table holds the rest.
 MOST_TERMS = 15
@@ -100,24 +100,28 @@ def importance_figure(words: EBMWords, most: int = MOST_TERMS) -> go.Figure:
             showlegend=False,
         )
     )
-    figure.update_layout(
-        clear_layout(),
+    lay_out(
+        figure,
+        {
+            "title": {"text": _average_title(words), "standoff": 12},
+            "gridcolor": GRID,
+            "fixedrange": True,
+            "range": [0, 1.3 * max(right, default=1.0)],
+            "automargin": True,
+        },
+        {
+            "autorange": "reversed",
+            "automargin": True,
+            "fixedrange": True,
+            "ticksuffix": "  ",
+            "tickvals": rows,
+            "ticktext": labels,
+        },
         height=110 + 32 * len(terms),
         dragmode=False,
         showlegend=True,
         margin={"l": 10, "r": 30, "t": 30, "b": 50},
         legend={"orientation": "h", "y": 1.0, "yanchor": "bottom"},
-    )
-    reach = max(right, default=1.0)
-    figure.update_xaxes(
-        title={"text": _average_title(words), "standoff": 12},
-        gridcolor="#dee2e6",
-        fixedrange=True,
-        range=[0, 1.3 * reach],
-        automargin=True,
-    )
-    figure.update_yaxes(
-        autorange="reversed", automargin=True, fixedrange=True, ticksuffix="  ", tickvals=rows, ticktext=labels
     )
     return figure
 

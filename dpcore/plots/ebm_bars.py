@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -12,7 +13,7 @@ from dpcore.models.ebm.released.model import Term
 from dpcore.models.ebm.released.words import EBMWords
 from dpcore.plots.ebm_details import details, noisy_count, score_limits, score_ticks, title
 from dpcore.plots.palette import faded
-from dpcore.plots.style import INK, SOFT, clear_layout, colour, safe, shorten
+from dpcore.plots.style import GRID, INK, SOFT, colour, lay_out, safe, shorten
 from dpcore.released.evaluation import Z95
 
 #: Most bars; the table holds the rest.
@@ -40,8 +41,28 @@ def category_figure(words: EBMWords, term: Term, outputs: Sequence[int], truth: 
     for trace in _counts(words, term, outputs, truth, bins):
         figure.add_trace(trace, row=1, col=2)
     rows = len(bins) * (22 + 16 * len(outputs))
-    figure.update_layout(
-        clear_layout(),
+    up = {
+        "autorange": "reversed",
+        "automargin": True,
+        "fixedrange": True,
+        "ticklabelstandoff": 10,
+        "tickvals": list(range(len(bins))),
+        "ticktext": labels,
+    }
+    across = {
+        "gridcolor": GRID,
+        "zerolinecolor": SOFT,
+        "zerolinewidth": 1.5,
+        "fixedrange": True,
+        "automargin": True,
+        "tickangle": 0,
+    }
+    lay_out(
+        figure,
+        {**_score_axis(words, term, outputs), **across},
+        up,
+        xaxis2={"title": {"text": "noisy<br>records", "standoff": 14}, "nticks": 3, "tickformat": ",d", **across},
+        yaxis2=up,
         height=150 + rows,
         dragmode=False,
         hovermode="closest",
@@ -51,7 +72,6 @@ def category_figure(words: EBMWords, term: Term, outputs: Sequence[int], truth: 
         bargap=0.3,
         legend={"orientation": "h", "y": 1.0, "yanchor": "bottom", "traceorder": "normal"},
     )
-    _axes(figure, words, term, outputs, bins, labels)
     return figure
 
 
@@ -60,39 +80,14 @@ def _room(term: Term, bins: list[int]) -> int:
     return max(_NARROWEST, _PER_SIGN * max(len(noisy_count(term, code)) + _AHEAD for code in bins))
 
 
-def _axes(
-    figure: go.Figure,
-    words: EBMWords,
-    term: Term,
-    outputs: Sequence[int],
-    bins: list[int],
-    labels: list[str],
-) -> None:
+def _score_axis(words: EBMWords, term: Term, outputs: Sequence[int]) -> dict[str, Any]:
     limits = score_limits(term, outputs)
     ticks = score_ticks(words, *limits, about=3)
     heading = title(words, outputs)
     if words.model.task == "binary":
         ticks["ticktext"] = [text.replace(" (odds ", "<br>").removesuffix(")") for text in ticks["ticktext"]]
         heading += "<br>(×: as a factor of the odds)"
-    figure.update_xaxes(
-        title={"text": heading, "standoff": 14},
-        range=list(limits),
-        **ticks,
-        row=1,
-        col=1,
-    )
-    figure.update_xaxes(title={"text": "noisy<br>records", "standoff": 14}, nticks=3, tickformat=",d", row=1, col=2)
-    figure.update_xaxes(
-        gridcolor="#dee2e6", zerolinecolor=SOFT, zerolinewidth=1.5, fixedrange=True, automargin=True, tickangle=0
-    )
-    figure.update_yaxes(
-        autorange="reversed",
-        automargin=True,
-        fixedrange=True,
-        ticklabelstandoff=10,
-        tickvals=list(range(len(bins))),
-        ticktext=labels,
-    )
+    return {"title": {"text": heading, "standoff": 14}, "range": list(limits), **ticks}
 
 
 def _scores(

@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 from dpcore.models.ebm.released.model import Contribution
 from dpcore.models.ebm.released.words import EBMWords
 from dpcore.numerals import minus, percent
-from dpcore.plots.style import INK, SOFT, clear_layout, safe, shorten
+from dpcore.plots.style import GRID, INK, SOFT, lay_out, safe, shorten
 from dpcore.plots.ticks import nice_ticks
 from dpcore.released.cases import NOT_KNOWN
 from dpcore.released.evaluation import Z95
@@ -82,31 +82,31 @@ def case_figure(words: EBMWords, contributions: Sequence[Contribution], output: 
     figure = go.Figure([_bars(words, steps), _connectors(steps), _sums(words, steps)])
     figure.add_trace(_amounts(words, steps))
     limits = _limits(steps)
-    figure.update_layout(
-        clear_layout(),
+    lay_out(
+        figure,
+        {
+            "title": {"text": _title(words, output), "standoff": 14},
+            "automargin": True,
+            "tickangle": 0,
+            "range": list(limits),
+            "gridcolor": GRID,
+            "zerolinecolor": SOFT,
+            "fixedrange": True,
+            **_ticks(words, *limits),
+        },
+        {
+            "autorange": "reversed",
+            "automargin": True,
+            "fixedrange": True,
+            "ticksuffix": "  ",
+            "tickvals": rows,
+            "ticktext": [safe(shorten(step.name, 48)) for step in steps],
+        },
         height=110 + 34 * len(steps),
         dragmode=False,
         showlegend=False,
         margin={"l": 10, "r": 20, "t": 10, "b": 60},
         bargap=0.35,
-    )
-    figure.update_xaxes(
-        title={"text": _title(words, output), "standoff": 14},
-        automargin=True,
-        tickangle=0,
-        range=list(limits),
-        gridcolor="#dee2e6",
-        zerolinecolor=SOFT,
-        fixedrange=True,
-        **_ticks(words, *limits),
-    )
-    figure.update_yaxes(
-        autorange="reversed",
-        automargin=True,
-        fixedrange=True,
-        ticksuffix="  ",
-        tickvals=rows,
-        ticktext=[safe(shorten(step.name, 48)) for step in steps],
     )
     return figure
 

@@ -19,7 +19,7 @@ from dpcore.models.ebm.released.words import EBMWords
 from dpcore.numerals import minus, whole
 from dpcore.plots.ebm_details import axis_title, details, score_limits, score_ticks, title
 from dpcore.plots.palette import faded
-from dpcore.plots.style import DASHES, FAINT, INK, SOFT, SYMBOLS, clear_layout, colour, safe
+from dpcore.plots.style import DASHES, FAINT, GRID, INK, SOFT, SYMBOLS, colour, lay_out, safe
 from dpcore.plots.ticks import nice_ticks
 from dpcore.released.evaluation import Z95
 
@@ -61,8 +61,30 @@ class _Drawing:
             figure.add_trace(trace, row=1, col=1)
         for trace in self._lower():
             figure.add_trace(trace, row=2, col=1)
-        figure.update_layout(
-            clear_layout(),
+        marks, length = nice_ticks(self._start, self._end), self._end - self._start
+        across = {
+            "range": [self._start - 0.02 * length, self._missing + 0.1 * length],
+            "tickvals": [*marks, self._missing],
+            "ticktext": [minus(f"{mark:,g}") for mark in marks] + ["missing"],
+            "gridcolor": "#e9eef0",
+            "fixedrange": True,
+            "zeroline": False,
+            "tickangle": 0,
+        }
+        up = {
+            "gridcolor": GRID,
+            "zerolinecolor": SOFT,
+            "zerolinewidth": 1.5,
+            "automargin": True,
+            "fixedrange": True,
+        }
+        ticks = score_ticks(self._words, *self._limits)
+        lay_out(
+            figure,
+            across,
+            {"title": title(self._words, self._outputs), "range": list(self._limits), **ticks, **up},
+            xaxis2={"title": axis_title(self._column), **across},
+            yaxis2={"title": "noisy records<br>per unit", "nticks": 4, **up},
             height=520,
             dragmode=False,
             hovermode="closest",
@@ -71,33 +93,8 @@ class _Drawing:
             showlegend=len(self._outputs) > 1,
             legend={"orientation": "h", "y": 1.02, "yanchor": "bottom"},
         )
-        self._axes(figure)
-        return figure
-
-    def _axes(self, figure: go.Figure) -> None:
-        marks = nice_ticks(self._start, self._end)
-        figure.update_xaxes(
-            range=[self._start - 0.02 * (self._end - self._start), self._missing + 0.1 * (self._end - self._start)],
-            tickvals=[*marks, self._missing],
-            ticktext=[minus(f"{mark:,g}") for mark in marks] + ["missing"],
-            gridcolor="#e9eef0",
-            fixedrange=True,
-            zeroline=False,
-            tickangle=0,
-        )
-        figure.update_xaxes(title=axis_title(self._column), row=2, col=1)
-        figure.update_yaxes(
-            title=title(self._words, self._outputs),
-            range=list(self._limits),
-            **score_ticks(self._words, *self._limits),
-            row=1,
-            col=1,
-        )
-        figure.update_yaxes(title="noisy records<br>per unit", nticks=4, row=2, col=1)
-        figure.update_yaxes(
-            gridcolor="#dee2e6", zerolinecolor=SOFT, zerolinewidth=1.5, automargin=True, fixedrange=True
-        )
         figure.add_vline((self._end + self._missing) / 2, line={"color": FAINT, "dash": "dot", "width": 1.5})
+        return figure
 
     # Scores
 

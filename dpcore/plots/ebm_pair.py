@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from dpcore.models.ebm.released.model import Term
 from dpcore.models.ebm.released.words import EBMWords, bin_names
 from dpcore.plots.ebm_details import axis_title, details, score_ticks, title
-from dpcore.plots.style import INK, clear_layout, safe, shorten
+from dpcore.plots.style import INK, lay_out, safe, shorten
 from dpcore.released.evaluation import Z95
 
 #: Orange takes away, blue-green adds; both deepen with the amount, and cells carry signs that
@@ -50,24 +50,28 @@ def pair_figure(words: EBMWords, term: Term, output: int, truth: Sequence[int] |
         )
     )
     figure.add_trace(_numbers(words, term, output))
-    figure.update_layout(
-        clear_layout(),
+    up, right = (
+        {
+            "title": axis_title(words.schema.column(term.axes[side].column)),
+            "automargin": True,
+            "tickvals": list(range(shape[side])),
+            "ticktext": sides[side],
+            "showgrid": False,
+            "zeroline": False,
+            "fixedrange": True,
+            "range": [-0.5, shape[side] - 0.5],
+        }
+        for side in (0, 1)
+    )
+    lay_out(
+        figure,
+        right,
+        up,
         height=200 + 40 * min(shape[0], 12),
         dragmode=False,
         margin={"l": 10, "r": 10, "t": 20, "b": 60},
         showlegend=False,
     )
-    for update, side in ((figure.update_yaxes, 0), (figure.update_xaxes, 1)):
-        update(
-            title=axis_title(words.schema.column(term.axes[side].column)),
-            automargin=True,
-            tickvals=list(range(shape[side])),
-            ticktext=sides[side],
-            showgrid=False,
-            zeroline=False,
-            fixedrange=True,
-            range=[-0.5, shape[side] - 0.5],
-        )
     return figure
 
 

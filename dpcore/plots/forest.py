@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 
 from dpcore.models.trees.released.column_use import ColumnUse
 from dpcore.numerals import percent
-from dpcore.plots.style import INK, SOFT, clear_layout, colour, glyph, safe, shorten
+from dpcore.plots.style import GRID, INK, SOFT, colour, glyph, lay_out, safe, shorten
 
 _MOST_COLUMNS = 15
 #: The bar of trees whose prediction depends on what is not known of a case.
@@ -20,6 +20,7 @@ def columns_used_figure(used: Sequence[ColumnUse]) -> go.Figure:
     """How much the questions about each column tell: one bar each, with a mark for what chance alone would tell."""
     shown = used[:_MOST_COLUMNS]
     names = [safe(shorten(use.column, 40)) for use in shown]
+    ends = [max(use.told, use.by_chance) for use in shown]
     figure = _bars(
         names,
         [use.told for use in shown],
@@ -27,6 +28,7 @@ def columns_used_figure(used: Sequence[ColumnUse]) -> go.Figure:
         [colour(0) if use.clear else SOFT for use in shown],
         title="share of the differences that questions about it tell",
         tickformat=".1%",
+        range=[0, 1.2 * max(ends, default=0.0) or 1],
     )
     figure.add_trace(
         go.Scatter(
@@ -39,7 +41,6 @@ def columns_used_figure(used: Sequence[ColumnUse]) -> go.Figure:
             hovertemplate="%{y}: up to %{hovertext} by chance<extra></extra>",
         )
     )
-    ends = [max(use.told, use.by_chance) for use in shown]
     figure.add_trace(
         go.Scatter(
             x=ends,
@@ -53,8 +54,6 @@ def columns_used_figure(used: Sequence[ColumnUse]) -> go.Figure:
     figure.data[0].update(
         hovertext=[percent(use.told) for use in shown], hovertemplate="%{y}: %{hovertext}<extra></extra>"
     )
-    figure.update_layout(showlegend=False)
-    figure.update_xaxes(range=[0, 1.2 * max(ends, default=0.0) or 1])
     return figure
 
 
@@ -83,11 +82,9 @@ def votes_figure(classes: Sequence[str], ballots: Sequence[Sequence[int]]) -> go
     if open_votes:
         names, counts, shades = [*names, OPEN_VOTE], [*counts, open_votes], [*shades, SOFT]
     told = [f"{count} of {len(ballots)} trees" for count in counts]
-    figure = _bars(names, counts, told, shades, title="trees that predict it")
-    step = max(1, len(ballots) // 10)
-    ticks = list(range(0, len(ballots) + 1, step))
-    figure.update_xaxes(range=[0, len(ballots) * 1.18], tickvals=ticks)
-    return figure
+    ticks = list(range(0, len(ballots) + 1, max(1, len(ballots) // 10)))
+    span = [0, len(ballots) * 1.18]
+    return _bars(names, counts, told, shades, title="trees that predict it", range=span, tickvals=ticks)
 
 
 def votes_alt(classes: Sequence[str], ballots: Sequence[Sequence[int]]) -> str:
@@ -124,12 +121,13 @@ def _bars(
             hovertemplate="%{y}: %{text}<extra></extra>",
         )
     )
-    figure.update_layout(
-        clear_layout(),
+    lay_out(
+        figure,
+        {"title": title, "gridcolor": GRID, "fixedrange": True, "rangemode": "tozero", **axis},
+        {"autorange": "reversed", "automargin": True, "fixedrange": True, "ticksuffix": "  "},
         height=80 + 36 * len(labels),
         margin={"l": 10, "r": 60, "t": 10, "b": 50},
         dragmode=False,
+        showlegend=False,
     )
-    figure.update_xaxes(title=title, gridcolor="#dee2e6", fixedrange=True, rangemode="tozero", **axis)
-    figure.update_yaxes(autorange="reversed", automargin=True, fixedrange=True, ticksuffix="  ")
     return figure

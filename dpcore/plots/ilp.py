@@ -10,7 +10,7 @@ from dpcore.models.ilp.released.model import ILPModel
 from dpcore.models.ilp.released.words import clause_words, one_row, rows_in_words
 from dpcore.models.released import parse_model
 from dpcore.numerals import whole
-from dpcore.plots.style import FAINT, clear_layout, colour, safe, shorten
+from dpcore.plots.style import FAINT, colour, lay_out, safe, shorten
 from dpcore.privacy.budgets import format_epsilon
 from dpcore.released.noisy_counts import NOISE_ALONE, told_share
 from dpcore.released.release import Release
@@ -114,17 +114,17 @@ def ilp_figure(release: Release) -> go.Figure:
                 hovertemplate="%{y}: %{hovertext}<extra>%{fullData.name}</extra>",
             )
         )
-    figure.update_layout(
-        clear_layout(),
+    rows = safe(rows_in_words(release.domain))
+    lay_out(
+        figure,
+        {"title": f"noisy number of {rows}", "gridcolor": FAINT, "zerolinecolor": FAINT},
+        {"autorange": "reversed", "automargin": True},
         height=120 + 62 * len(texts),
         barmode="group",
         bargap=0.35,
         margin={"l": 10, "r": 20, "t": 36, "b": 50},
         legend={"orientation": "h", "y": 1.0, "yanchor": "bottom", "traceorder": "normal"},
     )
-    rows = safe(rows_in_words(release.domain))
-    figure.update_xaxes(title=f"noisy number of {rows}", gridcolor=FAINT, zerolinecolor=FAINT)
-    figure.update_yaxes(autorange="reversed", automargin=True)
     return figure
 
 

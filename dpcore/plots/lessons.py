@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
-from typing import Any
+from typing import Any, Final
 
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
@@ -14,7 +14,7 @@ from dpcore.lessons.composition import Averages, Costs
 from dpcore.lessons.neighbours import Neighbours
 from dpcore.lessons.odds import Odds, shown_chance, worst_odds
 from dpcore.numerals import whole
-from dpcore.plots.style import GRID, INK, SOFT, SYMBOLS, clear_layout, colour
+from dpcore.plots.style import GRID, INK, SOFT, SYMBOLS, colour, lay_out
 from dpcore.privacy.budgets import format_epsilon
 
 _BAND = "rgba(143, 195, 210, 0.35)"
@@ -22,18 +22,25 @@ _BAND = "rgba(143, 195, 210, 0.35)"
 _BEFORE = tuple(step / 200 for step in range(1, 200))
 
 
-def lesson_layout(figure: go.Figure, height: int, **more: Any) -> None:
-    """Room for a legend above, grid, and no dragging."""
-    figure.update_layout(
-        clear_layout(),
+#: Axes of every lesson: a grid, and no dragging.
+ACROSS: Final = {"gridcolor": GRID, "zerolinecolor": SOFT, "fixedrange": True}
+UPWARDS: Final = {"gridcolor": GRID, "zerolinecolor": GRID, "fixedrange": True, "automargin": True}
+
+
+def lesson_layout(
+    figure: go.Figure, height: int, x: Mapping[str, Any], y: Mapping[str, Any], *, above: int = 60, **more: Any
+) -> None:
+    """Axes, room for a legend above, and no dragging."""
+    lay_out(
+        figure,
+        {**ACROSS, **x},
+        {**UPWARDS, **y},
         height=height,
         dragmode=False,
-        margin={"l": 10, "r": 20, "t": 60, "b": 60},
+        margin={"l": 10, "r": 20, "t": above, "b": 60},
         legend={"orientation": "h", "y": 1, "yref": "container", "yanchor": "top", "x": 0, "traceorder": "normal"},
         **more,
     )
-    figure.update_xaxes(gridcolor=GRID, zerolinecolor=SOFT, fixedrange=True)
-    figure.update_yaxes(gridcolor=GRID, zerolinecolor=GRID, fixedrange=True, automargin=True)
 
 
 def answers_figure(
@@ -93,9 +100,12 @@ def answers_figure(
     low = min(0, truth - 1.5 * reach, *answers)
     high = max(truth + 1.5 * reach, *answers)
     space = 0.04 * (high - low)
-    lesson_layout(figure, 380)
-    figure.update_xaxes(title=title, range=[low - space, high + space], tickformat=",")
-    figure.update_yaxes(title="asked, in order", range=[0, top], nticks=5)
+    lesson_layout(
+        figure,
+        380,
+        {"title": title, "range": [low - space, high + space], "tickformat": ","},
+        {"title": "asked, in order", "range": [0, top], "nticks": 5},
+    )
     return figure
 
 
@@ -157,10 +167,13 @@ def neighbours_figure(pair: Neighbours) -> go.Figure:
     figure.add_annotation(
         x=pair.count, y=high, text=f"<b>{factor}</b>", ax=70, ay=-18, arrowcolor=INK, font={"size": 16, "color": INK}
     )
-    lesson_layout(figure, 380)
-    figure.update_xaxes(title="noisy answer (people)", nticks=12)
-    figure.update_yaxes(title="chance of this answer", tickformat=".1~%", rangemode="tozero")
-    figure.update_yaxes(range=[0, 1.2 * max(*pair.present, *pair.absent)])
+    highest = 1.2 * max(*pair.present, *pair.absent)
+    lesson_layout(
+        figure,
+        380,
+        {"title": "noisy answer (people)", "nticks": 12},
+        {"title": "chance of this answer", "tickformat": ".1~%", "rangemode": "tozero", "range": [0, highest]},
+    )
     return figure
 
 
@@ -209,12 +222,9 @@ def odds_figure(odds: Odds, epsilon: Decimal) -> go.Figure:
         )
     )
     figure.add_trace(_chosen(odds))
-    lesson_layout(figure, 430)
-    for update, title in (
-        (figure.update_xaxes, "chance before the answer"),
-        (figure.update_yaxes, "chance after the answer"),
-    ):
-        update(title=title, range=[-0.08, 1.1], tickformat=".0%", dtick=0.2)
+    axis = {"range": [-0.08, 1.1], "tickformat": ".0%", "dtick": 0.2}
+    before, after = ({"title": f"chance {when} the answer", **axis} for when in ("before", "after"))
+    lesson_layout(figure, 430, before, after)
     return figure
 
 
@@ -289,11 +299,15 @@ def averages_figure(truth: int, found: Averages, costs: Costs, cap: Decimal) -> 
         figure.add_trace(trace, row=2, col=1)
     if costs.crossing:
         figure.add_annotation(_cheaper(costs, costs.crossing), row=2, col=1)
-    lesson_layout(figure, 600)
-    figure.update_xaxes(range=[0.5, questions + 0.5], nticks=10)
-    figure.update_xaxes(title="questions asked", row=2, col=1)
-    figure.update_yaxes(title="people", tickformat=",", row=1, col=1)
-    figure.update_yaxes(title="ε of all questions", rangemode="tozero", row=2, col=1)
+    across = {"range": [0.5, questions + 0.5], "nticks": 10}
+    lesson_layout(
+        figure,
+        600,
+        across,
+        {"title": "people", "tickformat": ","},
+        xaxis2={**ACROSS, **across, "title": "questions asked"},
+        yaxis2={**UPWARDS, "title": "ε of all questions", "rangemode": "tozero"},
+    )
     return figure
 
 

@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 
 from dpcore.lessons.attacks import MembershipAttack, Reconstruction
 from dpcore.numerals import tenths, whole
-from dpcore.plots.style import INK, SOFT, clear_layout
+from dpcore.plots.style import GRID, INK, SOFT, lay_out
 
 _WRONG, _RIGHT = "#c2410c", "#0b7285"
 
@@ -46,18 +46,22 @@ def membership_figure(found: MembershipAttack) -> go.Figure:
                 line={"color": shade, "width": 3, "dash": dash},
             )
         )
-    figure.update_layout(
-        clear_layout(),
+    lay_out(
+        figure,
+        {
+            "title": "guesses that are right",
+            "range": [0, 1.02],
+            "tickformat": ".0%",
+            "gridcolor": GRID,
+            "fixedrange": True,
+        },
+        {"autorange": "reversed", "automargin": True, "fixedrange": True, "ticksuffix": "  "},
         height=280,
         dragmode=False,
         margin={"l": 10, "r": 20, "t": 60, "b": 60},
         legend={"orientation": "h", "y": 1, "yref": "container", "yanchor": "top", "x": 0},
         yaxis2={"overlaying": "y", "range": [-0.5, 1.5], "visible": False, "fixedrange": True},
     )
-    figure.update_xaxes(
-        title="guesses that are right", range=[0, 1.02], tickformat=".0%", gridcolor="#dee2e6", fixedrange=True
-    )
-    figure.update_layout(yaxis={"autorange": "reversed", "automargin": True, "fixedrange": True, "ticksuffix": "  "})
     return figure
 
 
@@ -80,31 +84,22 @@ def people_figure(found: Reconstruction, *, repaired: bool = True) -> go.Figure:
             across.append(place + 1)
             down.append(row)
     figure = go.Figure([_marks(name, *marks.get(name, ([None], [None]))) for name in _STYLES])
-    figure.update_layout(
-        clear_layout(),
+    axis = {"showgrid": False, "zeroline": False, "fixedrange": True}
+    lay_out(
+        figure,
+        {"title": "invented person", "range": [0.2, len(found.truth) + 0.8], "dtick": 5, "tick0": 5, **axis},
+        {
+            "tickvals": list(range(len(rows))),
+            "ticktext": ["the secret", "from exact counts", "from noisy counts"][: len(rows)],
+            "range": [len(rows) - 0.5, -0.5],
+            "automargin": True,
+            "ticksuffix": "  ",
+            **axis,
+        },
         height=290 if repaired else 230,
         dragmode=False,
         margin={"l": 10, "r": 20, "t": 60, "b": 60},
         legend={"orientation": "h", "y": 1, "yref": "container", "yanchor": "top", "x": 0},
-    )
-    figure.update_xaxes(
-        title="invented person",
-        range=[0.2, len(found.truth) + 0.8],
-        dtick=5,
-        tick0=5,
-        showgrid=False,
-        zeroline=False,
-        fixedrange=True,
-    )
-    figure.update_yaxes(
-        tickvals=list(range(len(rows))),
-        ticktext=["the secret", "from exact counts", "from noisy counts"][: len(rows)],
-        range=[len(rows) - 0.5, -0.5],
-        showgrid=False,
-        zeroline=False,
-        fixedrange=True,
-        automargin=True,
-        ticksuffix="  ",
     )
     return figure
 

@@ -62,11 +62,16 @@ def class_figure(answers: tuple[ClassAnswer, ...], found: Together, *, revealed:
     figure.add_trace(_line("mean of the class", found.mean, highest, {"dash": DASHES[1], "width": 3}))
     if revealed:
         figure.add_trace(_line("true count", answers[0].asked.people, highest, {"width": 3}))
-    lesson_layout(figure, 360, barmode="stack", bargap=0)
     lines = [found.mean, *([answers[0].asked.people] if revealed else [])]
     reach = max(margin(answer.epsilon) for answer in answers)
-    figure.update_xaxes(title="noisy answer (people)", tickformat=",", nticks=9, range=_range(edges, lines, reach))
-    figure.update_yaxes(title="answers", range=[0, highest], tick0=0, dtick=max(1, int(np.ceil(highest / 5))))
+    lesson_layout(
+        figure,
+        360,
+        {"title": "noisy answer (people)", "tickformat": ",", "nticks": 9, "range": _range(edges, lines, reach)},
+        {"title": "answers", "range": [0, highest], "tick0": 0, "dtick": max(1, int(np.ceil(highest / 5)))},
+        barmode="stack",
+        bargap=0,
+    )
     return figure
 
 

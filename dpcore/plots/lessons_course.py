@@ -48,10 +48,15 @@ def clamps_figure(totals: Sequence[ClampedTotal], chosen: int) -> go.Figure:
         arrowcolor=INK,
         font={"size": 16, "color": INK},
     )
-    lesson_layout(figure, 380, barmode="stack", bargap=0.35)
-    figure.update_xaxes(title="most days that are counted of a stay", showgrid=False)
-    figure.update_yaxes(title="error of the total (days)", tickformat=",", rangemode="tozero")
-    figure.update_yaxes(range=[0, 1.15 * max(total.error for total in totals)])
+    highest = 1.15 * max(total.error for total in totals)
+    lesson_layout(
+        figure,
+        380,
+        {"title": "most days that are counted of a stay", "showgrid": False},
+        {"title": "error of the total (days)", "tickformat": ",", "rangemode": "tozero", "range": [0, highest]},
+        barmode="stack",
+        bargap=0.35,
+    )
     return figure
 
 
@@ -88,11 +93,14 @@ def study_figure(found: Study) -> go.Figure:
             showlegend=False,
         )
     )
-    lesson_layout(figure, 260)
-    figure.update_layout(margin={"l": 10, "r": 20, "t": 20, "b": 60})
-    figure.update_xaxes(title="Ann's risk, as the insurer sees it", tickformat=".0%", rangemode="tozero")
-    figure.update_xaxes(range=[0, max(0.25, 1.25 * max(shares))])
-    figure.update_yaxes(autorange="reversed", ticksuffix="  ", showgrid=False)
+    end = max(0.25, 1.25 * max(shares))
+    lesson_layout(
+        figure,
+        260,
+        {"title": "Ann's risk, as the insurer sees it", "tickformat": ".0%", "rangemode": "tozero", "range": [0, end]},
+        {"autorange": "reversed", "ticksuffix": "  ", "showgrid": False},
+        above=20,
+    )
     return figure
 
 

@@ -39,10 +39,15 @@ def set_figure(found: SetChances, low: int, high: int) -> go.Figure:
                 hovertemplate="answer %{x}: %{hovertext}<extra>%{fullData.name}</extra>",
             )
         )
-    lesson_layout(figure, 340, bargap=0.15, bargroupgap=0)
+    lesson_layout(
+        figure,
+        340,
+        {"title": "noisy answer (people); the set S is framed", "nticks": 12},
+        {"title": "chance of this answer", "tickformat": ".1~%", "rangemode": "tozero"},
+        bargap=0.15,
+        bargroupgap=0,
+    )
     figure.add_vrect(found.low - 0.5, found.high + 0.5, line={"color": INK, "width": 2, "dash": "dot"})
-    figure.update_xaxes(title="noisy answer (people); the set S is framed", nticks=12)
-    figure.update_yaxes(title="chance of this answer", tickformat=".1~%", rangemode="tozero")
     return figure
 
 
@@ -73,9 +78,12 @@ def delta_figure(example: DeltaExample) -> go.Figure:
     ):
         figure.add_trace(_line(name, grid, heights, {"color": colour(code), "width": 2.5, "dash": dash}))
     figure.add_trace(_line("e<sup>ε</sup> × without", grid, bound, {"color": SOFT, "width": 2, "dash": "dot"}))
-    lesson_layout(figure, 400)
-    figure.update_xaxes(title="noisy answer, above the true count without this person")
-    figure.update_yaxes(title="density", range=[0, 1.35 * max(present)], nticks=5)
+    lesson_layout(
+        figure,
+        400,
+        {"title": "noisy answer, above the true count without this person"},
+        {"title": "density", "range": [0, 1.35 * max(present)], "nticks": 5},
+    )
     return figure
 
 

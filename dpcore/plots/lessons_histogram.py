@@ -37,9 +37,12 @@ def both_ways_figure(found: BothWays) -> go.Figure:
                 hovertemplate="older than %{x}: %{hovertext}<extra>%{fullData.name}</extra>",
             )
         )
-    lesson_layout(figure, 420)
-    figure.update_xaxes(title="how many are older than … years?", range=list(_AXIS))
-    figure.update_yaxes(title="noise (people)", tickformat="+,")
+    lesson_layout(
+        figure,
+        420,
+        {"title": "how many are older than … years?", "range": list(_AXIS)},
+        {"title": "noise (people)", "tickformat": "+,"},
+    )
     return figure
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import plotly.graph_objects as go
 
 from dpcore.numerals import score, tenths
-from dpcore.plots.style import DASHES, GRID, SOFT, SYMBOLS, clear_layout, colour
+from dpcore.plots.style import DASHES, GRID, SOFT, SYMBOLS, colour, lay_out
 
 #: What the same answer for everybody is called.
 FLOORS = {"accuracy": "Always the commonest", "AUC": "A coin"}
@@ -53,23 +53,21 @@ def methods_figure(
 
 def lay_out_over_epsilon(figure: go.Figure, ticks: Sequence[float], measure: str, people: str, *, height: int) -> None:
     """Axes of a figure that shows a measure on some people against epsilon."""
-    figure.update_layout(
-        clear_layout(),
+    axis = {"gridcolor": GRID, "fixedrange": True}
+    lay_out(
+        figure,
+        {
+            "title": "ε of a run (more privacy ◀  ▶ more accuracy)",
+            "type": "log",
+            "tickvals": list(ticks),
+            "ticktext": [f"{tick:g}" for tick in ticks],
+            **axis,
+        },
+        {"title": f"{measure} on {people}", "tickformat": _TICKS[measure], "automargin": True, **axis},
         height=height,
         margin={"l": 10, "r": 20, "t": 30, "b": 60},
         legend={"orientation": "h", "y": 1.02, "yanchor": "bottom"},
         dragmode=False,
-    )
-    figure.update_xaxes(
-        title="ε of a run (more privacy ◀  ▶ more accuracy)",
-        type="log",
-        gridcolor=GRID,
-        tickvals=list(ticks),
-        ticktext=[f"{tick:g}" for tick in ticks],
-        fixedrange=True,
-    )
-    figure.update_yaxes(
-        title=f"{measure} on {people}", tickformat=_TICKS[measure], gridcolor=GRID, automargin=True, fixedrange=True
     )
 
 

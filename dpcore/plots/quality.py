@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 
 from dpcore.domain.counted import Noun
 from dpcore.numerals import percent
-from dpcore.plots.style import GRID, INK, SOFT, clear_layout, colour, safe, shorten
+from dpcore.plots.style import GRID, INK, SOFT, colour, lay_out, safe, shorten
 from dpcore.released.thresholds import SENSITIVITY, SPECIFICITY, GroupShare, OperatingPoint, roc_curve
 
 _HEIGHT = 360
@@ -103,12 +103,13 @@ def _curve(x: list[float], y: list[float]) -> go.Scatter:
 
 
 def _lay_out(figure: go.Figure, x: str, y: str) -> None:
-    figure.update_layout(
-        clear_layout(),
+    axis = {"range": [-0.02, 1.02], "tickformat": ".0%", "gridcolor": GRID, "fixedrange": True}
+    lay_out(
+        figure,
+        {"title": x, **axis},
+        {"title": y, **axis},
         height=_HEIGHT,
         margin={"l": 10, "r": 20, "t": 10, "b": 50},
         showlegend=False,
         dragmode=False,
     )
-    for axes, title in ((figure.update_xaxes, x), (figure.update_yaxes, y)):
-        axes(title=title, range=[-0.02, 1.02], tickformat=".0%", gridcolor=GRID, fixedrange=True)

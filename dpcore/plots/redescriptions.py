@@ -13,7 +13,7 @@ from dpcore.domain.counted import Noun
 from dpcore.models.redescriptions.released.reading import alike_people
 from dpcore.models.redescriptions.released.redescription_set import Redescription, RedescriptionSet
 from dpcore.numerals import hundredths, whole
-from dpcore.plots.style import INK, SOFT, clear_layout, colour, safe, shorten
+from dpcore.plots.style import GRID, INK, SOFT, colour, lay_out, safe, shorten
 
 #: Points that say their conditions when pointed at; the best ones.
 _MOST_WORDS = 500
@@ -74,22 +74,18 @@ def frame_points(
     """
     low = min((item.jaccard for item in items), default=0.5)
     bottom = max(0.0, math.floor(20 * low - 0.5) / 20)
-    figure.update_layout(_layout())
-    figure.update_xaxes(**_support_axis(spread, counted), ticklabelstandoff=6)  # The lowest label upwards has room.
-    figure.update_yaxes(
-        title="noisy Jaccard index",
-        range=[bottom, 1.02],
-        gridcolor="#dee2e6",
-        fixedrange=True,
-        tickformat=".2~f",
-        automargin=True,
-        zeroline=False,
-    )
-    return bottom
-
-
-def _layout() -> dict[str, Any]:
-    return clear_layout(
+    lay_out(
+        figure,
+        {**_support_axis(spread, counted), "ticklabelstandoff": 6},  # The lowest label upwards has room.
+        {
+            "title": "noisy Jaccard index",
+            "range": [bottom, 1.02],
+            "gridcolor": GRID,
+            "fixedrange": True,
+            "tickformat": ".2~f",
+            "automargin": True,
+            "zeroline": False,
+        },
         height=420,
         margin={"l": 10, "r": 20, "t": 30, "b": 50},
         dragmode=False,
@@ -97,6 +93,7 @@ def _layout() -> dict[str, Any]:
         showlegend=True,
         legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "itemclick": False, "itemdoubleclick": False},
     )
+    return bottom
 
 
 def points_trace(
@@ -198,7 +195,7 @@ def _support_axis(spread: tuple[float, float], counted: Noun) -> dict[str, Any]:
         "range": [low, high],
         "tickvals": ticks,
         "ticktext": [whole(tick) for tick in ticks],
-        "gridcolor": "#dee2e6",
+        "gridcolor": GRID,
         "fixedrange": True,
         "zeroline": False,
     }

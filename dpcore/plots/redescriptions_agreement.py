@@ -8,7 +8,7 @@ from dpcore.domain.counted import Noun
 from dpcore.models.redescriptions.released.agreement import Exact
 from dpcore.models.redescriptions.released.redescription_set import Redescription
 from dpcore.numerals import whole
-from dpcore.plots.style import INK, clear_layout, colour
+from dpcore.plots.style import GRID, INK, colour, lay_out
 
 _PARTS = (("left only", "/", "#8fc3d2"), ("both", "", colour(0)), ("right only", "\\", "#f3c9a8"))
 
@@ -26,7 +26,18 @@ def agreement_figure(
         For public records only.
     """
     rows = ["noisy"] if exact is None else ["noisy", "true"]
-    layout = clear_layout(
+    figure = go.Figure()
+    lay_out(
+        figure,
+        {
+            "title": f"{counted.several} for {counted.whom} at least one side holds",
+            "gridcolor": GRID,
+            "fixedrange": True,
+            "tickformat": ",d",
+            "automargin": True,
+            "rangemode": "tozero",
+        },
+        {"autorange": "reversed", "fixedrange": True, "ticksuffix": "  ", "automargin": True},
         barmode="stack",
         height=130 + 36 * len(rows),
         dragmode=False,
@@ -42,7 +53,6 @@ def agreement_figure(
             "itemdoubleclick": False,
         },
     )
-    figure = go.Figure(layout=layout)
     for place, (name, pattern, tint) in enumerate(_PARTS):
         sizes = [_sizes(item)[place]] + ([] if exact is None else [_exact(exact)[place]])
         figure.add_trace(
@@ -60,15 +70,6 @@ def agreement_figure(
                 hovertemplate="%{hovertext} (%{y})<extra></extra>",
             )
         )
-    figure.update_xaxes(
-        title=f"{counted.several} for {counted.whom} at least one side holds",
-        gridcolor="#dee2e6",
-        fixedrange=True,
-        tickformat=",d",
-        automargin=True,
-        rangemode="tozero",
-    )
-    figure.update_yaxes(autorange="reversed", fixedrange=True, ticksuffix="  ", automargin=True)
     return figure
 
 

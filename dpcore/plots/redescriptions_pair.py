@@ -13,7 +13,7 @@ from dpcore.models.redescriptions.released.redescription_set import Redescriptio
 from dpcore.models.redescriptions.released.tree_pair import Tree, TreePair
 from dpcore.models.trees.released.splits import split_on
 from dpcore.numerals import whole
-from dpcore.plots.style import INK, clear_layout, pretty
+from dpcore.plots.style import INK, lay_out, pretty
 
 #: Leaves of a side up to which every count is written into the map.
 _MOST_WRITTEN = 8
@@ -86,16 +86,15 @@ def pair_figure(pair: TreePair, counted: Noun, chosen: Redescription | None = No
             colorbar={"title": {"text": f"noisy<br>{counted.several}"}, "thickness": 14, "tickformat": ",d"},
         )
     )
-    figure.update_layout(
-        clear_layout(),
+    axis = {"fixedrange": True, "showgrid": False}
+    lay_out(
+        figure,
+        {"title": "groups of the right tree", **axis},
+        {"title": "groups of the left tree", "autorange": "reversed", "automargin": True, **axis},
         height=150 + max(26, 44 - 2 * len(names[0])) * len(names[0]),
         margin={"l": 10, "r": 10, "t": 10, "b": 50},
         dragmode=False,
         shapes=_frames(chosen),
-    )
-    figure.update_xaxes(title="groups of the right tree", fixedrange=True, showgrid=False)
-    figure.update_yaxes(
-        title="groups of the left tree", autorange="reversed", fixedrange=True, automargin=True, showgrid=False
     )
     return figure
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -10,7 +11,7 @@ import plotly.graph_objects as go
 from dpcore.models.redescriptions.released.agreement import Exact
 from dpcore.models.redescriptions.released.redescription_set import Redescription
 from dpcore.numerals import hundredths, whole
-from dpcore.plots.style import INK, SOFT, clear_layout, colour
+from dpcore.plots.style import GRID, INK, SOFT, colour, lay_out
 
 #: True p-value above which a redescription may be chance.
 LEVEL = 0.01
@@ -68,8 +69,7 @@ def truth_figure(found: Sequence[Redescription], exact: Sequence[Exact], thresho
                 hovertemplate="%{hovertext}<extra></extra>",
             )
         )
-    _finish(figure, "true Jaccard index", "noisy Jaccard index")
-    figure.update_yaxes(range=[-0.02, 1.02])
+    _finish(figure, "true Jaccard index", {"title": "noisy Jaccard index", "range": [-0.02, 1.02]})
     return figure
 
 
@@ -98,15 +98,16 @@ def truth_histogram(found: Sequence[Redescription], exact: Sequence[Exact], thre
                 hovertemplate="%{hovertext}<extra></extra>",
             )
         )
-    _finish(figure, "true Jaccard index", "redescriptions")
-    figure.update_layout(barmode="stack")
-    figure.update_yaxes(tickformat=",d")
+    _finish(figure, "true Jaccard index", {"title": "redescriptions", "tickformat": ",d"}, barmode="stack")
     return figure
 
 
-def _finish(figure: go.Figure, across: str, up: str) -> None:
-    figure.update_layout(
-        clear_layout(),
+def _finish(figure: go.Figure, across: str, up: Mapping[str, Any], **more: Any) -> None:
+    axis = {"gridcolor": GRID, "fixedrange": True, "zeroline": False}
+    lay_out(
+        figure,
+        {"title": across, "range": [-0.02, 1.02], **axis},
+        {"automargin": True, **axis, **up},
         height=430,
         margin={"l": 10, "r": 20, "t": 10, "b": 100},
         dragmode=False,
@@ -120,9 +121,8 @@ def _finish(figure: go.Figure, across: str, up: str) -> None:
             "itemdoubleclick": False,
             "traceorder": "normal",
         },
+        **more,
     )
-    figure.update_xaxes(title=across, range=[-0.02, 1.02], gridcolor="#dee2e6", fixedrange=True, zeroline=False)
-    figure.update_yaxes(title=up, gridcolor="#dee2e6", fixedrange=True, automargin=True, zeroline=False)
 
 
 def truth_alt(found: Sequence[Redescription], exact: Sequence[Exact], threshold: float) -> str:

@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 from dpcore.models.released import parse_model
 from dpcore.models.rules.released.model import RuleListModel
 from dpcore.numerals import percent
-from dpcore.plots.style import SYMBOLS, clear_layout, colour, pretty, safe, shorten
+from dpcore.plots.style import GRID, SYMBOLS, colour, lay_out, pretty, safe, shorten
 from dpcore.released.noisy_counts import are_nobody, is_told
 from dpcore.released.release import Release
 
@@ -29,23 +29,19 @@ def rule_list_figure(release: Release) -> go.Figure:
         if hidden := [rule for rule in told if rule not in clear]:
             hollow = _estimates(model, code, hidden, labels, f"{SYMBOLS[place % len(SYMBOLS)]}-open", colour(place))
             figure.add_trace(hollow.update(showlegend=False, marker={"line": {"width": 2}}))
-    figure.update_layout(
-        clear_layout(),
+    of = f" = {safe(model.classes[1])}" if len(model.classes) == 2 else ""
+    title = f"noisy estimate of {safe(release.target)}{of}"
+    # Every rule has its line: one that nobody is told of has no mark.
+    lines = {"categoryorder": "array", "categoryarray": labels, "range": [len(labels) - 0.5, -0.5]}
+    lay_out(
+        figure,
+        {"title": title, "range": [-0.02, 1.02], "tickformat": ".0%", "gridcolor": GRID},
+        {"automargin": True, **lines},
         height=140 + 38 * len(labels),
         margin={"l": 10, "r": 20, "t": 30, "b": 50},
         showlegend=len(model.classes) > 2,
         legend={"orientation": "h", "y": 1.06},
     )
-    figure.update_xaxes(
-        title=f"noisy estimate of {safe(release.target)}"
-        + (f" = {safe(model.classes[1])}" if len(model.classes) == 2 else ""),
-        range=[-0.02, 1.02],
-        tickformat=".0%",
-        gridcolor="#dee2e6",
-    )
-    # Every rule has its line: one that nobody is told of has no mark.
-    lines = {"categoryorder": "array", "categoryarray": labels, "range": [len(labels) - 0.5, -0.5]}
-    figure.update_yaxes(lines, automargin=True)
     return figure
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any, Final
 
 import numpy as np
 import plotly.graph_objects as go
@@ -26,11 +27,13 @@ from dpcore.models.summaries.released.words import (
     unit_of,
 )
 from dpcore.plots.palette import faded
-from dpcore.plots.style import DASHES, INK, clear_layout, colour, safe, shorten
+from dpcore.plots.style import DASHES, INK, colour, lay_out, safe, shorten
 
 #: Most bars, and most groups, of one figure; the table holds the rest.
 MOST_BARS, MOST_GROUPS = 40, 5
 _PATTERNS = ("", "/", "x", "-", "\\")
+#: An axis of shares.
+_SHARES: Final = {"tickformat": ".0%", "rangemode": "tozero", "nticks": 6}
 _TRUTH, _PALE = "#c4622d", "#c3ccd0"
 _BAND = 0.22
 #: Periods that are named below a line over time.
@@ -116,20 +119,23 @@ def _column(schema: Schema, reading: ColumnReading, series: tuple[Series, ...], 
 
 def column_figure(column: Column) -> go.Figure:
     """The distribution of one column, with 95 % intervals for the noise."""
-    figure = (
-        _number_figure(column) if column.steps else _time_figure(column) if column.time else _category_figure(column)
-    )
-    many = len(column.series) > 1
-    figure.update_layout(
-        clear_layout(),
+    if column.steps:
+        return _number_figure(column)
+    return _time_figure(column) if column.time else _category_figure(column)
+
+
+def _lay_out(figure: go.Figure, column: Column, x: Mapping[str, Any], y: Mapping[str, Any], **more: Any) -> None:
+    many, axis = len(column.series) > 1, {"fixedrange": True, "automargin": True}
+    lay_out(
+        figure,
+        {**axis, **x},
+        {**axis, **y},
         dragmode=False,
         margin={"l": 10, "r": 30, "t": 44 if many else 12, "b": 60},
         showlegend=many or column.truth is not None,
         legend={"orientation": "h", "y": 1.0, "yanchor": "bottom", "traceorder": "normal"},
+        **more,
     )
-    figure.update_xaxes(fixedrange=True, automargin=True)
-    figure.update_yaxes(fixedrange=True, automargin=True)
-    return figure
 
 
 def column_alt(column: Column) -> str:
@@ -186,10 +192,16 @@ def _category_figure(column: Column) -> go.Figure:
         )
     if column.truth is not None:
         figure.add_trace(_true_points(column.truth[shown], rows))
-    figure.update_layout(height=110 + len(shown) * (20 + 16 * len(column.series)), barmode="group", bargap=0.3)
-    figure.update_xaxes(title={"text": _share_title(column)}, tickformat=".0%", rangemode="tozero", nticks=6)
     labels = [safe(shorten(column.names[place], 32)) for place in shown]
-    figure.update_yaxes(autorange="reversed", ticksuffix="  ", tickvals=rows, ticktext=labels)
+    _lay_out(
+        figure,
+        column,
+        {"title": {"text": _share_title(column)}, **_SHARES},
+        {"autorange": "reversed", "ticksuffix": "  ", "tickvals": rows, "ticktext": labels},
+        height=110 + len(shown) * (20 + 16 * len(column.series)),
+        barmode="group",
+        bargap=0.3,
+    )
     return figure
 
 
@@ -265,12 +277,16 @@ def _time_figure(column: Column) -> go.Figure:
         points = _true_points(np.asarray(places), [])
         points.update(x=places, y=column.truth[shown])
         figure.add_trace(points)
-    figure.update_layout(height=360, hovermode="closest")
-    figure.update_yaxes(title={"text": _share_title(column)}, tickformat=".0%", rangemode="tozero", nticks=6)
     every = max(1, -(-len(shown) // _PERIODS_NAMED))
     labels = [safe(shorten(column.names[place], 16)) for place in shown[::every]]
-    figure.update_xaxes(
-        title={"text": safe(shorten(column.reading.label))}, tickvals=places[::every], ticktext=labels, tickangle=0
+    name = {"text": safe(shorten(column.reading.label))}
+    _lay_out(
+        figure,
+        column,
+        {"title": name, "tickvals": places[::every], "ticktext": labels, "tickangle": 0},
+        {"title": {"text": _share_title(column)}, **_SHARES},
+        height=360,
+        hovermode="closest",
     )
     return figure
 
@@ -300,13 +316,18 @@ def _number_figure(column: Column) -> go.Figure:
         points = _true_points(np.asarray(middles), [])
         points.update(x=middles, y=column.truth[: len(widths)] / widths * unit_width)
         figure.add_trace(points)
-    figure.update_layout(height=360, hovermode="closest")
     even = bool(np.allclose(widths, unit_width))
     each = "" if even else f"<br>for every {unit_width:,.4g} {safe(column.unit)}".rstrip()
-    figure.update_yaxes(title={"text": _share_title(column) + each}, tickformat=".0%", rangemode="tozero", nticks=6)
     label = column.reading.label
     of = f" ({column.unit})" if column.unit and not label.endswith(f"({column.unit})") else ""
-    figure.update_xaxes(title={"text": safe(shorten(f"{label}{of}"))}, range=[ends[0], ends[-1]], nticks=8)
+    _lay_out(
+        figure,
+        column,
+        {"title": {"text": safe(shorten(f"{label}{of}"))}, "range": [ends[0], ends[-1]], "nticks": 8},
+        {"title": {"text": _share_title(column) + each}, **_SHARES},
+        height=360,
+        hovermode="closest",
+    )
     return figure
 
 

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from dpcore.models.summaries.released.code_reading import Branch
 from dpcore.models.summaries.released.words import count_words, range_of_counts
 from dpcore.numerals import percent, whole
-from dpcore.plots.style import INK, clear_layout, colour, safe, shorten
+from dpcore.plots.style import INK, colour, lay_out, safe, shorten
 
 #: Most bars of one figure, and branches that an alternative text tells.
 MOST_BARS, _TOLD = 40, 12
@@ -53,20 +53,17 @@ def codes_figure(found: Sequence[Branch], who: str) -> go.Figure:
             hovertemplate="%{hovertext}<extra></extra>",
         )
     )
-    figure.update_layout(
-        clear_layout(),
+    labels = [_label(branch) for branch in shown]
+    axis = {"fixedrange": True, "automargin": True}
+    lay_out(
+        figure,
+        {"title": {"text": f"number of {safe(who)}"}, "rangemode": "tozero", "nticks": 6, **axis},
+        {"autorange": "reversed", "ticksuffix": "  ", "tickvals": rows, "ticktext": labels, **axis},
         height=110 + 30 * len(shown),
         bargap=0.3,
         dragmode=False,
         showlegend=False,
         margin={"l": 10, "r": 30, "t": 12, "b": 60},
-    )
-    figure.update_xaxes(
-        title={"text": f"number of {safe(who)}"}, rangemode="tozero", nticks=6, fixedrange=True, automargin=True
-    )
-    labels = [_label(branch) for branch in shown]
-    figure.update_yaxes(
-        autorange="reversed", ticksuffix="  ", tickvals=rows, ticktext=labels, fixedrange=True, automargin=True
     )
     return figure
 

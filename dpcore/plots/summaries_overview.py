@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
@@ -13,7 +14,7 @@ from dpcore.domain.schema import Schema
 from dpcore.models.summaries.released.reading import ColumnReading
 from dpcore.models.summaries.released.words import cell_words, figure_words, share_words, unit_of
 from dpcore.numerals import whole
-from dpcore.plots.style import INK, clear_layout, colour, safe, shorten
+from dpcore.plots.style import INK, colour, lay_out, safe, shorten
 
 #: Columns on one sheet, and beside each other; bars of each, beside those for no value and for others.
 MOST_COLUMNS, _ACROSS, MOST_CELLS = 24, 3, 40
@@ -32,21 +33,33 @@ def overview_figure(told: Sequence[ColumnReading], schema: Schema) -> go.Figure:
         vertical_spacing=min(80 / height, 1 / max(1, down - 1) - 1e-6),
         horizontal_spacing=0.07,
     )
+    axis = {"fixedrange": True, "tickfont": {"size": 11}}
+    up = {"tickformat": ".0%", "rangemode": "tozero", "nticks": 4, **axis}
+    across = [axis] * (down * _ACROSS)
     for place, reading in enumerate(shown):
-        row, col = place // _ACROSS + 1, place % _ACROSS + 1
-        figure.add_trace(_bars(reading, schema), row=row, col=col)
-        words = cell_words(reading.axis, schema)
-        names = [words[cell] for cell in _drawn(reading)]
-        ends = [0, len(names) - 1]
-        few = list(range(len(names))) if len(names) <= 4 else ends
-        figure.update_xaxes(
-            tickvals=few, ticktext=[safe(shorten(names[own], 12)) for own in few], tickangle=0, row=row, col=col
-        )
-    figure.update_layout(clear_layout(), height=height, showlegend=False, margin={"l": 10, "r": 10, "t": 40, "b": 40})
+        figure.add_trace(_bars(reading, schema), row=place // _ACROSS + 1, col=place % _ACROSS + 1)
+        across[place] = {**_ticks(reading, schema), **axis}
+    more = {f"xaxis{number}": own for number, own in enumerate(across[1:], 2)}
+    more |= {f"yaxis{number}": up for number, _ in enumerate(across[1:], 2)}
+    lay_out(
+        figure,
+        across[0],
+        up,
+        **more,
+        height=height,
+        showlegend=False,
+        margin={"l": 10, "r": 10, "t": 40, "b": 40},
+    )
     figure.update_annotations(font={"size": 13, "color": INK})
-    figure.update_xaxes(fixedrange=True, tickfont={"size": 11})
-    figure.update_yaxes(fixedrange=True, tickformat=".0%", rangemode="tozero", nticks=4, tickfont={"size": 11})
     return figure
+
+
+def _ticks(reading: ColumnReading, schema: Schema) -> dict[str, Any]:
+    """Names of a few bars, or of the first and the last."""
+    words = cell_words(reading.axis, schema)
+    names = [words[cell] for cell in _drawn(reading)]
+    few = list(range(len(names))) if len(names) <= 4 else [0, len(names) - 1]
+    return {"tickvals": few, "ticktext": [safe(shorten(names[own], 12)) for own in few], "tickangle": 0}
 
 
 def _drawn(reading: ColumnReading) -> list[int]:

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from dpcore.models.summaries.released.association import Association
 from dpcore.models.summaries.released.words import strength_words
 from dpcore.numerals import hundredths
-from dpcore.plots.style import INK, clear_layout, safe, shorten
+from dpcore.plots.style import INK, lay_out, safe, shorten
 
 #: Columns of a map with numbers in its fields.
 _NUMBERS = 12
@@ -63,9 +63,6 @@ def pairs_figure(found: Sequence[Association], labels: Sequence[str]) -> go.Figu
             colorbar={"title": {"text": "V"}, "thickness": 12, "outlinewidth": 0},
         )
     )
-    figure.update_layout(
-        clear_layout(), height=190 + 34 * size, dragmode=False, margin={"l": 10, "r": 10, "t": 12, "b": 20}
-    )
     ticks = {
         "tickvals": numbers,
         "ticktext": names,
@@ -75,8 +72,14 @@ def pairs_figure(found: Sequence[Association], labels: Sequence[str]) -> go.Figu
         "showline": False,
         "automargin": True,
     }
-    figure.update_xaxes(tickangle=-45 if size <= _NUMBERS else -90, **ticks)
-    figure.update_yaxes(autorange="reversed", ticksuffix="  ", **ticks)
+    lay_out(
+        figure,
+        {"tickangle": -45 if size <= _NUMBERS else -90, **ticks},
+        {"autorange": "reversed", "ticksuffix": "  ", **ticks},
+        height=190 + 34 * size,
+        dragmode=False,
+        margin={"l": 10, "r": 10, "t": 12, "b": 20},
+    )
     return figure
 
 

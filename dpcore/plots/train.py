@@ -14,7 +14,7 @@ import plotly.graph_objects as go
 from dpcore.domain.columns import RESERVED
 from dpcore.domain.schema import Schema
 from dpcore.plots.shapes import areas, lines
-from dpcore.plots.style import FAINT, INK, SOFT, clear_layout, colour, safe
+from dpcore.plots.style import FAINT, INK, SOFT, colour, lay_out, safe
 from dpcore.plots.tree_layout import Point
 
 #: The table of cars, and what a picture of one cannot do without.
@@ -164,9 +164,11 @@ def train_figure(cars: pd.DataFrame) -> go.Figure:
     """
     drawing = _Drawing(_cars(cars))
     figure = go.Figure(list(drawing.traces()))
-    axis = {"visible": False, "fixedrange": True}
-    figure.update_layout(
-        clear_layout(),
+    axis = {"visible": False, "fixedrange": True, "constrain": "domain"}
+    lay_out(
+        figure,
+        {"range": [0, drawing.width], **axis},
+        {"range": [_HEIGHT, 0], "scaleanchor": "x", "scaleratio": 1, **axis},
         height=_HEIGHT,
         showlegend=False,
         dragmode=False,
@@ -174,8 +176,6 @@ def train_figure(cars: pd.DataFrame) -> go.Figure:
         margin={"l": 0, "r": 0, "t": 0, "b": 0},
         meta={"width": drawing.width},
     )
-    figure.update_xaxes(range=[0, drawing.width], constrain="domain", **axis)
-    figure.update_yaxes(range=[_HEIGHT, 0], scaleanchor="x", scaleratio=1, constrain="domain", **axis)
     return figure
 
 

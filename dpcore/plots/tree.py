@@ -15,9 +15,9 @@ from dpcore.plots.style import (
     FAINT,
     INK,
     SOFT,
-    clear_layout,
     colour,
     glyph,
+    lay_out,
     pretty,
     safe,
     shorten,
@@ -74,8 +74,11 @@ def tree_figure(
     drawing = _Drawing(tree, target, layout, tuple(path), shown, truth)
     for trace in drawing.traces():
         figure.add_trace(trace)
-    figure.update_layout(
-        clear_layout(),
+    axis = {"visible": False, "fixedrange": True}
+    lay_out(
+        figure,
+        {"range": [0, layout.width], **axis},
+        {"range": [layout.height, 0], **axis},
         height=layout.height,
         margin={"l": 0, "r": 0, "t": 0, "b": 0},
         showlegend=False,
@@ -84,9 +87,6 @@ def tree_figure(
         dragmode=False,
         meta={"width": layout.width},
     )
-    axis = {"visible": False, "fixedrange": True}
-    figure.update_xaxes(range=[0, layout.width], **axis)
-    figure.update_yaxes(range=[layout.height, 0], **axis)
     return figure
 
 

@@ -11,11 +11,12 @@ from pathlib import Path
 
 import plotly.graph_objects as go
 import pytest
+from plotly.subplots import make_subplots
 
 from dpcore.models.ebm.released.words import EBMWords
 from dpcore.plots.ebm import shape_figure
 from dpcore.plots.palette import DARK, in_the_dark
-from dpcore.plots.style import COLOURS, INK, SOFT, clear_layout
+from dpcore.plots.style import COLOURS, INK, SOFT, clear_layout, lay_out
 from tests.support.small_ebm import SCHEMA, TARGETS, small_ebm
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -175,4 +176,16 @@ def test_a_figure_in_the_dark_changes_its_colours_and_nothing_else():
     assert dark.layout.font.color == "#e4eff3"
     assert dark.layout.template.layout.xaxis.gridcolor == "#2d4550"
     assert dark.layout.paper_bgcolor == "rgba(0,0,0,0)"
+    assert figure.layout.font.color == INK
+
+
+def test_a_layout_keeps_annotations_and_places_of_axes() -> None:
+    figure = make_subplots(rows=2, cols=1, shared_xaxes=True)
+    figure.add_annotation(text="here", x=1, y=1)
+    places = figure.layout.yaxis.domain, figure.layout.yaxis2.domain
+    lay_out(figure, {"nticks": 3}, {"title": "above"}, yaxis2={"title": "below"}, height=300)
+    assert (figure.layout.yaxis.domain, figure.layout.yaxis2.domain) == places
+    assert figure.layout.xaxis.matches == "x2"
+    assert (figure.layout.yaxis.title.text, figure.layout.yaxis2.title.text) == ("above", "below")
+    assert [note.text for note in figure.layout.annotations] == ["here"]
     assert figure.layout.font.color == INK
