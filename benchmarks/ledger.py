@@ -75,6 +75,7 @@ def _open_account(engine: Engine) -> None:
         "name": _DATASET,
         "schema": _SCHEMA.to_json(indent=None),
         "schema_hash": _SCHEMA.hash,
+        "population": _DATASET,
         "public": True,
         "truth": "",
         "created": utc_now(),
