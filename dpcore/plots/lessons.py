@@ -23,8 +23,8 @@ _BEFORE = tuple(step / 200 for step in range(1, 200))
 
 
 #: Axes of every lesson: a grid, and no dragging.
-ACROSS: Final = {"gridcolor": GRID, "zerolinecolor": SOFT, "fixedrange": True}
-UPWARDS: Final = {"gridcolor": GRID, "zerolinecolor": GRID, "fixedrange": True, "automargin": True}
+_ACROSS: Final = {"gridcolor": GRID, "zerolinecolor": SOFT, "fixedrange": True}
+_UPWARDS: Final = {"gridcolor": GRID, "zerolinecolor": GRID, "fixedrange": True, "automargin": True}
 
 
 def lesson_layout(
@@ -33,8 +33,8 @@ def lesson_layout(
     """Axes, room for a legend above, and no dragging."""
     lay_out(
         figure,
-        {**ACROSS, **x},
-        {**UPWARDS, **y},
+        {**_ACROSS, **x},
+        {**_UPWARDS, **y},
         height=height,
         dragmode=False,
         margin={"l": 10, "r": 20, "t": above, "b": 60},
@@ -305,8 +305,8 @@ def averages_figure(truth: int, found: Averages, costs: Costs, cap: Decimal) -> 
         600,
         across,
         {"title": "people", "tickformat": ","},
-        xaxis2={**ACROSS, **across, "title": "questions asked"},
-        yaxis2={**UPWARDS, "title": "ε of all questions", "rangemode": "tozero"},
+        xaxis2={**_ACROSS, **across, "title": "questions asked"},
+        yaxis2={**_UPWARDS, "title": "ε of all questions", "rangemode": "tozero"},
     )
     return figure
 

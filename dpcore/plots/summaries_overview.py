@@ -39,17 +39,9 @@ def overview_figure(told: Sequence[ColumnReading], schema: Schema) -> go.Figure:
     for place, reading in enumerate(shown):
         figure.add_trace(_bars(reading, schema), row=place // _ACROSS + 1, col=place % _ACROSS + 1)
         across[place] = {**_ticks(reading, schema), **axis}
-    more = {f"xaxis{number}": own for number, own in enumerate(across[1:], 2)}
-    more |= {f"yaxis{number}": up for number, _ in enumerate(across[1:], 2)}
-    lay_out(
-        figure,
-        across[0],
-        up,
-        **more,
-        height=height,
-        showlegend=False,
-        margin={"l": 10, "r": 10, "t": 40, "b": 40},
-    )
+    more = {f"{side}axis{n}": own for n, x in enumerate(across[1:], 2) for side, own in (("x", x), ("y", up))}
+    margin = {"l": 10, "r": 10, "t": 40, "b": 40}
+    lay_out(figure, across[0], up, height=height, showlegend=False, margin=margin, **more)
     figure.update_annotations(font={"size": 13, "color": INK})
     return figure
 
