@@ -3,21 +3,45 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from decimal import Decimal
-from typing import Any
+from typing import Any, get_args
 
 from pydantic import BaseModel, Field
 
 from dpcore.data.ingest import frame_chunks, ingest
 from dpcore.data.table import PrivateTable
-from dpcore.domain.columns import BooleanColumn, IntegerColumn
-from dpcore.domain.schema import PrivacyUnit, Schema
+from dpcore.domain.columns import BooleanColumn, CategoricalColumn, IntegerColumn
+from dpcore.domain.schema import ChildTable, PrivacyUnit, Schema
+from dpcore.errors import FrostglassError
 from dpcore.learning.learner import Learner, Run
 from dpcore.privacy.randomness import SeededRandom
 from dpcore.rehearsal.shape import Shape, shape_of
 from dpcore.released.plan import RunPlan
 from dpcore.released.release import Release, make_release
 
+#: Parameters that choose other code.
+_WAYS = {"method", "sampler"}
+#: Parameters that only make the same code run longer.
+_FEW = {"steps": 10, "mcmc_steps": 10, "pool_size": 10}
+#: What is rehearsed so that code is compiled.
+_TINY = Schema(
+    name="warm-up",
+    max_rows=64,
+    privacy_unit=PrivacyUnit(column="who"),
+    columns=(
+        BooleanColumn(name="yes_no", target=True, view="left"),
+        CategoricalColumn(name="kind", categories=("a", "b", "c"), view="left"),
+        IntegerColumn(name="number", lower=0, upper=9, bins=3, view="right"),
+    ),
+    children=(
+        ChildTable(
+            name="visits",
+            max_rows_per_person=4,
+            columns=(BooleanColumn(name="first"), IntegerColumn(name="day", lower=0, upper=9, bins=3)),
+        ),
+    ),
+)
 #: Added to a seed for the coins of ingestion and for the run: one stream must not serve two.
 _COINS, _RUN = 1_000_000, 2_000_000
 
@@ -95,20 +119,29 @@ def _limited(learner: Learner, parameters: BaseModel) -> dict[str, Any]:
     return given | {name: min(given[name], limit) for name, limit in most.items()}
 
 
-def warm_up(learner: Learner) -> None:
-    """Rehearse a tiny run, so that compiled code is ready before the first real one.
+def warm_up(learner: Learner, *, by_default: bool = True) -> None:
+    """Rehearse tiny runs, so that compiled code is ready before the first real ones.
 
     The secure samplers are loaded too.
+
+    Parameters
+    ----------
+    by_default : bool
+        Warm up what a run needs if nothing is chosen, else its other methods and other targets.
     """
-    schema = Schema(
-        name="warm-up",
-        max_rows=64,
-        privacy_unit=PrivacyUnit(),
-        columns=(
-            BooleanColumn(name="a", view="left"),
-            IntegerColumn(name="b", lower=0, upper=9, bins=3, view="right"),
-            BooleanColumn(name="y", target=True),
-        ),
-    )
-    plan = learner.plan(schema, "y" if learner.targeted else "", Decimal(1), {})
-    rehearse(learner, schema, plan)
+    if by_default:
+        _rehearse_tiny(learner, "yes_no", {})
+        return
+    for target in ("kind", "number") if learner.targeted else ():
+        with suppress(FrostglassError):  # Not every learner predicts every target.
+            _rehearse_tiny(learner, target, {})
+    fields = learner.parameters.model_fields
+    for name in _WAYS & fields.keys():
+        for way in set(get_args(fields[name].annotation)) - {fields[name].default}:
+            _rehearse_tiny(learner, "yes_no", {name: way})
+
+
+def _rehearse_tiny(learner: Learner, target: str, chosen: dict[str, Any]) -> None:
+    few = {name: least for name, least in _FEW.items() if name in learner.parameters.model_fields}
+    plan = learner.plan(_TINY, target if learner.targeted else "", Decimal(1), few | chosen)
+    rehearse(learner, _TINY, plan)

@@ -196,13 +196,17 @@ class Reports:
 
 
 def warm_up(before_each: Callable[[], None] = lambda: None) -> None:
-    """Import and compile what first runs would otherwise have to wait for, family by family."""
+    """Import and compile what first runs would otherwise have to wait for, family by family.
+
+    What runs need by default comes first, then what other methods and targets need.
+    """
     from dpcore import rehearsal
     from dpcore.models.registry import LEARNERS
 
-    for learner in LEARNERS.values():
-        before_each()
-        rehearsal.warm_up(learner)
+    for by_default in (True, False):
+        for learner in LEARNERS.values():
+            before_each()
+            rehearsal.warm_up(learner, by_default=by_default)
 
 
 def settle(home: Path) -> None:

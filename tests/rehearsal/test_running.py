@@ -6,6 +6,7 @@ import pytest
 
 from dpcore.domain.columns import BooleanColumn, NumericColumn
 from dpcore.domain.schema import Schema
+from dpcore.models.redescriptions.learning import exact_pairs
 from dpcore.models.registry import LEARNERS, get_learner
 from dpcore.models.released import parse_model
 from dpcore.rehearsal import rehearse, synthetic_tables, warm_up
@@ -75,9 +76,26 @@ def test_views_of_one_column_follow_the_same_level():
     assert abs(link(frame, LEFT[0], RIGHT[0])) < 0.064
 
 
+@pytest.mark.parametrize("by_default", [True, False])
 @pytest.mark.parametrize("name", sorted(set(LEARNERS) - {"fake"}))
-def test_every_learner_can_be_warmed_up(name):
-    warm_up(LEARNERS[name])
+def test_every_learner_can_be_warmed_up(name, by_default):
+    warm_up(LEARNERS[name], by_default=by_default)
+
+
+def test_few_pairs_and_many_are_compared_by_the_same_code():
+    """Otherwise what was compiled for a tiny run would not be what the first real one needs."""
+    learner, schema = get_learner("redescriptions"), two_views()
+    for left in (LEFT[:1], LEFT):
+        rehearse(learner, schema, learner.plan(schema, "", Decimal(1), {"left": left, "right": RIGHT[:2]}))
+    assert len(exact_pairs._agree.signatures) == 1
+
+
+def test_other_methods_are_warmed_up_when_asked_for(monkeypatch):
+    seen = watched(monkeypatch, get_learner("rule_list"))
+    warm_up(get_learner("rule_list"))
+    assert [parameters.sampler for _, parameters in seen] == ["lookahead"]
+    warm_up(get_learner("rule_list"), by_default=False)
+    assert {parameters.sampler for _, parameters in seen} == {"lookahead", "pool", "mcmc"}
 
 
 def test_the_views_of_the_plan_are_those_that_are_rehearsed(monkeypatch):

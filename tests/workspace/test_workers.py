@@ -457,7 +457,7 @@ def test_a_run_waits_for_one_family_at_most_while_a_worker_warms_up(
     with inline(tmp_path) as service:
         dataset, states = add(service), list[str]()
 
-        def warming(learner: object) -> None:
+        def warming(learner: object, *, by_default: bool) -> None:
             if not states:
                 request, loss = fake_request(dataset.id), pure_loss(COST)
                 service._queue.reserve(request, service._user.name, loss, "n", "hash")

@@ -138,16 +138,16 @@ class ExactPairs:
         told : callable
             Told how many of :data:`PARTS` parts are done.
         """
-        utilities = np.empty((2, len(left), len(right)), dtype=np.int32)
+        agreements, excesses = (np.empty((len(left), len(right)), dtype=np.int32) for _ in range(2))
         steps = agreement_steps(table.schema.max_rows)
         few = table.total(_few_literals, left_literals, right_literals, right)
         single = np.flatnonzero(right[:, 0] == right[:, 1])
-        parts = zip(np.array_split(left, PARTS), np.array_split(utilities, PARTS, axis=1), strict=True)
-        for part, (rows, own) in enumerate(parts):
+        parts = zip(*(np.array_split(each, PARTS) for each in (left, agreements, excesses)), strict=True)
+        for part, (rows, *own) in enumerate(parts):
             fours = table.total(_together, left_literals, right_literals, rows, right)
-            in_threads(lambda which: _agree(*few, fours, rows, right, single, which, steps, own), len(rows))  # noqa: B023
+            in_threads(lambda which: _agree(*few, fours, rows, right, single, which, steps, *own), len(rows))  # noqa: B023
             told(part + 1)
-        return cls(left, right, utilities[0], utilities[1])
+        return cls(left, right, agreements, excesses)
 
     def draw(
         self,
@@ -269,9 +269,10 @@ def _agree(
     single: Ints,
     which: Ints,
     steps: int,
-    utilities: Ints32,
+    agreements: Ints32,
+    excesses: Ints32,
 ) -> None:
-    """Utilities of some left candidates with all right ones: shape (2, n_left, n_right).
+    """Both utilities of some left candidates with all right ones: shapes (n_left, n_right).
 
     All 16 cells of four literals follow from counts of literals that hold together. Those with one
     literal on the right are the counts of ``single`` candidates, the same literal twice.
@@ -302,7 +303,9 @@ def _agree(
                     cells[m, 1, place] = alone[m, a] - cells[m, 0, place]
                     cells[m, 2, place] = alone[m, b] - cells[m, 0, place]
                     cells[m, 3, place] = totals[m] - alone[m, a] - alone[m, b] + cells[m, 0, place]
-            utilities[:, p, first : first + many] = best_utilities(cells, steps)[:, :many]
+            best = best_utilities(cells, steps)
+            agreements[p, first : first + many] = best[0, :many]
+            excesses[p, first : first + many] = best[1, :many]
 
 
 @kernel
