@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, ClassVar, ParamSpec, TypeVar
 
 from numba import njit
 from numba.core.caching import FunctionCache
@@ -21,10 +21,18 @@ def kernel(function: Callable[_Parameters, _Result]) -> Callable[_Parameters, _R
     return kept
 
 
+def compilations() -> int:
+    """How many kernels this process has compiled, and not found on disk."""
+    return _Cache.compiled
+
+
 class _Cache(FunctionCache):  # type: ignore[misc]
     """Compiled code on disk. Without room for it, it is compiled again the next time: no run ends for that."""
 
+    compiled: ClassVar[int] = 0
+
     def save_overload(self, sig: Any, data: Any) -> None:
         """Keep what was compiled, if there is room."""
+        _Cache.compiled += 1
         with suppress(OSError):
             super().save_overload(sig, data)

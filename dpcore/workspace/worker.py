@@ -198,15 +198,20 @@ class Reports:
 def warm_up(before_each: Callable[[], None] = lambda: None) -> None:
     """Import and compile what first runs would otherwise have to wait for, family by family.
 
-    What runs need by default comes first, then what other methods and targets need.
+    What runs need by default comes first. If any of it had to be compiled, so has what other methods and targets
+    need.
     """
     from dpcore import rehearsal
+    from dpcore.compiled import compilations
     from dpcore.models.registry import LEARNERS
 
+    compiled = compilations()
     for by_default in (True, False):
         for learner in LEARNERS.values():
             before_each()
             rehearsal.warm_up(learner, by_default=by_default)
+        if compilations() == compiled:
+            return
 
 
 def settle(home: Path) -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import itertools
 import os
 import signal
 import sys
@@ -449,6 +450,21 @@ def test_a_waiting_run_is_made_as_it_was_reserved_whatever_the_budget_has_become
         [release] = again.releases()
         assert (release.certificate.delta, release.certificate.rho) == (reserved.delta, reserved.rho)
         assert reserved.delta == default_delta(small_schema().max_rows) / 20
+
+
+@pytest.mark.parametrize(("compiled", "passes"), [(0, [True]), (1, [True, False])])
+def test_other_methods_are_warmed_up_where_something_had_to_be_compiled(
+    monkeypatch: pytest.MonkeyPatch, compiled: int, passes: list[bool]
+) -> None:
+    seen, done = dict.fromkeys([True, False], 0), itertools.count(step=compiled)
+    monkeypatch.setattr("dpcore.compiled.compilations", lambda: next(done))
+
+    def warming(learner: object, *, by_default: bool) -> None:
+        seen[by_default] += 1
+
+    monkeypatch.setattr("dpcore.rehearsal.warm_up", warming)
+    worker.warm_up()
+    assert [by_default for by_default, times in seen.items() if times] == passes
 
 
 def test_a_run_waits_for_one_family_at_most_while_a_worker_warms_up(
