@@ -13,25 +13,24 @@ from multiprocessing.synchronize import Event
 from pathlib import Path
 
 import numpy as np
-from sqlalchemy.engine import Engine
+import pandas as pd
 
 from benchmarks.records import Record
 from dpcore.domain.columns import BooleanColumn
 from dpcore.domain.schema import Schema
-from dpcore.privacy.budgets import default_delta
 from dpcore.privacy.losses import pure_loss
+from dpcore.service import Service
 from dpcore.workspace.installation import open_installation
 from dpcore.workspace.ledger import Ledger
-from dpcore.workspace.tables import datasets, utc_now
-from dpcore.workspace.transactions import write
 
 SUITE = "ledger"
 PROCESSES = 32
 #: Most seconds that 99 of 100 reservations may take.
 GOAL = 2.0
 _COST, _BUDGET = Decimal("0.001"), Decimal(1000)
-_DATASET = "data"
-_SCHEMA = Schema(name=_DATASET, max_rows=1000, columns=(BooleanColumn(name="ill"),))
+#: For which they spend: of a whole run, and of a quick one.
+_SECONDS = (30.0, 10.0)
+_SCHEMA = Schema(name="data", max_rows=1000, columns=(BooleanColumn(name="ill"),))
 #: One of so many processes is killed, each at a moment of its own.
 _KILLED = 4
 
@@ -44,15 +43,13 @@ def run(url: str | None = None, *, processes: int = PROCESSES, quick: bool) -> I
     url : str, optional
         Database. Default: SQLite in a folder for temporary files.
     """
-    seconds = 10.0 if quick else 30.0
+    seconds = _SECONDS[quick]
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder) / "home"
         chosen = url or f"sqlite:///{home / 'frostglass.db'}"
-        engine = open_installation(home, chosen)
-        _open_account(engine)
-        took = np.array(_crowd(home, chosen, processes, seconds))
-        _check(Ledger(engine), len(took), processes)
-        engine.dispose()
+        dataset = _add_dataset(home, chosen)
+        took = np.array(_crowd(home, chosen, dataset, processes, seconds))
+        _check(home, chosen, dataset, len(took), processes)
     data = f"{chosen.partition(':')[0]}, {processes} processes"
     for name, share, goal in (("median", 50, None), ("99 %", 99, GOAL), ("worst", 100, None)):
         yield Record(
@@ -69,28 +66,23 @@ def run(url: str | None = None, *, processes: int = PROCESSES, quick: bool) -> I
         )
 
 
-def _open_account(engine: Engine) -> None:
-    row = {
-        "id": _DATASET,
-        "name": _DATASET,
-        "schema": _SCHEMA.to_json(indent=None),
-        "schema_hash": _SCHEMA.hash,
-        "population": _DATASET,
-        "public": True,
-        "truth": "",
-        "created": utc_now(),
-    }
-    write(engine, lambda connection: connection.execute(datasets.insert().values(**row)))
-    Ledger(engine).open_account(_DATASET, _BUDGET, delta=default_delta(_SCHEMA.max_rows))
+def _add_dataset(home: Path, url: str) -> str:
+    """Store a small data set, whose budget is to be spent; its id."""
+    with Service(home, url, workers=0) as service:
+        records = pd.DataFrame({"ill": ["yes", "no"] * 10})
+        return service.add_dataset(records, _SCHEMA, budget=_BUDGET, public=True).id
 
 
-def _crowd(home: Path, url: str, processes: int, seconds: float) -> list[float]:
+def _crowd(home: Path, url: str, dataset: str, processes: int, seconds: float) -> list[float]:
     """Run the processes, kill some of them, and collect the seconds of all reservations."""
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["benchmarks.ledger"])
     start, times = context.Event(), home / "times"
     times.mkdir()
-    crowd = [context.Process(target=_spend, args=(home, url, times / str(n), seconds, start)) for n in range(processes)]
+    crowd = [
+        context.Process(target=_spend, args=(home, url, dataset, times / str(n), seconds, start))
+        for n in range(processes)
+    ]
     for process in crowd:
         process.start()
     while len(list(times.iterdir())) < processes:
@@ -104,7 +96,7 @@ def _crowd(home: Path, url: str, processes: int, seconds: float) -> list[float]:
     return [float(line) for file in times.iterdir() for line in file.read_text().split()]
 
 
-def _spend(home: Path, url: str, times: Path, seconds: float, start: Event) -> None:
+def _spend(home: Path, url: str, dataset: str, times: Path, seconds: float, start: Event) -> None:
     """Reserve and touch until the time is over; note each reservation's seconds at once."""
     ledger = Ledger(open_installation(home, url))
     with times.open("w", buffering=1) as notes:
@@ -112,12 +104,12 @@ def _spend(home: Path, url: str, times: Path, seconds: float, start: Event) -> N
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             nonce, began = os.urandom(16).hex(), time.perf_counter()
-            made = ledger.reserve(_DATASET, f"analyst {os.getpid()}", pure_loss(_COST), nonce, "")
+            made = ledger.reserve(dataset, f"analyst {os.getpid()}", pure_loss(_COST), nonce, "")
             notes.write(f"{time.perf_counter() - began:.6f}\n")
             ledger.touch(made.id)
 
 
-def _check(ledger: Ledger, noted: int, processes: int) -> None:
+def _check(home: Path, url: str, dataset: str, noted: int, processes: int) -> None:
     """See that every reservation that was answered is in the ledger; the killed noted not all.
 
     Raises
@@ -125,6 +117,8 @@ def _check(ledger: Ledger, noted: int, processes: int) -> None:
     RuntimeError
         If that is not so.
     """
-    made = sum(line.kind == "reserve" for line in ledger.entries(_DATASET))
+    engine = open_installation(home, url)
+    made = sum(line.kind == "reserve" for line in Ledger(engine).entries(dataset))
+    engine.dispose()
     if not noted <= made <= noted + processes:
         raise RuntimeError("the ledger does not hold the reservations that were made")
