@@ -10,17 +10,22 @@ import numpy as np
 from rich.console import Console
 from rich.progress import track
 
+from benchmarks import rare
 from benchmarks.ebm_fits import DELTA
-from benchmarks.ebm_splits import Split, split
+from benchmarks.ebm_splits import split
 from benchmarks.records import Record, summarise
 from dpcore.arrays import Floats, Ints
+from dpcore.data.ingest import frame_chunks, ingest
+from dpcore.data.table import PrivateTable
 from dpcore.learning.learner import Run
 from dpcore.models.registry import get_learner
 from dpcore.privacy.randomness import RandomSource, SeededRandom
 from dpcore.released.evaluation import Z95
 
-DATA = ("adult", "telco_churn", "california_housing", "wine_quality", "elevators")
+#: Data sets of the suite about boosting, and tables with rare outcomes or few records.
+DATA = ("adult", "telco_churn", "california_housing", "wine_quality", "elevators", *rare.TABLES)
 EPSILONS = (0.5, 1.0, 4.0)
+_QUICK = ("telco_churn",)
 _RUNS = 10
 
 
@@ -36,15 +41,15 @@ def silent_replicates(_: RandomSource, count: int) -> list[RandomSource]:
     return [Silent(0) for _ in range(count)]
 
 
-def run(suite: str, *, quick: bool) -> Iterator[Record]:
+def run(suite: str, names: list[str] | None = None, *, quick: bool) -> Iterator[Record]:
     """Share of the bins whose 95 % band holds the score of the same schedule without noise.
 
     The bins and counts of both runs are the same; only the noise of the sums is left out.
     """
-    for name in DATA[1:2] if quick else DATA:
-        data = split(name, 0)
+    for name in names or (_QUICK if quick else DATA):
+        table, target = _records(name)
         for epsilon in track(EPSILONS, f"Bands of {name}", console=Console(stderr=True)):
-            shares = [_share(data, epsilon, seed) for seed in range(2 if quick else _RUNS)]
+            shares = [_share(table, target, epsilon, seed) for seed in range(2 if quick else _RUNS)]
             yield Record(
                 suite,
                 name,
@@ -58,19 +63,27 @@ def run(suite: str, *, quick: bool) -> Iterator[Record]:
             )
 
 
-def _share(data: Split, epsilon: float, seed: int) -> float:
-    scores, errors = _fit(data, epsilon, seed)
+def _records(name: str) -> tuple[PrivateTable, str]:
+    """Records of a data set, encoded, and their target."""
+    if name in rare.TABLES:
+        data = rare.problem(name).data
+        return ingest(frame_chunks(data.frame), data.schema, SeededRandom(0)), data.target
+    learned = split(name, 0)
+    return learned.table, learned.whole.data.target
+
+
+def _share(table: PrivateTable, target: str, epsilon: float, seed: int) -> float:
+    scores, errors = _fit(table, target, epsilon, seed)
     with patch.object(SeededRandom, "parts", silent_replicates):
-        quiet, _ = _fit(data, epsilon, seed)
+        quiet, _ = _fit(table, target, epsilon, seed)
     return float(np.mean(np.abs(scores - quiet) <= Z95 * errors))
 
 
-def _fit(data: Split, epsilon: float, seed: int) -> tuple[Floats, ...]:
+def _fit(table: PrivateTable, target: str, epsilon: float, seed: int) -> tuple[Floats, ...]:
     """Scores of all bins of all terms, and their standard errors."""
-    learner, known = get_learner("ebm"), data.whole.data
-    chosen = {"delta": DELTA, "evaluate": False}
-    plan = learner.plan(known.schema, known.target, Decimal(str(epsilon)), chosen)
-    model = learner.run(Run(data.table, plan, SeededRandom(seed)))
+    learner, chosen = get_learner("ebm"), {"delta": DELTA, "evaluate": False}
+    plan = learner.plan(table.schema, target, Decimal(str(epsilon)), chosen)
+    model = learner.run(Run(table, plan, SeededRandom(seed)))
     return tuple(
         np.concatenate([np.ravel(getattr(term, part)) for term in model.terms])  # type: ignore[attr-defined]
         for part in ("scores", "errors")

@@ -123,9 +123,10 @@ def ebm_command(
 
 
 @suite(app, "ebm-coverage")
-def ebm_coverage_command(report: Report, quick: Quick = False) -> None:
-    """How often the noise bands of boosting machines hold, on five data sets."""
-    report.records += ebm_coverage.run(ebm.SUITE, quick=quick)
+def ebm_coverage_command(report: Report, quick: Quick = False, data: Data = None) -> None:
+    """How often the noise bands of boosting machines hold, rare outcomes included."""
+    check_known("data set", data, ebm_coverage.DATA)
+    report.records += ebm_coverage.run(ebm.SUITE, data, quick=quick)
     report.show(table_of("Coverage of the noise bands", report.records))
 
 

@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
-from benchmarks import ebm, ebm_growth, ebm_splits
+from benchmarks import ebm, ebm_coverage, ebm_growth, ebm_splits
 from benchmarks.__main__ import app
 from benchmarks.datasets import FOLDER_VARIABLE, load
 from benchmarks.ebm_fits import CONSTANT, HOUSE, PAPER_MODE, PRIVATE, Fit, fit_split
@@ -27,6 +27,7 @@ from dpcore.domain.columns import OTHER, IntegerColumn, NumericColumn
 from dpcore.domain.encoding import encode_categories
 from dpcore.domain.schema import Schema
 
+needs_data = pytest.mark.skipif(not os.environ.get(FOLDER_VARIABLE), reason=f"{FOLDER_VARIABLE} names no data")
 #: The paper's method with fewer and larger steps, for speed.
 _SHORT = {"method": "random_splits", "epochs": 30, "learning_rate": 0.1}
 #: A stand-in that refuses bounds which do not cover the data, and predicts what it was told.
@@ -300,3 +301,13 @@ def test_growth_measures_whole_fits(task: str) -> None:
     assert len(found["seconds"]) == 3
     assert all(seconds > 0 for seconds in found["seconds"])
     assert found["table"] > 2_000 * ebm_growth.FEATURES * 9
+
+
+@needs_data
+def test_bands_are_held_against_the_same_run_without_noise(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ebm_coverage, "EPSILONS", (1.0,))
+    [record] = ebm_coverage.run("ebm", ["heart, 303 rows"], quick=True)
+    assert 0.9 < record.mean <= 1
+    monkeypatch.setattr(ebm_coverage, "Z95", 0.05)
+    [narrow] = ebm_coverage.run("ebm", ["heart, 303 rows"], quick=True)
+    assert narrow.mean < 0.3
