@@ -34,13 +34,11 @@ from dpcore.privacy.randomness import SecureRandom, SeededRandom, permutation
 SUITE = "unspent"
 EPSILONS = (0.1, 1.0)
 TABLES, TRAINS = ("titanic", "mushroom", "telco_churn"), (1_000, 10_000)
+_MINED = {"sampler": "pool", "antecedents": "dp_fim", "max_antecedent_length": 3, "pool_size": 20_000}
 #: Family and parameters of each method on tables, and on trains.
 METHODS: dict[str, tuple[str, Mapping[str, Any]]] = {
-    "rule list, mined": ("rule_list", {"antecedents": "dp_fim", "max_antecedent_length": 3, "pool_size": 20_000}),
-    "rule list, mined above 20 %": (
-        "rule_list",
-        {"antecedents": "dp_fim", "max_antecedent_length": 3, "pool_size": 20_000, "min_support": 0.2},
-    ),
+    "rule list, mined": ("rule_list", _MINED),
+    "rule list, mined above 20 %": ("rule_list", {**_MINED, "min_support": 0.2}),
     "ADiffP": ("tree", {"method": "adiffp"}),
     "DiffP-ID3": ("tree", {"method": "diffp_id3"}),
     "DiffP-C4.5": ("tree", {"method": "diffp_c45"}),
