@@ -241,10 +241,9 @@ class EBMFit:
             weights = feature.counts / feature.counts.sum()
             shift = np.einsum("b,rbk->rk", weights, shapes)
             shifts.append(shift)
-            hidden = SMOOTHED["numbers" if self._numbers else "classes"]
             # Records of one person may be all alike: chance in who is in the data is then that of so many fewer.
             sampling = self._plan.schema.privacy_unit.max_rows_per_person * doubt.sampling
-            covariances = (sampling * self._unit**2, hidden * doubt.shrinkage * self._unit**2)
+            covariances = (sampling * self._unit**2, SMOOTHED * doubt.shrinkage * self._unit**2)
             band = Band.of(shapes - shift[:, None, :], weights, *covariances, feature.ordered)
             counted = _counted(block, place)
             terms.append(

@@ -10,9 +10,8 @@ import numpy as np
 from dpcore.arrays import Floats
 from dpcore.released.evaluation import Z95
 
-#: Share of the variance that smoothing hides which bands allow for: the schedule without noise is smoothed, too. Of
-#: scores of classes, whose noise bends the logistic function as well, and of numbers.
-SMOOTHED = {"classes": 0.12, "numbers": 0.02}
+#: Share of the variance that smoothing hides which bands allow for: the schedule without noise is smoothed, too.
+SMOOTHED = 0.05
 #: Chance below which noise alone does not explain a term.
 UNLIKELY = 0.05
 
