@@ -11,7 +11,7 @@ from dpcore.models.ebm.released.words import EBMWords
 from dpcore.plots.ebm_bars import category_figure
 from dpcore.plots.ebm_numbers import number_figure
 from dpcore.plots.ebm_pair import pair_figure
-from dpcore.plots.style import GRID, INK, colour, lay_out, safe, shorten
+from dpcore.plots.style import GRID, INK, NAMES_DOWN, colour, lay_out, safe, shorten
 
 #: Most bars of importances; the table holds the rest.
 MOST_TERMS = 15
@@ -110,10 +110,8 @@ def importance_figure(words: EBMWords, most: int = MOST_TERMS) -> go.Figure:
             "automargin": True,
         },
         {
-            "autorange": "reversed",
-            "automargin": True,
+            **NAMES_DOWN,
             "fixedrange": True,
-            "ticksuffix": "  ",
             "tickvals": rows,
             "ticktext": labels,
         },

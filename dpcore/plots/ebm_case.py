@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 from dpcore.models.ebm.released.model import Contribution
 from dpcore.models.ebm.released.words import EBMWords
 from dpcore.numerals import minus, percent
-from dpcore.plots.style import GRID, INK, SOFT, lay_out, safe, shorten
+from dpcore.plots.style import GRID, INK, NAMES_DOWN, SOFT, lay_out, safe, shorten
 from dpcore.plots.ticks import nice_ticks
 from dpcore.released.cases import NOT_KNOWN
 from dpcore.released.evaluation import Z95
@@ -95,10 +95,8 @@ def case_figure(words: EBMWords, contributions: Sequence[Contribution], output: 
             **_ticks(words, *limits),
         },
         {
-            "autorange": "reversed",
-            "automargin": True,
+            **NAMES_DOWN,
             "fixedrange": True,
-            "ticksuffix": "  ",
             "tickvals": rows,
             "ticktext": [safe(shorten(step.name, 48)) for step in steps],
         },

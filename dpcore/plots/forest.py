@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 
 from dpcore.models.trees.released.column_use import ColumnUse
 from dpcore.numerals import percent
-from dpcore.plots.style import GRID, INK, SOFT, colour, glyph, lay_out, safe, shorten
+from dpcore.plots.style import GRID, INK, NAMES_DOWN, SOFT, colour, glyph, lay_out, safe, shorten
 
 _MOST_COLUMNS = 15
 #: The bar of trees whose prediction depends on what is not known of a case.
@@ -124,7 +124,7 @@ def _bars(
     lay_out(
         figure,
         {"title": title, "gridcolor": GRID, "fixedrange": True, "rangemode": "tozero", **axis},
-        {"autorange": "reversed", "automargin": True, "fixedrange": True, "ticksuffix": "  "},
+        {**NAMES_DOWN, "fixedrange": True},
         height=80 + 36 * len(labels),
         margin={"l": 10, "r": 60, "t": 10, "b": 50},
         dragmode=False,

@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 
 from dpcore.lessons.attacks import MembershipAttack, Reconstruction
 from dpcore.numerals import tenths, whole
-from dpcore.plots.style import GRID, INK, SOFT, lay_out
+from dpcore.plots.style import GRID, INK, NAMES_DOWN, SOFT, lay_out
 
 _WRONG, _RIGHT = "#c2410c", "#0b7285"
 
@@ -55,7 +55,7 @@ def membership_figure(found: MembershipAttack) -> go.Figure:
             "gridcolor": GRID,
             "fixedrange": True,
         },
-        {"autorange": "reversed", "automargin": True, "fixedrange": True, "ticksuffix": "  "},
+        {**NAMES_DOWN, "fixedrange": True},
         height=280,
         dragmode=False,
         margin={"l": 10, "r": 20, "t": 60, "b": 60},

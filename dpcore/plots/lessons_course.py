@@ -10,7 +10,7 @@ from dpcore.lessons.limits import RISK_BEFORE, Study
 from dpcore.lessons.sensitivity import ClampedTotal
 from dpcore.numerals import tenths, whole
 from dpcore.plots.lessons import lesson_layout
-from dpcore.plots.style import INK
+from dpcore.plots.style import INK, NAMES_DOWN
 
 
 def clamps_figure(totals: Sequence[ClampedTotal], chosen: int) -> go.Figure:
@@ -98,7 +98,7 @@ def study_figure(found: Study) -> go.Figure:
         figure,
         260,
         {"title": "Ann's risk, as the insurer sees it", "tickformat": ".0%", "rangemode": "tozero", "range": [0, end]},
-        {"autorange": "reversed", "ticksuffix": "  ", "showgrid": False},
+        {**NAMES_DOWN, "showgrid": False},
         above=20,
     )
     return figure

@@ -8,7 +8,7 @@ from dpcore.domain.counted import Noun
 from dpcore.models.redescriptions.released.agreement import Exact
 from dpcore.models.redescriptions.released.redescription_set import Redescription
 from dpcore.numerals import whole
-from dpcore.plots.style import GRID, INK, colour, lay_out
+from dpcore.plots.style import GRID, INK, NAMES_DOWN, colour, lay_out
 
 _PARTS = (("left only", "/", "#8fc3d2"), ("both", "", colour(0)), ("right only", "\\", "#f3c9a8"))
 
@@ -37,7 +37,7 @@ def agreement_figure(
             "automargin": True,
             "rangemode": "tozero",
         },
-        {"autorange": "reversed", "fixedrange": True, "ticksuffix": "  ", "automargin": True},
+        {**NAMES_DOWN, "fixedrange": True},
         barmode="stack",
         height=130 + 36 * len(rows),
         dragmode=False,

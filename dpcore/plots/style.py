@@ -31,6 +31,8 @@ _AXIS: Final = {
     "automargin": True,
     "title": {"standoff": 15},
 }
+#: An axis whose names stand one below the other, the first on top, a little apart from what is drawn.
+NAMES_DOWN: Final = {"autorange": "reversed", "automargin": True, "ticksuffix": "  "}
 _WHISKERS: Final = {"error_x": {"color": INK}, "error_y": {"color": INK}}
 #: What a figure does not say itself; without it, plotly and Streamlit have colours of their own.
 _TEMPLATE: Final = {

@@ -27,7 +27,7 @@ from dpcore.models.summaries.released.words import (
     unit_of,
 )
 from dpcore.plots.palette import faded
-from dpcore.plots.style import DASHES, INK, colour, lay_out, safe, shorten
+from dpcore.plots.style import DASHES, INK, NAMES_DOWN, colour, lay_out, safe, shorten
 
 #: Most bars, and most groups, of one figure; the table holds the rest.
 MOST_BARS, MOST_GROUPS = 40, 5
@@ -197,7 +197,7 @@ def _category_figure(column: Column) -> go.Figure:
         figure,
         column,
         {"title": {"text": _share_title(column)}, **_SHARES},
-        {"autorange": "reversed", "ticksuffix": "  ", "tickvals": rows, "ticktext": labels},
+        {**NAMES_DOWN, "tickvals": rows, "ticktext": labels},
         height=110 + len(shown) * (20 + 16 * len(column.series)),
         barmode="group",
         bargap=0.3,

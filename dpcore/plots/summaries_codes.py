@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from dpcore.models.summaries.released.code_reading import Branch
 from dpcore.models.summaries.released.words import count_words, range_of_counts
 from dpcore.numerals import percent, whole
-from dpcore.plots.style import INK, colour, lay_out, safe, shorten
+from dpcore.plots.style import INK, NAMES_DOWN, colour, lay_out, safe, shorten
 
 #: Most bars of one figure, and branches that an alternative text tells.
 MOST_BARS, _TOLD = 40, 12
@@ -58,7 +58,7 @@ def codes_figure(found: Sequence[Branch], who: str) -> go.Figure:
     lay_out(
         figure,
         {"title": {"text": f"number of {safe(who)}"}, "rangemode": "tozero", "nticks": 6, **axis},
-        {"autorange": "reversed", "ticksuffix": "  ", "tickvals": rows, "ticktext": labels, **axis},
+        {**NAMES_DOWN, "tickvals": rows, "ticktext": labels, **axis},
         height=110 + 30 * len(shown),
         bargap=0.3,
         dragmode=False,

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from dpcore.models.summaries.released.association import Association
 from dpcore.models.summaries.released.words import strength_words
 from dpcore.numerals import hundredths
-from dpcore.plots.style import INK, lay_out, safe, shorten
+from dpcore.plots.style import INK, NAMES_DOWN, lay_out, safe, shorten
 
 #: Columns of a map with numbers in its fields.
 _NUMBERS = 12
@@ -75,7 +75,7 @@ def pairs_figure(found: Sequence[Association], labels: Sequence[str]) -> go.Figu
     lay_out(
         figure,
         {"tickangle": -45 if size <= _NUMBERS else -90, **ticks},
-        {"autorange": "reversed", "ticksuffix": "  ", **ticks},
+        {**NAMES_DOWN, **ticks},
         height=190 + 34 * size,
         dragmode=False,
         margin={"l": 10, "r": 10, "t": 12, "b": 20},
