@@ -17,7 +17,9 @@ def run_with(audit, control, trials=4000):
     return replace(audit, controls={control: audit.controls[control]}).run(trials)
 
 
+@pytest.mark.slow
 def test_audit_of_whole_fits_for_classes():
+    """In the short form, what one person changes is measured below, and runs are replayed, with mutants."""
     result = run_with(ebm_audit(), "noise divided by 8")
     assert result.holds, result
     assert result.caught, result
