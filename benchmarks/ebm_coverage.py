@@ -10,7 +10,7 @@ import numpy as np
 from rich.console import Console
 from rich.progress import track
 
-from benchmarks import rare
+from benchmarks import ebm, rare
 from benchmarks.ebm_fits import DELTA
 from benchmarks.ebm_splits import split
 from benchmarks.records import Record, summarise
@@ -23,7 +23,7 @@ from dpcore.privacy.randomness import RandomSource, SeededRandom
 from dpcore.released.evaluation import Z95
 
 #: Data sets of the suite about boosting, and tables with rare outcomes or few records.
-DATA = ("adult", "telco_churn", "california_housing", "wine_quality", "elevators", *rare.TABLES)
+DATA = (*ebm.DATA, *rare.TABLES)
 EPSILONS = (0.5, 1.0, 4.0)
 _QUICK = ("telco_churn",)
 _RUNS = 10
@@ -66,7 +66,7 @@ def run(suite: str, names: list[str] | None = None, *, quick: bool) -> Iterator[
 def _records(name: str) -> tuple[PrivateTable, str]:
     """Records of a data set, encoded, and their target."""
     if name in rare.TABLES:
-        data = rare.problem(name).data
+        data = rare.TABLES[name]()
         return ingest(frame_chunks(data.frame), data.schema, SeededRandom(0)), data.target
     learned = split(name, 0)
     return learned.table, learned.whole.data.target
