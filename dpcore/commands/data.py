@@ -40,7 +40,7 @@ def list_datasets() -> None:
             [
                 info.name,
                 info.id,
-                "public" if info.public else "private",
+                "public" if info.public else f"private{', Markov chains allowed' if info.conditional else ''}",
                 f"{info.version}{', retired' if info.retired else ''}",
                 ", ".join(info.schema.targets) or "-",
                 balance_text(service.balance(info.id)),
@@ -155,6 +155,23 @@ def describe(dataset: Dataset, text: Annotated[str, typer.Argument(help="The new
     with open_service() as service:
         service.describe_dataset(dataset, text)
     typer.echo("described anew")
+
+
+@app.command("chains")
+def chains(
+    dataset: Dataset,
+    allow: Annotated[bool, typer.Option("--allow/--forbid", help="Allow Markov chains on it, or no longer.")],
+    note: Annotated[str, typer.Option(help="Why; kept in the audit log.")] = "",
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask whether you are sure.")] = False,
+) -> None:
+    """Allow Markov chains on one private data set, whose guarantee holds only if they have converged; or no longer."""
+    from dpcore.workspace.descriptions import AT_STAKE
+
+    if allow and not yes:
+        typer.confirm(f"{AT_STAKE} Allow them on '{dataset}'?", abort=True)
+    with open_service() as service:
+        info = service.allow_conditional(dataset, allow, note=note)
+    typer.echo(info.allowance or "not allowed any more: waiting runs of Markov chains are refunded")
 
 
 @app.command("retire")

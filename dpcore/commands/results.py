@@ -90,7 +90,7 @@ def charge(
         typer.Option(
             metavar="RHO",
             help="Its loss in zero-concentrated differential privacy, as on a certificate. "
-            "Default: what a run of this program may have cost at most.",
+            "0 if it states none, as of a Markov chain. Default: what other runs of this program cost at most.",
         ),
     ] = None,
 ) -> None:

@@ -17,7 +17,7 @@ from dpcore.released.plan import guaranteed_odds
 from dpcore.released.regression_evaluation import RegressionEvaluation, error_told, noise_told
 from dpcore.released.release import Certificate, Release
 from dpcore.released.verdict import verdict
-from dpcore.report.spending import adds_sentence, fitting, rho_sentence
+from dpcore.report.spending import adds_sentence, fitting, rho_sentence, states_rho
 from dpcore.report.timing import time_sentence
 from dpcore.workspace.requests import Quote
 
@@ -71,12 +71,14 @@ def certificate_text(certificate: Certificate) -> str:
     split = ", ".join(f"{step} {part}" for step, part in zip(parts, format_parts(parts.values()), strict=True))
     delta = f", delta = {small(certificate.delta)}" if certificate.delta else ""
     protects = "protects" if certificate.private else "would protect"
+    allowed = ["allowed by the custodian: runs that are conditional on convergence"]
     lines = [
         *_not_private(certificate.problems),
         f"epsilon = {format_epsilon(certificate.epsilon)}{delta} ({split})",
         f"{protects} {certificate.privacy_unit}: {certificate.neighboring_relation}; "
         f"at most {certificate.max_rows_per_person} rows each, {certificate.max_rows} in all",
         f"guarantee: {certificate.guarantee}; sampler: {certificate.sampler}; randomness: {certificate.randomness}",
+        *(allowed if certificate.conditional_allowed else ()),
         f"bounds and categories: {words_of(certificate.origins)}",
         f"time that the run took: {time_sentence(certificate)}",
         guaranteed_odds(certificate.epsilon, certificate.delta, certificate.guarantee),
@@ -85,7 +87,7 @@ def certificate_text(certificate: Certificate) -> str:
         lines.append(delta_sentence(certificate.delta))
     if certificate.composition:
         lines.append(certificate.composition)
-    if certificate.rho is not None and certificate.private:
+    if certificate.rho is not None and states_rho(certificate):
         lines.append(rho_sentence(certificate.rho))
     return "Certificate\n" + "\n".join(f"  {line}" for line in lines)
 
@@ -107,6 +109,7 @@ def quote_text(quote: Quote) -> str:
         quote.guarantee,
         quote.odds,
         delta_sentence(plan.delta) if plan.delta and plan.promised != "none" else "",
+        quote.allowance,
         quote.refusal,
     ]
     return "\n".join(filter(None, lines))

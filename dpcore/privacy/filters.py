@@ -76,6 +76,11 @@ class PrivacyFilter:
         """Largest sum of rho that is accepted; 0 if there is no delta, or nothing to spend."""
         return largest_rho(self.epsilon, self._rho_delta) if self.epsilon else Decimal(0)
 
+    @cached_property
+    def _order(self) -> Decimal:
+        """Renyi order at which :attr:`rho` is the largest: runs without a rho of their own are added there."""
+        return largest_rho_order(self.epsilon, self._rho_delta)
+
     @property
     def _rho_delta(self) -> Decimal:
         return self._free * RHO_SHARE
@@ -99,7 +104,12 @@ class PrivacyFilter:
 
     def accepts(self, total: Loss) -> bool:
         """Whether the sum of all runs, the new one included, may stand."""
-        return self._adds(total) or self._mixes(total) or total.rho <= self.rho
+        return self._adds(total) or self._mixes(total) or self._composes(total)
+
+    def _composes(self, total: Loss) -> bool:
+        if not total.without_rho:
+            return total.rho <= self.rho
+        return self.rho > 0 and total.without_rho + self._order * total.rho <= self._order * self.rho
 
     def _adds(self, total: Loss) -> bool:
         return total.epsilon <= self.epsilon and total.delta <= self._added_delta
@@ -127,16 +137,28 @@ class PrivacyFilter:
         return min(shown, self.epsilon) if self.accepts(total) else shown
 
     def composed(self, total: Loss) -> Decimal:
-        """Epsilon, at this delta, that follows from the sum of rho alone; infinite without either."""
+        """Epsilon, at this delta, that follows from the sum of rho, and of epsilon where none is stated.
+
+        Infinite if nothing bounds it.
+        """
         if not (float_below(self._rho_delta) > 0 and total.rho.is_finite()):
             return Decimal("Infinity")
-        return smallest_epsilon(total.rho, self._rho_delta)
+        if not total.without_rho:
+            return smallest_epsilon(total.rho, self._rho_delta)
+        if not self.rho:
+            return Decimal("Infinity")
+        return total.without_rho + self._order * (total.rho - self.rho) + self.epsilon
 
     def fitting(self, total: Loss, loss: Loss) -> int:
         """How many runs of the same loss, one after the other, would still be accepted."""
         epsilons = _times(self.epsilon - total.epsilon, loss.epsilon)
         deltas = _times(self._added_delta - total.delta, loss.delta)
-        ways = [min(epsilons, deltas), _times(self.rho - total.rho, loss.rho)]
+        ways = [min(epsilons, deltas)]
+        if not (total + loss).without_rho:
+            ways.append(_times(self.rho - total.rho, loss.rho))
+        elif self.rho:
+            room = self._order * (self.rho - total.rho) - total.without_rho
+            ways.append(_times(room, loss.without_rho + self._order * loss.rho))
         if self._mixed is not None:
             order, room = self._mixed
             ways.append(_times(room - total.pure - order * total.rest, loss.pure + order * loss.rest))
@@ -154,8 +176,9 @@ class PrivacyFilter:
         if self._mixed is not None:
             order, room = self._mixed
             ways.append(room - total.pure - order * total.rest)
-        if total.rho <= self.rho:
-            ways.append(pure_epsilon(self.rho - total.rho))
+        if self._composes(total):
+            used = total.without_rho / self._order if total.without_rho else Decimal(0)
+            ways.append(pure_epsilon(self.rho - total.rho - used))
         return max(ways).quantize(EPSILON_STEP, rounding=ROUND_FLOOR)
 
 
@@ -167,17 +190,29 @@ def largest_rho(epsilon: Decimal, delta: Decimal) -> Decimal:
     alpha > 1, (alpha - 1)(alpha rho - epsilon) + c(alpha) <= log(delta). Every order gives a
     rho that is sound; a search finds the best. Rounded down.
     """
-    target, excess = float_below(epsilon), float_below(delta)
-    if excess <= 0:
+    if float_below(delta) <= 0:
         return Decimal(0)
-    log_delta = math.log(excess) - _SLACK
+    at = _rho_by_order(epsilon, delta)
+    best = at(_minimum(lambda order: -at(order))) * (1 - _SLACK)
+    return Decimal(max(0.0, best)).quantize(RHO_STEP, rounding=ROUND_FLOOR)
+
+
+@lru_cache(maxsize=1024)
+def largest_rho_order(epsilon: Decimal, delta: Decimal) -> Decimal:
+    """Renyi order alpha that :func:`largest_rho` has found: alpha times that rho implies (epsilon, delta)-DP."""
+    at = _rho_by_order(epsilon, delta)
+    return Decimal(1 + math.exp(_minimum(lambda order: -at(order))))
+
+
+def _rho_by_order(epsilon: Decimal, delta: Decimal) -> Callable[[float], float]:
+    """Rho that implies (epsilon, delta)-DP by the order alpha = 1 + exp(order)."""
+    target, log_delta = float_below(epsilon), math.log(float_below(delta)) - _SLACK
 
     def at(order: float) -> float:
         above = math.exp(order)
         return (target + (log_delta - _excess(order)) / above) / (1 + above)
 
-    best = at(_minimum(lambda order: -at(order))) * (1 - _SLACK)
-    return Decimal(max(0.0, best)).quantize(RHO_STEP, rounding=ROUND_FLOOR)
+    return at
 
 
 @lru_cache(maxsize=4096)

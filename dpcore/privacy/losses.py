@@ -19,6 +19,8 @@ RHO_STEP = Decimal("0.000000000001")
 RHO_LIMIT = Decimal(10_000)
 #: A rho that nothing bounds: of a release that was not made by a mechanism of this engine.
 UNBOUNDED = Decimal("Infinity")
+#: Stands for the rho of a pure run of which none is stated, such as a Markov chain's; any other is above 0.
+NOT_STATED = Decimal(0)
 #: Relative error of the few floating-point operations of a conversion, many times over.
 _ROUNDING = 1e-12
 
@@ -33,11 +35,15 @@ class Loss:
         The run alone is (epsilon, delta)-DP; pure if delta is 0. Of several, the sums.
     rho : Decimal
         It is rho-zero-concentrated DP: its Renyi divergence of every order alpha is at most
-        alpha * rho (Bun, Steinke 2016). A whole multiple of :data:`RHO_STEP`, or unbounded.
+        alpha * rho (Bun, Steinke 2016). A whole multiple of :data:`RHO_STEP`, or unbounded. Runs of
+        which none is stated are not in it.
     pure : Decimal
         The epsilon of a run that is pure, and 0 of any other. Of several, the sum.
     rest : Decimal
         The rho of a run that is not pure, and 0 of one that is. Of several, the sum.
+    without_rho : Decimal
+        The epsilon of a pure run of which no rho is stated, and 0 of any other. Of several, the sum:
+        they are added, in every account.
     """
 
     epsilon: Decimal
@@ -45,9 +51,10 @@ class Loss:
     rho: Decimal
     pure: Decimal
     rest: Decimal
+    without_rho: Decimal
 
     def __post_init__(self) -> None:
-        parts = (self.epsilon, self.delta, self.rho, self.pure, self.rest)
+        parts = (self.epsilon, self.delta, self.rho, self.pure, self.rest, self.without_rho)
         if any(part.is_nan() or part < 0 for part in parts):
             raise BudgetError("A loss cannot be negative.")
 
@@ -59,6 +66,7 @@ class Loss:
             self.rho + other.rho,
             self.pure + other.pure,
             self.rest + other.rest,
+            self.without_rho + other.without_rho,
         )
 
     def __sub__(self, other: Loss) -> Loss:
@@ -69,11 +77,12 @@ class Loss:
             self.rho - other.rho,
             self.pure - other.pure,
             self.rest - other.rest,
+            self.without_rho - other.without_rho,
         )
 
 
 #: The loss of doing nothing.
-NOTHING = Loss(*[Decimal(0)] * 5)
+NOTHING = Loss(*[Decimal(0)] * 6)
 
 
 def parse_rho(value: object) -> Decimal:
@@ -93,8 +102,10 @@ def total_loss(losses: Iterable[Loss]) -> Loss:
 
 
 def run_loss(epsilon: Decimal, delta: Decimal, rho: Decimal) -> Loss:
-    """Loss of one run. Raises ``BudgetError`` if its delta is 1 or more."""
-    loss = Loss(epsilon, delta, rho, *((Decimal(0), rho) if delta else (epsilon, Decimal(0))))
+    """Loss of one run; a pure one may have a rho :data:`NOT_STATED`. Raises ``BudgetError`` if delta is 1 or more."""
+    zero = Decimal(0)
+    pure, rest = (zero, rho) if delta else (epsilon, zero)
+    loss = Loss(epsilon, delta, rho, pure, rest, zero if delta or rho != NOT_STATED else epsilon)
     if delta >= 1:
         raise BudgetError("The delta of a run must be below 1.")
     return loss

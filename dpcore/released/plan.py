@@ -26,7 +26,7 @@ from dpcore.privacy.budgets import (
     odds_sentence,
     row_epsilon,
 )
-from dpcore.privacy.losses import Loss, pure_loss, pure_rho, run_loss
+from dpcore.privacy.losses import NOT_STATED, Loss, pure_loss, pure_rho, run_loss
 
 if TYPE_CHECKING:
     from dpcore.domain.schema import Part
@@ -37,6 +37,7 @@ EVALUATION: Final = "evaluation"
 _MOST_CLASSES = 50
 #: "none" is never planned: it is what is left where noise or schema are not private.
 Guarantee = Literal["unconditional", "conditional on convergence", "none"]
+UNCONDITIONAL: Final = "unconditional"
 
 
 @dataclass(frozen=True)
@@ -134,7 +135,7 @@ class RunPlan:
         How the parts of ``split`` compose, in words; empty if they simply add up.
     rho : Decimal or None
         Zero-concentrated loss of a person in the steps of ``split``, if it is known to be less
-        than that of any run of this epsilon.
+        than that of any run of this epsilon. Never of a run whose guarantee has a condition.
     composed : Composed or None
         What the steps of ``split`` really spend, if the run composes them by rho.
     asked : Decimal or None
@@ -166,6 +167,10 @@ class RunPlan:
             raise BudgetError("A parallel step must spend something, and no more than the run.")
         if (self.definition == "pure") != (self.delta == 0):
             raise BudgetError("A pure guarantee has delta 0, and an approximate one does not.")
+        if self.guarantee == "none":
+            raise ValueError("no run is planned that promises nothing")
+        if self.guarantee != UNCONDITIONAL and (self.delta or self.rho is not None):
+            raise ValueError("a run whose guarantee has a condition is pure, and states no rho")
         self._check_rows()
 
     def _check_rows(self) -> None:
@@ -192,8 +197,11 @@ class RunPlan:
     def loss(self) -> Loss:
         """What the run may cost one person: in its steps, or set aside, whichever is more.
 
-        A person is in one part only, by a coin tossed when the records were taken in.
+        A person is in one part only, by a coin tossed when the records were taken in. Where the guarantee has a
+        condition no rho is stated, and epsilon is added.
         """
+        if self.guarantee != UNCONDITIONAL:
+            return run_loss(self.epsilon, self.delta, NOT_STATED)
         known = [] if self.rho is None else [self.rho]
         steps = min([*known, pure_loss(self.epsilon, self.delta).rho])
         aside = [pure_rho(share) for share in self.parallel.values()]
@@ -264,7 +272,7 @@ def guarantee_sentence(plan: RunPlan) -> str:
     )
     if plan.promised == "none":
         return f"No guarantee. {plan.schema.problem}"
-    if plan.guarantee == "unconditional":
+    if plan.guarantee == UNCONDITIONAL:
         return (
             f"{promise}. The guarantee is exact. It takes for granted only that bounds and "
             "categories were not read off the records."
@@ -294,7 +302,7 @@ def guaranteed_odds(epsilon: Decimal, delta: Decimal, guarantee: Guarantee, seen
     if guarantee == "none":
         return f"Not private: whatever someone sees {seen} may tell them anything about a person in the data."
     odds = odds_sentence(epsilon, delta, seen)
-    if guarantee == "unconditional":
+    if guarantee == UNCONDITIONAL:
         return odds
     return f"If the chain has converged: {odds[0].lower()}{odds[1:]}"
 

@@ -38,7 +38,7 @@ class Certificate(FrozenModel):
     ----------
     rho : Decimal or None
         Bound on its loss in zero-concentrated differential privacy, by which it is composed with
-        others. ``None`` if nothing is known, as in releases of versions that did not say.
+        others. ``None`` if nothing is known, as of a Markov chain, or in releases of versions that did not say.
     composition : str
         How the parts of ``budget_split`` compose; empty if they simply add up.
     guarantee : str
@@ -47,6 +47,8 @@ class Certificate(FrozenModel):
         Where the facts of its schema come from, each origin once.
     asked : Decimal or None
         Epsilon that was asked for; ``None`` if it is ``epsilon``, or in releases of versions that did not say.
+    conditional_allowed : bool
+        Whether the custodian of private records allowed runs on them whose guarantee has a condition, when it was made.
     cuts_from : str
         Id of the release whose counts told where columns of numbers may be cut; empty: all of the schema's cut
         points, or some that were chosen by hand.
@@ -69,6 +71,7 @@ class Certificate(FrozenModel):
     schema_hash: str
     origins: tuple[Origin, ...] = Field(default=(DECLARED,), min_length=1)
     asked: Decimal | None = None
+    conditional_allowed: bool = False
     cuts_from: str = Field(default="", max_length=64)
     engine_version: str
     created: datetime
@@ -184,15 +187,17 @@ def make_release(
     secure: bool,
     dataset_id: str = IN_MEMORY,
     dataset_name: str = "",
+    conditional_allowed: bool = False,
 ) -> Release:
     """Wrap a released model with the certificate that its plan implies."""
     unit = plan.schema.privacy_unit
     guarantee = plan.promised if secure else "none"
+    stated = plan.loss.rho.is_finite() and not plan.loss.without_rho
     certificate = Certificate(
         definition=plan.definition,
         epsilon=plan.epsilon,
         delta=plan.delta,
-        rho=plan.loss.rho if plan.loss.rho.is_finite() else None,
+        rho=plan.loss.rho if stated else None,
         privacy_unit=_with_article(protected_unit(plan.schema)),
         max_rows_per_person=unit.max_rows_per_person,
         max_rows=plan.schema.max_rows,
@@ -205,6 +210,7 @@ def make_release(
         schema_hash=plan.schema.hash,
         origins=plan.schema.origins,
         asked=plan.asked,
+        conditional_allowed=conditional_allowed,
         cuts_from=getattr(plan.parameters, "cuts_from", ""),
         engine_version=__version__,
         created=datetime.now(UTC).replace(microsecond=0),

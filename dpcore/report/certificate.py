@@ -11,8 +11,10 @@ from dpcore.numerals import small, whole
 from dpcore.privacy.budgets import delta_sentence, format_epsilon, format_parts, plain_epsilon
 from dpcore.released.release import Certificate, Release
 from dpcore.report.names import sampler_name, step_name
-from dpcore.report.spending import rho_sentence
+from dpcore.report.spending import rho_sentence, states_rho
 from dpcore.report.timing import time_sentence
+
+_ALLOWED = "runs on this data set whose guarantee is conditional on convergence"
 
 
 def certificate_lines(release: Release, *, exact: bool = False) -> dict[str, str]:
@@ -30,6 +32,7 @@ def certificate_lines(release: Release, *, exact: bool = False) -> dict[str, str
     return {
         **_promise(card, amount),
         "Kind of guarantee": card.guarantee,
+        **({"Allowed by the custodian": _ALLOWED} if card.conditional_allowed else {}),
         f"Who {'is' if card.private else 'would be'} protected": card.privacy_unit,
         **({"Who is not": shared} if (shared := shared_things(release.domain)) else {}),
         "Data sets compared": card.neighboring_relation,
@@ -37,7 +40,7 @@ def certificate_lines(release: Release, *, exact: bool = False) -> dict[str, str
         "Public row limit": whole(card.max_rows),
         "How ε was split": _parts(card.budget_split, amounts),
         **({"How the parts add up": card.composition} if card.composition else {}),
-        **({"Beside other results": rho_sentence(card.rho)} if card.rho is not None and card.private else {}),
+        **({"Beside other results": rho_sentence(card.rho or Decimal(0))} if states_rho(card) else {}),
         **({"On other people, at no extra cost": parallel} if parallel else {}),
         "How it was chosen": sampler_name(card.sampler),
         "Source of the noise": card.randomness,

@@ -19,6 +19,7 @@ from dpcore.privacy.budgets import exact_amount, plain_epsilon
 from dpcore.released.parameters import parameters_of
 from dpcore.released.release import Release
 from dpcore.report.dossier import Dossier
+from dpcore.report.spending import states_rho
 from dpcore.validation import validated
 from dpcore.workspace.requests import RunRequest
 
@@ -82,9 +83,10 @@ def _guarantee(dossier: Dossier, release: Release) -> dict[str, Any]:
         "problems": list(card.problems),
         "definition": "pure differential privacy" if card.definition == "pure" else "approximate differential privacy",
         "guarantee": card.guarantee,
+        "conditional_allowed": card.conditional_allowed,
         "epsilon": exact_amount(card.epsilon),
         "delta": exact_amount(card.delta),
-        "rho": None if card.rho is None else exact_amount(card.rho),
+        "rho": exact_amount(card.rho) if card.rho is not None and states_rho(card) else None,
         "privacy_unit": card.privacy_unit,
         "not_protected": shared_things(release.domain),
         "neighbouring_relation": card.neighboring_relation,

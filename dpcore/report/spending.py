@@ -7,6 +7,8 @@ from typing import Final
 
 from dpcore.numerals import whole
 from dpcore.privacy.budgets import at_delta, exact_amount, format_epsilon, format_parts
+from dpcore.released.plan import UNCONDITIONAL
+from dpcore.released.release import Certificate
 from dpcore.workspace.accounts import Balance
 from dpcore.workspace.requests import Quote
 
@@ -56,6 +58,11 @@ def fitting(quote: Quote) -> str:
         return "This run does not fit."
     more = quote.runs_like_this_left
     return f"This run and {whole(more)} more like it fit." if more else "This run fits, and no other like it after it."
+
+
+def states_rho(card: Certificate) -> bool:
+    """Whether a rho may be stated of a result; one with a condition has none, whatever an earlier version wrote."""
+    return card.rho is not None and card.guarantee == UNCONDITIONAL
 
 
 def rho_sentence(rho: Decimal) -> str:

@@ -22,6 +22,8 @@ from dpcore.workspace.dossier import Application
 NOT_STATED = "not stated"
 #: The question whose answer warns of what the promise leaves out; only asked where there is something.
 UNPROTECTED = "Who is not protected"
+#: The question whether a promise may rest on what nobody can check.
+CONDITIONAL = "Runs whose guarantee is conditional (Markov chains)"
 
 
 def statement(
@@ -49,6 +51,7 @@ def statement(
         "Composition": f"{_across(every)}, in a ledger that reserves before records are read; {_inside(releases)}",
         "Mechanisms and samplers": _all(sampler_name(card.sampler) for card in cards) + ", with exact discrete noise",
         "Kind of guarantee": _all(card.guarantee for card in cards),
+        CONDITIONAL: _conditional(dataset, cards),
         "Randomness": _all(_randomness(card.randomness) for card in cards),
         "Time that runs take": time_sentence(*cards),
         "Bounds and public assumptions": _assumptions(dataset),
@@ -57,6 +60,16 @@ def statement(
         "Number of results": f"{len(releases)} in this dossier",
         "Program": "Frostglass " + _all(card.engine_version for card in cards),
     }
+
+
+def _conditional(dataset: DatasetInfo, cards: Sequence[Certificate]) -> str:
+    """Whether Markov chains may be run on the data set."""
+    if dataset.public:
+        return "free: the records are public"
+    if dataset.allowance:
+        return dataset.allowance
+    before = any(card.conditional_allowed for card in cards)
+    return "not allowed on this data set" + (" now; allowed when some of these results were made" if before else "")
 
 
 def _all(values: Iterable[str]) -> str:

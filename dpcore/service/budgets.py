@@ -60,7 +60,7 @@ class Budgets(ServiceBase):
         Parameters
         ----------
         rho : Decimal, optional
-            As on the certificate of the result. Default: the bound for runs of this engine.
+            As on the certificate of the result; 0 if that states none. Default: the bound for other runs.
         """
         found = self._managed(dataset_id)
         loss = engine_loss(parse_epsilon(epsilon), exact_delta(delta))

@@ -37,6 +37,23 @@ class Keeping(Datasets):
         self._upkeep.describe(found, description, actor=self._user.name)
         return self._store.dataset(found)
 
+    def allow_conditional(self, dataset_id: str, allowed: bool, *, note: str = "") -> DatasetInfo:
+        """Custodian: allow runs whose guarantee has a condition (Markov chains) on one private data set, or no longer.
+
+        Neither data sets about the same people nor later versions are allowed with it.
+
+        Raises
+        ------
+        RequestError
+            If the records are public, or there is no reason to allow them.
+        ConflictError
+            If it is so already.
+        """
+        self._require("custodian")
+        found = self._visible(dataset_id).id
+        self._upkeep.allow_conditional(found, allowed, note=note, actor=self._user.name)
+        return self._store.dataset(found)
+
     def retire_dataset(self, dataset_id: str, *, note: str) -> DatasetInfo:
         """Custodian: let nobody run anything more on a data set. Records and results stay.
 

@@ -86,6 +86,7 @@ class Runs(ServiceBase):
             refusal=refusal_of(means, plan.loss, short_by) or "",
             guarantee=guarantee_sentence(plan),
             odds=guaranteed_odds(plan.epsilon, plan.delta, plan.promised),
+            allowance=dataset.allowance,
         )
 
     def submit(self, request: RunRequest, nonce: str) -> str:
@@ -99,7 +100,8 @@ class Runs(ServiceBase):
         RequestError
             If the parameters cannot be honoured.
         BudgetError
-            If the cost exceeds what is left or what one run may cost, or the caller is frozen.
+            If the cost exceeds what is left or what one run may cost, or the caller is frozen; if the guarantee
+            has a condition and the custodian does not allow that.
         ConflictError
             If the nonce was used for another request, or the caller has too many runs that have not ended.
         """

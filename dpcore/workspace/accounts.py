@@ -37,6 +37,8 @@ ENTRY_KINDS = (
     "rename",
     "describe",
     "retire",
+    "allow",
+    "forbid",
     "remove",
     "accept",
 )
@@ -164,7 +166,7 @@ class LedgerEntry:
     epsilon : Decimal
         Amount of a run or charge; of a request, how much more is asked for.
     rho : Decimal
-        Its loss in zero-concentrated differential privacy.
+        Its loss in zero-concentrated differential privacy; 0 if none is stated.
     delta_cap : Decimal or None
         The delta at which ``cap`` holds.
     analyst_cap : Decimal or None

@@ -36,6 +36,8 @@ EVENTS: Mapping[str, str] = {
     "rename": "data set renamed",
     "describe": "data set described anew",
     "retire": "data set retired",
+    "allow": "Markov chains allowed",
+    "forbid": "Markov chains no longer allowed",
     "remove": "records removed",
     "accept": "database accepted by hand, as after a restore",
 }

@@ -16,6 +16,12 @@ from dpcore.domain.schema import Schema
 NAME_LIMIT, NOTE_LIMIT = 100, 4000
 #: Most characters of the name of a data set.
 _NAME_WIDTH = 128
+#: What a custodian is told before Markov chains are allowed.
+AT_STAKE = (
+    "A Markov chain keeps its ε only if it has converged, and nobody can check that without looking at the records. "
+    "One that has not may give away whether a single person is in the data, whatever its ε and however little of the "
+    "budget is spent."
+)
 
 
 @dataclass(frozen=True)
@@ -36,6 +42,9 @@ class DatasetInfo:
         The version before it.
     retired : bool
         Whether nothing more may be run on it.
+    conditional : bool
+        Whether its custodian allows runs whose guarantee has a condition (Markov chains). On public records
+        they are free.
     shares_with : tuple of str
         Names of the other data sets about the same people.
     """
@@ -51,6 +60,7 @@ class DatasetInfo:
     version: int = 1
     replaces: str | None = None
     retired: bool = False
+    conditional: bool = False
     shares_with: tuple[str, ...] = ()
 
     @property
@@ -63,6 +73,13 @@ class DatasetInfo:
         """With which data sets it shares its budget, in a sentence; empty if with none."""
         named = ", ".join(f"'{name}'" for name in self.shares_with)
         return f"Shares its budget with {named}: about the same people." if named else ""
+
+    @property
+    def allowance(self) -> str:
+        """What its custodian has allowed, in a sentence; empty if nothing."""
+        if self.public or not self.conditional:
+            return ""
+        return "The custodian allows Markov chains on this data set, whose guarantee is conditional on convergence."
 
     def check_private(self) -> None:
         """Raise ``SchemaError`` if the records are private and no result on them would be."""

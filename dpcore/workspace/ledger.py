@@ -43,6 +43,7 @@ from dpcore.workspace.ledger_lines import (
     by_nonce,
     caps_of,
     check_learning,
+    conditional_refusal,
     entry_of,
     filter_of,
     find_caps,
@@ -285,13 +286,15 @@ class Ledger:
         ConflictError
             If the reservation was refunded, or touched before.
         BudgetError
-            If the custodian has stopped this analyst since, or nothing more is run on the data set.
+            If the custodian has stopped this analyst since, or nothing more is run on the data set, or
+            not a run whose guarantee has a condition.
         """
 
         def work(connection: Connection) -> None:
             row = self._require(connection, reservation_id, "reserved")
             refusal = over_of(connection, row["dataset_id"])
             refusal = refusal or frozen_of(connection, row["dataset_id"], row["analyst"])
+            refusal = refusal or conditional_refusal(connection, row)
             if refusal is not None:
                 raise BudgetError(refusal)
             append_like(connection, "touch", row)

@@ -9,7 +9,8 @@ from sqlalchemy.engine import Connection, RowMapping
 from dpcore.errors import BudgetError, ConflictError, RequestError
 from dpcore.privacy.budgets import exact_amount, largest_delta, parse_epsilon, parse_limit
 from dpcore.privacy.filters import DELTA_STEP
-from dpcore.privacy.losses import RHO_LIMIT, RHO_STEP, Loss
+from dpcore.privacy.losses import NOT_STATED, RHO_LIMIT, RHO_STEP, Loss, run_loss
+from dpcore.released.plan import UNCONDITIONAL
 from dpcore.released.release import Certificate, Release
 from dpcore.workspace.ledger_lines import balance_of
 from dpcore.workspace.populations import members
@@ -71,6 +72,8 @@ def exact_amounts(loss: Loss) -> dict[str, Decimal]:
     """The loss of a run or charge as the ledger keeps it. Raises ``BudgetError``."""
     if not loss.rho.is_finite():
         raise BudgetError("Say what this costs in zero-concentrated differential privacy (rho): nothing bounds it.")
+    if loss.delta and not loss.rho:
+        raise BudgetError("What has a delta has a rho above 0: say which, as on its certificate.")
     if loss.rho > RHO_LIMIT:
         raise BudgetError(f"Rho must be at most {RHO_LIMIT}: a larger one promises nothing.")
     if loss.rho % RHO_STEP:
@@ -96,9 +99,13 @@ def check_same(earlier: RowMapping, dataset_id: str, analyst: str, request_hash:
 def check_release(release: Release, row: RowMapping, dataset: RowMapping) -> None:
     """See that a release is what was reserved, on the data set that it was reserved for."""
     certificate: Certificate = release.certificate
-    cost = (certificate.epsilon, certificate.delta) == (row["epsilon"], row["delta"])
-    if not cost or certificate.rho is None or certificate.rho > row["rho"]:
+    reserved = run_loss(row["epsilon"], row["delta"], row["rho"])
+    cost = (certificate.epsilon, certificate.delta) == (reserved.epsilon, reserved.delta)
+    rho = NOT_STATED if certificate.rho is None else certificate.rho
+    if not cost or (rho == NOT_STATED) != (reserved.without_rho > 0) or rho > reserved.rho:
         raise RequestError("The release did not cost what was reserved, so it is not stored.")
+    if certificate.private and (certificate.guarantee == UNCONDITIONAL) == (reserved.without_rho > 0):
+        raise RequestError("The guarantee of the release is not the one that was reserved, so it is not stored.")
     if sum(certificate.budget_split.values(), Decimal(0)) != certificate.epsilon:
         raise RequestError("The release's budget split is not its cost, so it is not stored.")
     if any(part > certificate.epsilon for part in certificate.parallel_split.values()):

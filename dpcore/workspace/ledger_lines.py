@@ -16,12 +16,12 @@ from sqlalchemy.engine import Connection, RowMapping
 from dpcore.errors import BudgetError, NotFoundError, RequestError
 from dpcore.privacy.budgets import at_delta, format_epsilon
 from dpcore.privacy.filters import PrivacyFilter
-from dpcore.privacy.losses import NOTHING, Loss, total_loss
+from dpcore.privacy.losses import NOT_STATED, NOTHING, Loss, run_loss, total_loss
 from dpcore.validation import storable
 from dpcore.workspace.accounts import REASON_LIMIT, Balance, LedgerEntry, Standing
-from dpcore.workspace.populations import account_of
+from dpcore.workspace.populations import account_of, allows_conditional
 from dpcore.workspace.requests import Hindrance
-from dpcore.workspace.tables import ledger_entries, utc_now
+from dpcore.workspace.tables import datasets, ledger_entries, utc_now
 
 ReservationState = Literal["reserved", "touched", "committed", "refunded"]
 _STATES: dict[str, ReservationState] = {
@@ -40,7 +40,11 @@ _OVER = {
     "retire": "This data set is retired: nothing can be run on it. Its results can still be read. Choose its newest "
     "version, or another data set about the same people.",
 }
-#: What a line about a run or charge says of its loss.
+_CONDITIONAL = (
+    "The guarantee of this run has a condition: its Markov chain must have converged. Such runs are off on private "
+    "data, and only the custodian of the data set can allow them. Choose another method or sampler."
+)
+#: What a line about a run or charge says of its loss. A pure run with a rho of 0 states none.
 AMOUNTS = ("epsilon", "delta", "rho")
 #: Limits that lines about a budget hold. Their ``delta`` is the part of ``delta_cap`` that is set aside.
 LIMITS = ("cap", "delta_cap", "analyst_cap", "run_cap", "delta")
@@ -198,6 +202,8 @@ class Means:
     run_cap : Decimal or None
     over : str or None
         A sentence, if nothing more can be run on the data set.
+    conditional : bool
+        Whether runs whose guarantee has a condition are taken.
     """
 
     whole: Pot
@@ -205,6 +211,7 @@ class Means:
     standing: Standing
     run_cap: Decimal | None
     over: str | None
+    conditional: bool
 
     @property
     def pots(self) -> tuple[Pot, ...]:
@@ -244,6 +251,8 @@ class Means:
             return "over"
         if self.standing.frozen is not None:
             return "frozen"
+        if loss.without_rho and not self.conditional:
+            return "conditional"
         if self.run_cap is not None and loss.epsilon > self.run_cap:
             return "one run"
         return None if self.full(loss) is None else "budget"
@@ -284,7 +293,8 @@ def means_of(connection: Connection, dataset_id: str, analyst: str) -> Means:
     limit = caps["cap"] if standing.limit is None else standing.limit
     whole = _pot(connection, dataset_id, None, filter_of(caps))
     own = _pot(connection, dataset_id, analyst, PrivacyFilter(limit, filter_of(caps).delta))
-    return Means(whole, own, standing, caps["run_cap"], over_of(connection, dataset_id))
+    over, conditional = over_of(connection, dataset_id), takes_conditional(connection, dataset_id)
+    return Means(whole, own, standing, caps["run_cap"], over, conditional)
 
 
 def balance_of(connection: Connection, dataset_id: str) -> Balance:
@@ -300,12 +310,15 @@ def filter_of(caps: Mapping[str, Any]) -> PrivacyFilter:
 
 def _pot(connection: Connection, dataset_id: str, analyst: str | None, cap: PrivacyFilter) -> Pot:
     """What is spent of one cap, from exact sums over each kind of line."""
-    whole = (sa.func.sum(_E[name]) for name in AMOUNTS)
-    pure = sa.func.sum(sa.case((_E.delta == _ZERO, _E.epsilon), else_=_ZERO))
-    rest = sa.func.sum(sa.case((_E.delta == _ZERO, _ZERO), else_=_E.rho))
-    chosen = sa.select(_E.kind, *whole, sa.type_coerce(pure, _E.epsilon.type), sa.type_coerce(rest, _E.rho.type)).where(
-        _E.account == account_of(dataset_id), _E.kind.in_(_SPENDING)
+    pure = _E.delta == _ZERO
+    parts = (
+        *(sa.func.sum(_E[name]) for name in AMOUNTS),
+        sa.type_coerce(sa.func.sum(sa.case((pure, _E.epsilon), else_=_ZERO)), _E.epsilon.type),
+        sa.type_coerce(sa.func.sum(sa.case((pure, _ZERO), else_=_E.rho)), _E.rho.type),
+        sa.type_coerce(sa.func.sum(sa.case((pure & (_E.rho == NOT_STATED), _E.epsilon), else_=_ZERO)), _E.epsilon.type),
     )
+    about = (_E.account == account_of(dataset_id)) & _E.kind.in_(_SPENDING)
+    chosen = sa.select(_E.kind, *parts).where(about)
     if analyst is not None:
         chosen = chosen.where(_E.analyst == analyst)
     sums = {kind: Loss(*amounts) for kind, *amounts in connection.execute(chosen.group_by(_E.kind))}
@@ -326,6 +339,8 @@ def refusal_of(means: Means, loss: Loss, short_by: Decimal | None = None) -> str
         return means.over
     if hindrance == "frozen":
         return _frozen(means.standing.frozen or "")
+    if hindrance == "conditional":
+        return _CONDITIONAL
     if hindrance == "one run":
         most = means.run_cap or _ZERO
         return (
@@ -354,6 +369,19 @@ def over_of(connection: Connection, dataset_id: str) -> str | None:
     chosen = sa.select(_E.kind).where(_E.dataset_id == dataset_id, _E.kind.in_(_OVER))
     kinds = set(connection.execute(chosen).scalars())
     return next((told for kind, told in _OVER.items() if kind in kinds), None)
+
+
+def takes_conditional(connection: Connection, dataset_id: str) -> bool:
+    """Whether runs are taken whose guarantee has a condition: on public records, or where the custodian allows them."""
+    taken = datasets.c.public | allows_conditional()
+    return connection.execute(sa.select(datasets.c.id).where(datasets.c.id == dataset_id, taken)).first() is not None
+
+
+def conditional_refusal(connection: Connection, reservation: RowMapping) -> str | None:
+    """A sentence, if a reserved run has a guarantee with a condition and is not taken any more."""
+    loss = run_loss(*(reservation[name] for name in AMOUNTS))
+    refused = loss.without_rho and not takes_conditional(connection, reservation["dataset_id"])
+    return _CONDITIONAL if refused else None
 
 
 def frozen_of(connection: Connection, dataset_id: str, analyst: str) -> str | None:

@@ -62,6 +62,13 @@ def retired() -> sa.ColumnElement[bool]:
     return sa.exists().where(_E.dataset_id == _D.id, _E.kind == "retire")
 
 
+def allows_conditional() -> sa.ColumnElement[bool]:
+    """Whether the custodian allows runs on this data set alone whose guarantee has a condition."""
+    changes = (_E.dataset_id == _D.id) & _E.kind.in_(("allow", "forbid"))
+    last = sa.select(_E.kind).where(changes).order_by(_E.sequence.desc()).limit(1).scalar_subquery()
+    return sa.func.coalesce(last, "forbid") == "allow"
+
+
 def place(connection: Connection, row: dict[str, Any], kin: Kin | None) -> dict[str, Any]:
     """The row of a new data set with its population and version; who is replaced gives up the name.
 

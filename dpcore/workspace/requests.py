@@ -20,7 +20,7 @@ from dpcore.released.workload import Forecast
 from dpcore.workspace.accounts import Balance
 
 #: What may be in the way of a run.
-Hindrance = Literal["over", "frozen", "one run", "budget"]
+Hindrance = Literal["over", "frozen", "conditional", "one run", "budget"]
 RunState = Literal["queued", "running", "done", "failed", "cancelled", "interrupted"]
 #: States in which a run may still change by itself.
 ACTIVE_STATES: tuple[RunState, ...] = ("queued", "running")
@@ -82,7 +82,8 @@ class Quote:
         What would be left; 0 if the run does not fit.
     hindrance : str or None
         What is in the way of the run, if anything: nothing can be run on the data set any more (``over``),
-        the analyst is ``frozen``, it costs more than ``one run`` may, or the ``budget``.
+        the analyst is ``frozen``, the guarantee is ``conditional`` and such runs are not allowed, it costs more
+        than ``one run`` may, or the ``budget``.
     short_by : Decimal
         By how much the budget that is in the way of the run would have to be larger, for the form that the run then
         has; all of its cost for whoever is frozen. Infinite if no larger epsilon would help.
@@ -94,6 +95,8 @@ class Quote:
         A sentence about the kind of guarantee.
     odds : str
         A sentence that explains epsilon as odds.
+    allowance : str
+        What the custodian has allowed on the data set, in a sentence; empty if nothing.
     """
 
     plan: RunPlan
@@ -110,6 +113,7 @@ class Quote:
     refusal: str
     guarantee: str
     odds: str
+    allowance: str
 
     @property
     def affordable(self) -> bool:

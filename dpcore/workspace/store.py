@@ -38,7 +38,7 @@ from dpcore.workspace.descriptions import DatasetInfo
 from dpcore.workspace.engines import private_folder
 from dpcore.workspace.home import stored_in, to_disk
 from dpcore.workspace.owners import hand_over
-from dpcore.workspace.populations import Kin, place, retired
+from dpcore.workspace.populations import Kin, allows_conditional, place, retired
 from dpcore.workspace.tables import datasets, utc_now
 from dpcore.workspace.transactions import Hook, read, write
 from dpcore.workspace.turns import claimed, is_claimed, turn
@@ -377,7 +377,8 @@ def like(schema: Schema, **changes: Any) -> Schema:
 
 def _infos(connection: Connection, which: sa.ColumnElement[bool]) -> list[DatasetInfo]:
     """Some data sets, oldest first, with the names of others about the same people."""
-    chosen = sa.select(datasets, retired().label("retired")).where(which).order_by(datasets.c.number)
+    states = retired().label("retired"), allows_conditional().label("conditional")
+    chosen = sa.select(datasets, *states).where(which).order_by(datasets.c.number)
     rows = connection.execute(chosen).mappings().all()
     people = {row["population"] for row in rows}
     named = sa.select(datasets.c.population, datasets.c.name).where(datasets.c.population.in_(people))
@@ -399,6 +400,7 @@ def _info(row: RowMapping, kin: list[str]) -> DatasetInfo:
         version=row["version"],
         replaces=row["replaces"],
         retired=row["retired"],
+        conditional=bool(row["conditional"]),
         shares_with=tuple(name for name in kin if name != row["name"]),
     )
 

@@ -1,4 +1,4 @@
-"""What a custodian may do to a stored data set without touching its records: name, describe, retire."""
+"""What a custodian may do to a stored data set without touching its records: name, describe, allow, retire."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 from sqlalchemy.exc import IntegrityError
 
-from dpcore.errors import ConflictError
-from dpcore.workspace.ledger_lines import append, kept_note
+from dpcore.errors import ConflictError, RequestError
+from dpcore.workspace.ledger_lines import append, kept_note, takes_conditional
 from dpcore.workspace.populations import dataset_row, retired
 from dpcore.workspace.store import like, name_taken, parse_schema
 from dpcore.workspace.tables import datasets
@@ -58,6 +58,29 @@ class Upkeep:
             schema = parse_schema(dataset_row(connection, dataset_id)["schema"])
             _change(connection, dataset_id, described=like(schema, description=description).description)
             append(connection, "describe", dataset_id, actor=actor)
+
+        write(self._engine, work)
+
+    def allow_conditional(self, dataset_id: str, allowed: bool, *, note: str, actor: str) -> None:
+        """Allow runs whose guarantee has a condition on this data set alone, or no longer.
+
+        Raises
+        ------
+        RequestError
+            If the records are public, or they are allowed without a reason.
+        ConflictError
+            If it is so already.
+        """
+        if allowed and not note.strip():
+            raise RequestError("Say in the note why Markov chains are allowed: the audit log keeps it.")
+
+        def work(connection: Connection) -> None:
+            if dataset_row(connection, dataset_id)["public"]:
+                raise RequestError("The records are public, so Markov chains are free on them.")
+            if takes_conditional(connection, dataset_id) == allowed:
+                state = "allowed already" if allowed else "not allowed"
+                raise ConflictError(f"Markov chains are {state} on this data set.")
+            append(connection, "allow" if allowed else "forbid", dataset_id, note=note, actor=actor)
 
         write(self._engine, work)
 

@@ -113,7 +113,8 @@ class Worker:
         learner = get_learner(request.algorithm)
         paid = self._ledger.reserved(job.run_id)
         plan = learner.plan(dataset.schema, request.target, request.epsilon, request.parameters, paid.delta, paid.rho)
-        if (plan.epsilon, plan.delta) != (paid.epsilon, paid.delta) or plan.loss.rho > paid.rho:
+        same = ("epsilon", "delta", "without_rho")
+        if any(getattr(plan.loss, name) != getattr(paid, name) for name in same) or plan.loss.rho > paid.rho:
             raise RequestError(_OTHER_PRICE)
         self._store.check_stored(dataset.id, plan.schema)
         table = self._store.table(dataset.id, chosen_executor())
@@ -152,6 +153,7 @@ class Worker:
             secure=True,
             dataset_id=dataset.id,
             dataset_name=dataset.title,
+            conditional_allowed=bool(dataset.allowance),
         )
 
 

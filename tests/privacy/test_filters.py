@@ -30,6 +30,7 @@ from dpcore.privacy.filters import (
     smallest_epsilon,
 )
 from dpcore.privacy.losses import (
+    NOT_STATED,
     NOTHING,
     RHO_STEP,
     UNBOUNDED,
@@ -184,6 +185,8 @@ class Adversary:
             if kind < 0.3:  # It may tell all, with a chance of its delta.
                 part = Decimal(str(dice.choice((0.02, 0.1, 0.3))))
                 loss = run_loss(epsilon, self.cap.delta * part, UNBOUNDED)
+            elif kind < 0.45:
+                loss = run_loss(epsilon, Decimal(0), NOT_STATED)
             elif kind < 0.6:  # As it were not pure.
                 loss = run_loss(epsilon, self.cap.delta, loss.rho)
             if self.cap.accepts(total + loss):
@@ -251,6 +254,30 @@ def fitting(cap: PrivacyFilter, loss: Loss) -> int:
     while cap.accepts(total + loss):
         count, total = count + 1, total + loss
     return count
+
+
+def test_runs_without_a_rho_are_added_however_many_others_compose():
+    """And many small ones never fit more often than their sum allows."""
+    chain = run_loss(Decimal("0.02"), Decimal(0), NOT_STATED)
+    for cap in (PrivacyFilter(CAP, DELTA), PrivacyFilter(Decimal(1), DELTA), PrivacyFilter(CAP, Decimal(0))):
+        assert fitting(cap, chain) == cap.epsilon / chain.epsilon == cap.fitting(NOTHING, chain)
+        assert cap.spent(chain) == chain.epsilon
+    cap = PrivacyFilter(CAP, DELTA)
+    others = total_loss([pure_loss(Decimal("0.05"))] * 160)
+    assert cap.accepts(others)
+    assert cap.spent(others + chain) > cap.spent(others)
+    before = cap.spent(others + chain)
+    assert cap.spent(others + chain + chain) - before == chain.epsilon
+    total = others
+    while cap.accepts(total + chain):
+        assert cap.fitting(total, chain) > 0
+        total += chain
+        assert cap.spent(total) <= CAP
+    assert cap.fitting(total, chain) == 0 < total.without_rho
+    assert cap.spent(total + chain) > CAP
+    left = cap.left(total)
+    assert left == 0 or cap.accepts(total + pure_loss(left))
+    assert not cap.accepts(total + pure_loss(left + Decimal("0.000000002")))
 
 
 def test_without_a_delta_epsilons_are_added_and_nothing_else_fits():

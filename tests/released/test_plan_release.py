@@ -193,6 +193,12 @@ def test_release_round_trip_over_schemas_and_budgets(made, steps):
     assert sum(again.certificate.budget_split.values()) == again.certificate.epsilon
 
 
+def test_no_run_is_planned_that_promises_nothing_or_composes_on_a_condition():
+    for facts in ({"guarantee": "none"}, {"guarantee": "conditional on convergence", "rho": Decimal("0.01")}):
+        with pytest.raises(ValueError, match="promises nothing|states no rho"):
+            plan("2", 1, **facts)
+
+
 def test_epsilon_is_written_as_exact_text():
     content = json.loads(release(epsilon="0.1").to_json())
     assert content["certificate"]["epsilon"] in {"0.1", "0.100000000"}
@@ -214,6 +220,7 @@ def test_certificate_repeats_the_plan():
     assert card.composition == ""
     assert card.sampler == "mcmc"
     assert card.guarantee == "conditional on convergence"
+    assert card.rho is None, "none is stated where a condition may fail"
     assert card.schema_hash == made.schema.hash
     assert card.engine_version == __version__
     assert abs(datetime.now(UTC) - card.created) < timedelta(minutes=5)
@@ -271,6 +278,7 @@ def test_certificate_has_public_fields_only():
         "schema_hash",
         "origins",
         "asked",
+        "conditional_allowed",
         "cuts_from",
         "engine_version",
         "created",

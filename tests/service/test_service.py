@@ -14,6 +14,7 @@ import pytest
 from dpcore.domain.origins import INFERRED
 from dpcore.domain.schema import Schema
 from dpcore.errors import (
+    AccessError,
     BudgetError,
     ConflictError,
     IngestError,
@@ -547,3 +548,60 @@ def test_a_part_of_the_sweep_that_fails_keeps_no_other_from_it(tmp_path: Path, m
         with pytest.raises(OSError, match="cannot be removed"):
             service.sweep()
         assert swept == ["desks", "store", "rooms"]
+
+
+WALKS = [
+    ("rule_list", {"sampler": "mcmc", "mcmc_steps": 5000}),
+    ("redescriptions", {"method": "alt_mcmc", "left": ["age"], "right": ["ill"], "steps": 1000, "depth": 1}),
+    ("redescriptions", {"method": "mcmc_tree_pair", "left": ["age"], "right": ["ill"], "steps": 1000, "depth": 1}),
+]
+
+
+@pytest.mark.parametrize(("family", "parameters"), WALKS)
+def test_markov_chains_are_off_on_private_records_until_the_custodian_allows_them(
+    service: Service, dataset: DatasetInfo, family: str, parameters: dict[str, Any]
+) -> None:
+    target = "ill" if LEARNERS[family].targeted else ""
+    request = RunRequest(dataset_id=dataset.id, algorithm=family, target=target, epsilon="0.5", parameters=parameters)
+    bob = service.acting(BOB)
+    quote = bob.quote(request)
+    assert (quote.hindrance, quote.allowance, quote.plan.rho) == ("conditional", "", None)
+    assert "only the custodian of the data set can allow them" in quote.refusal
+    with pytest.raises(BudgetError, match="only the custodian"):
+        bob.submit(request, "n")
+    assert service.total_balance(dataset.id).spent == 0
+    with pytest.raises(AccessError):
+        bob.allow_conditional(dataset.id, True, note="I want to")
+    assert service.allow_conditional(dataset.id, True, note="a trial").allowance
+    assert "Markov chains" in bob.quote(rule_list(dataset)).allowance, "in every review"
+    status = service.run(service.submit(request, "n"))
+    assert status.state == "done", status.message
+    made = service.release(str(status.release_id))
+    assert (made.certificate.guarantee, made.certificate.conditional_allowed) == ("conditional on convergence", True)
+    assert made.certificate.rho is None
+    page = service.dossier(dataset.id, [made.id], Application(), "html").decode()
+    assert "The custodian allows Markov chains on this data set" in page
+    assert not service.allow_conditional(dataset.id, False).allowance
+    with pytest.raises(BudgetError, match="only the custodian"):
+        service.submit(request, "m")
+    page = service.dossier(dataset.id, [made.id], Application(), "html").decode()
+    assert "not allowed on this data set now; allowed when some of these results were made" in page
+
+
+def test_a_version_that_replaces_one_with_markov_chains_starts_without(service: Service, dataset: DatasetInfo) -> None:
+    service.allow_conditional(dataset.id, True, note="a trial")
+    following = service.add_dataset(small_frame(), small_schema(), replaces=dataset.id)
+    assert service.dataset(dataset.id).conditional
+    assert not following.conditional
+    with pytest.raises(BudgetError, match="only the custodian"):
+        service.submit(rule_list(following, sampler="mcmc"), "n")
+
+
+def test_a_chain_that_another_version_reserved_by_its_rho_is_given_back(service: Service, dataset: DatasetInfo) -> None:
+    service.allow_conditional(dataset.id, True, note="a trial")
+    request = rule_list(dataset, sampler="mcmc")
+    run = service._queue.reserve(request, "ann", pure_loss(Decimal("0.5")), "n", "hash").id
+    service._jobs.start(run)
+    status = service.run(run)
+    assert (status.state, status.charged) == ("failed", False)
+    assert "another version of the program" in status.message

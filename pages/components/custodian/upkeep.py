@@ -7,7 +7,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from dpcore.workspace.accounts import REASON_LIMIT
-from dpcore.workspace.descriptions import DatasetInfo
+from dpcore.workspace.descriptions import AT_STAKE, DatasetInfo
 from pages.components.kit import entry, markup
 from pages.components.kit.texts import text
 from pages.components.visitor import access, outcome
@@ -29,9 +29,12 @@ def show() -> None:
             "Version": str(dataset.version),
             "State": "retired" if dataset.retired else "in use",
             "Shares its budget with": ", ".join(dataset.shares_with) or "no other data set",
+            **({} if dataset.public else {"Markov chains": "allowed" if dataset.conditional else "not allowed"}),
         }
     )
     _names(dataset)
+    if not dataset.public:
+        _chains(dataset)
     _end(dataset)
 
 
@@ -58,6 +61,21 @@ def _describe(dataset_id: str, name_key: str, description_key: str) -> None:
 
     if outcome.of(_SAID, act, "Changed."):
         entry.saved(name_key, description_key)
+
+
+def _chains(dataset: DatasetInfo) -> None:
+    """The switch for runs whose guarantee has a condition."""
+    with st.expander("Markov chains"):
+        st.markdown(markup.plain(AT_STAKE))
+        allowed, own = dataset.conditional, f"upkeep-chains-{dataset.id}"
+        note = st.text_input("Reason (kept in the ledger)", key=f"{own}-note", max_chars=REASON_LIMIT)
+        label = "Disallow Markov chains" if allowed else "Allow Markov chains on this data set"
+        st.button(label, key=own, on_click=_allow, args=(dataset, not allowed, note))
+
+
+def _allow(dataset: DatasetInfo, allowed: bool, note: str) -> None:
+    done = "Markov chains are allowed on this data set." if allowed else "Markov chains are no longer allowed."
+    outcome.of(_SAID, lambda: access.service().allow_conditional(dataset.id, allowed, note=note), done)
 
 
 def _end(dataset: DatasetInfo) -> None:

@@ -29,6 +29,7 @@ _IN_THE_WAY: dict[Hindrance, str] = {
     "budget": "more than is left",
     "one run": "more than one run may cost",
     "frozen": "your budget is frozen",
+    "conditional": "Markov chains are not allowed",
     "over": "nothing more can be run",
 }
 

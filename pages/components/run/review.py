@@ -93,6 +93,8 @@ def _dialog(review: Review) -> None:
     if few := "" if counts else limit_far_above(review.request.dataset_id, quote.plan.schema):
         markup.notice("amber", "Few people.", few)
     _promise(quote)
+    if quote.allowance:
+        st.caption(markup.plain(quote.allowance))
     st.markdown(text("irreversible"))
     if review.problem or not quote.affordable:
         st.error(review.problem or markup.plain(quote.refusal))

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 _REFUSED = {
     "over": "No run is possible now",
     "frozen": "Budget frozen",
+    "conditional": "Not allowed on this data set",
     "one run": "More than one run may cost",
     "budget": "Over budget",
 }

@@ -94,7 +94,7 @@ class RuleListLearner(Learner):
         if chosen.antecedents == "dp_fim":
             check_levels(plan.row_epsilon("antecedents"), chosen)
             return plan
-        return _in_its_form(asked, plan)
+        return plan if chosen.sampler == "mcmc" else _in_its_form(asked, plan)
 
     def workload(self, plan: RunPlan) -> Workload:
         """How much a run of a plan has to do."""
@@ -122,7 +122,8 @@ class RuleListLearner(Learner):
 def _in_its_form(asked: Asked, plan: RunPlan) -> RunPlan:
     """A pure plan with its rho, or the one that composes: draws of the exponential mechanism, and noisy counts.
 
-    Not with mined conditions: what mining does not need goes to both, so that their parts are known too late.
+    Not with mined conditions: what mining does not need goes to both, so that their parts are known too late. Nor for
+    a Markov chain, of which no rho is stated.
     """
     counts = pure_rho(plan.split["estimates"])
     if plan.parameters.sampler != "lookahead":
