@@ -155,7 +155,7 @@ def add(
             watch=_follow,
         )
         typer.echo(f"stored: '{info.title}' ({info.id}), {balance_text(service.total_balance(info.id))}")
-        if learn is not None and info.schema.learned is not None:
+        if info.schema.learned is not None:
             typer.echo(info.schema.learned.words)
         if info.sharing:
             typer.echo(info.sharing)

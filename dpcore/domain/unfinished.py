@@ -24,8 +24,9 @@ from dpcore.validation import explain_validation
 _NUMERIC, _CATEGORICAL = ("integer", "real"), "categorical"
 _STAND_IN = "(to be learned)"
 _TWICE = (
-    "Something of this schema was learned privately before ('learned'). For other columns to be learned leave that "
-    "out, and mark with 'origin: learned privately' what you keep of it."
+    "Something of this schema was learned privately before ('learned'). Other columns can be learned beside it in the "
+    "budget that paid for it: leave 'learned' out, keep 'origin: learned privately' of those columns, and share that "
+    "budget."
 )
 _UNPAID = (
     "Something is to be learned of {names} ('learn'), which costs epsilon: say how much, with --learn or in the form, "

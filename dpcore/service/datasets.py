@@ -22,10 +22,12 @@ from dpcore.service.base import ServiceBase
 from dpcore.service.tables import InMemory, table_of
 from dpcore.workspace.descriptions import DatasetInfo
 from dpcore.workspace.desks import Desk
+from dpcore.workspace.learned_facts import Due, due
 from dpcore.workspace.ledger_checks import exact_delta
 from dpcore.workspace.ledger_lines import Pot, check_learning
 from dpcore.workspace.populations import Kin
 from dpcore.workspace.store import Savable, like
+from dpcore.workspace.transactions import read
 from dpcore.workspace.users import ROLES
 
 if TYPE_CHECKING:
@@ -120,10 +122,12 @@ class Datasets(ServiceBase):
             accepted; for the custodian's eyes.
         SchemaError
             If the records are private and the schema was read off them; if something is to be
-            learned without an epsilon, or nothing with one.
+            learned without an epsilon, or nothing with one; if nothing says what facts have cost that were learned
+            before.
         BudgetError
             If a cap is not a usable epsilon, or the delta of a shared budget is too large for so
-            many rows; if learning does not fit the budget.
+            many rows; if learning does not fit the budget, now or before: what came with the schema and is in
+            no line of the account is charged as it is stored.
         RequestError
             If there is neither a budget nor one to share, or both.
         ConflictError
@@ -137,6 +141,7 @@ class Datasets(ServiceBase):
             raise RequestError(_NO_BUDGET)
         plan = None if learn is None else self._plan_learning(wanted, learn, budget, delta, kin)
         described = wanted.finished() if plan is None else plan.schema
+        self._check_due(described, kin, plan, budget, delta)
         table = table_of(source, described, right, watch, accepted=accepted, keep=keep_keys, plan=plan)
         shown = truth if public else ""
         if kin is not None:
@@ -208,8 +213,9 @@ class Datasets(ServiceBase):
         plan: LearningPlan | None = None,
     ) -> DatasetInfo:
         def enter(connection: Connection, dataset_id: str) -> None:
+            owed = due(connection, schema, kin.of, plan)
             self._ledger.join_account(dataset_id, kin, actor=self._user.name, within=connection)
-            self._charge_learning(connection, dataset_id, plan)
+            self._charge_learning(connection, dataset_id, owed)
 
         if not public:
             schema.check_private()
@@ -225,11 +231,24 @@ class Datasets(ServiceBase):
             on_added=enter,
         )
 
-    def _charge_learning(self, connection: Connection, dataset_id: str, plan: LearningPlan | None) -> None:
-        if plan is not None:
-            self._ledger.charge_learning(
-                dataset_id, plan.loss, note=plan.note, actor=self._user.name, within=connection
-            )
+    def _charge_learning(self, connection: Connection, dataset_id: str, owed: Due | None) -> None:
+        if owed is not None:
+            self._ledger.charge_learning(dataset_id, owed, actor=self._user.name, within=connection)
+
+    def _check_due(
+        self,
+        schema: Schema,
+        kin: Kin | None,
+        plan: LearningPlan | None,
+        budget: Decimal | None = None,
+        delta: Decimal | None = None,
+    ) -> None:
+        """See, before files are read, that what was learned of a schema fits the budget. Raises as :func:`due`."""
+        owed = read(self._engine, lambda connection: due(connection, schema, kin.of if kin else None, plan))
+        if owed is None or plan is not None:
+            return
+        cap = PrivacyFilter(parse_epsilon(budget), _delta_of(schema.max_rows, delta), owed.aside) if not kin else None
+        check_learning(Pot(cap, NOTHING, NOTHING) if cap else self._ledger.pot(kin.of), owed.loss)
 
     def examine(
         self,
@@ -272,11 +291,12 @@ class Datasets(ServiceBase):
         plan: LearningPlan | None = None,
     ) -> DatasetInfo:
         def enter(connection: Connection, dataset_id: str) -> None:
-            aside = Decimal(0) if plan is None else plan.threshold_delta
+            owed = due(connection, schema, None, plan)
+            aside = Decimal(0) if owed is None else owed.aside
             self._ledger.open_account(
                 dataset_id, *caps, delta=chosen, aside=aside, actor=self._user.name, within=connection
             )
-            self._charge_learning(connection, dataset_id, plan)
+            self._charge_learning(connection, dataset_id, owed)
 
         if not public:
             schema.check_private()
@@ -345,6 +365,7 @@ class Datasets(ServiceBase):
         table = table_of(source, schema, right, watch, accepted=accepted, after=after)
         said = None if info.description == schema.description else info.description
         kin = Kin(info.id, replaces=True)
+        self._check_due(schema, kin, None)
         stored = self._add_kin(table, schema, kin, public=info.public, truth=info.truth, described=said)
         if tell is not None:
             tell(table.told)

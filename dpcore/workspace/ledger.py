@@ -22,6 +22,7 @@ from dpcore.errors import BudgetError, ConflictError, RequestError
 from dpcore.privacy.losses import Loss, run_loss
 from dpcore.released.release import Release
 from dpcore.workspace.accounts import Balance, LedgerEntry
+from dpcore.workspace.learned_facts import Due
 from dpcore.workspace.ledger_checks import (
     TOO_LARGE_TO_JOIN,
     check_delta,
@@ -143,7 +144,7 @@ class Ledger:
         """What is spent on a data set, and under which cap. Raises ``NotFoundError``."""
         return read(self._engine, lambda connection: pot_of(connection, dataset_id))
 
-    def charge_learning(self, dataset_id: str, loss: Loss, *, note: str, actor: str | None, within: Connection) -> None:
+    def charge_learning(self, dataset_id: str, owed: Due, *, actor: str | None, within: Connection) -> None:
         """Charge the account of a data set, which was entered just now, for learning its schema.
 
         Raises
@@ -151,8 +152,8 @@ class Ledger:
         BudgetError
             If it does not fit: then nothing of what was learned may be kept.
         """
-        check_learning(pot_of(within, dataset_id), loss)
-        append(within, "learn", dataset_id, note=note, actor=actor, **exact_amounts(loss))
+        check_learning(pot_of(within, dataset_id), owed.loss)
+        append(within, "learn", dataset_id, note=owed.note, actor=actor, **exact_amounts(owed.loss))
 
     def raise_caps(
         self,

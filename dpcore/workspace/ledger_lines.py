@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection, RowMapping
 
 from dpcore.errors import BudgetError, NotFoundError, RequestError
-from dpcore.privacy.budgets import at_delta, format_epsilon
+from dpcore.privacy.budgets import at_delta, exact_amount, format_epsilon
 from dpcore.privacy.filters import PrivacyFilter
 from dpcore.privacy.losses import NOT_STATED, NOTHING, Loss, run_loss, total_loss
 from dpcore.validation import storable
@@ -357,6 +357,11 @@ def pot_of(connection: Connection, dataset_id: str) -> Pot:
 
 def check_learning(pot: Pot, loss: Loss) -> None:
     """Raise ``BudgetError`` if a schema cannot be learned at this cost."""
+    if loss.delta and pot.cap.delta <= pot.cap.aside:
+        raise BudgetError(
+            "What was learned of the schema has a delta, and that of this budget is not above what it takes "
+            f"({exact_amount(max(pot.cap.aside, loss.delta))}): choose a larger one."
+        )
     if not pot.cap.accepts(pot.total + loss):
         raise BudgetError(
             f"Not enough budget: learning the schema would add ε = {_shown(pot.adds(loss))}{at_delta(pot.cap.delta)}, "

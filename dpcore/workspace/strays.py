@@ -11,27 +11,22 @@ from decimal import Decimal
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 
-from dpcore.domain.learned import LearningCertificate
-from dpcore.errors import BudgetError, ConflictError, FrostglassError, NotFoundError, RequestError
+from dpcore.errors import ConflictError, FrostglassError, NotFoundError, RequestError
 from dpcore.privacy.budgets import default_delta, parse_epsilon, parse_limit
 from dpcore.privacy.losses import engine_loss
 from dpcore.workspace.descriptions import DatasetInfo, Stray
+from dpcore.workspace.learned_facts import due
 from dpcore.workspace.ledger import Ledger
 from dpcore.workspace.ledger_checks import exact_amounts, exact_delta
-from dpcore.workspace.ledger_lines import AMOUNTS, append, caps_of, kept_note
-from dpcore.workspace.populations import Kin, account_of, members
+from dpcore.workspace.ledger_lines import append, kept_note
+from dpcore.workspace.populations import Kin
 from dpcore.workspace.requests import ACTIVE_STATES
-from dpcore.workspace.store import Store, like, parse_schema
+from dpcore.workspace.store import Store, like
 from dpcore.workspace.tables import jobs, ledger_entries
 from dpcore.workspace.transactions import read, write
 
 _UNDER_WAY = "Runs on this data set are waiting or under way: stop them first."
 _ADOPTED = "adopted; what was spent before is in no ledger."
-_NOT_SET_ASIDE = (
-    "Categories of this data set were learned: a part of a delta has to be set aside for that when a budget is opened, "
-    "and the one to be shared was opened without. Remove the folder, and store the data set again with its categories "
-    "listed, for example those of the data set whose budget is shared."
-)
 
 
 class Strays:
@@ -93,32 +88,30 @@ class Strays:
         ConflictError
             If it is being written now, or the name is taken.
         SchemaError
-            If its files are damaged, the name is unusable, or no result on it would be private.
+            If its files are damaged, the name is unusable, or no result on it would be private; if nothing says
+            what facts have cost that were learned, nor ``spent``.
         """
         cap, past = parse_limit(cap), _past(spent, delta)
         told = kept_note(_needed(note), after=_ADOPTED)
 
         def open_account(connection: Connection, entered: str) -> None:
+            # It may be the first time that anybody sees the schema.
+            owed = due(connection, schema, None if kin is None else kin.of, accounted=past is not None)
             if kin is None:
+                aside = Decimal(0) if owed is None else owed.aside
                 usual = {"cap": cap, "delta_cap": default_delta(schema.max_rows), "delta": aside}
                 append(connection, "open", entered, note=told, actor=actor, **usual)
             else:
                 self._ledger.join_account(entered, kin, note=told, actor=actor, within=connection)
-                if learned is not None:
-                    _check_aside(connection, entered, learned)
             if past is not None:
                 append(connection, "charge", entered, note=told, actor=actor, **past)
-            if learned is not None and not _charged(connection, entered, learned):
-                # It may be the first time that anybody sees the schema.
-                amounts = {name: getattr(learned, name) for name in AMOUNTS}
-                append(connection, "learn", entered, note=told, actor=actor, **amounts)
+            if owed is not None:
+                append(connection, "learn", entered, note=owed.note, actor=actor, **exact_amounts(owed.loss))
 
         with self._store.alone():
             self._stray(dataset_id)
             schema = self._store.check_files(dataset_id)
             schema.check_private()
-            learned = schema.learned
-            aside = Decimal(0) if learned is None else learned.threshold_delta
             title = schema.name if name is None else like(schema, name=name).name
             self._store.enter(dataset_id, title, schema, public=False, kin=kin, on_entered=open_account)
         return self._store.dataset(dataset_id)
@@ -181,23 +174,6 @@ def _note_removal(connection: Connection, dataset_id: str, note: str, actor: str
     if connection.execute(sa.select(jobs.c.run_id).where(active)).first():
         raise ConflictError(_UNDER_WAY)
     append(connection, "remove", dataset_id, note=note, actor=actor)
-
-
-def _charged(connection: Connection, entered: str, learned: LearningCertificate) -> set[str]:
-    """Data sets of an account that it was charged for, when the same facts were learned of them."""
-    charged = (ledger_entries.c.kind == "learn") & (ledger_entries.c.account == account_of(entered))
-    paid = set(connection.execute(sa.select(ledger_entries.c.dataset_id).where(charged)).scalars())
-    same = {row["id"] for row in members(connection, entered) if parse_schema(row["schema"]).learned == learned}
-    return paid & same
-
-
-def _check_aside(connection: Connection, entered: str, learned: LearningCertificate) -> None:
-    """See that an account which is shared was opened with what learned categories need: ``docs/privacy/learned.md``."""
-    first = members(connection, entered)[0]["id"]
-    opened_with_it = first in _charged(connection, entered, learned)
-    kept = caps_of(connection, entered)["delta"] if opened_with_it else 0
-    if kept < learned.threshold_delta:
-        raise BudgetError(_NOT_SET_ASIDE)
 
 
 def _past(spent: Decimal, delta: Decimal) -> dict[str, Decimal] | None:

@@ -231,8 +231,8 @@ VIEWS = ("--left", "mean_radius", "--left", "mean_texture", "--right", "mean_are
         (),
         ("--starts", "2", "--depth", "2", "--tree-share", "0.3", "--reserved-splits"),
         ("--method", "alt_expm", "--depth", "2", "--rounds", "2", "--no-margins"),
-        ("--method", "alt_mcmc", "--depth", "2", "--steps", "200"),
-        ("--method", "mcmc_tree_pair", "--depth", "2", "--steps", "200"),
+        ("--method", "alt_mcmc", "--depth", "2", "--steps", "1000"),
+        ("--method", "mcmc_tree_pair", "--depth", "2", "--steps", "1000"),
         (
             "--method",
             "mcmc_tree_pair",
@@ -251,6 +251,9 @@ VIEWS = ("--left", "mean_radius", "--left", "mean_texture", "--right", "mean_are
 def test_redescriptions_are_fitted_printed_and_written(home: Path, options: tuple[str, ...]) -> None:
     path = home / "result.json"
     assert "would cost epsilon = 1.00;" in run(*PAIRS, *VIEWS, *options, "--quote")
+    if {"alt_mcmc", "mcmc_tree_pair"} & {*options} and "pool" not in options:
+        assert "only the custodian of the data set can allow them" in refuse(*PAIRS, *VIEWS, *options)
+        run("data", "chains", "breast_cancer", "--allow", "--note", "a trial", "--yes")
     text = run(*PAIRS, *VIEWS, *options, "-o", path)
     assert text.startswith("Redescriptions on 'breast_cancer'  (release ")
     assert "accuracy" not in text
@@ -261,6 +264,27 @@ def test_redescriptions_are_fitted_printed_and_written(home: Path, options: tupl
     assert parse_model(release).right_columns == ("mean_area", "mean_concavity")
     [line] = run("release", "list").splitlines()[1:]
     assert "redescriptions  breast_cancer  -  " in line
+
+
+@pytest.mark.usefixtures("stored")
+def test_markov_chains_are_allowed_after_a_question_and_disallowed_again() -> None:
+    chain = (*FIT, "--epsilon", "0.1", "--sampler", "mcmc")
+    assert "spent 0.00" in run("ledger", "show", "breast_cancer")
+    switch = ("data", "chains", "breast_cancer")
+    asked = call(*switch, "--allow", "--note", "a trial")
+    assert "give away whether a single person is in the data" in asked.output
+    assert asked.exit_code != 0
+    assert "only the custodian" in refuse(*chain)
+    assert "The custodian allows Markov chains" in run(*switch, "--allow", "--note", "a trial", "--yes")
+    assert "private, Markov chains allowed" in run("data", "list")
+    assert "The custodian allows Markov chains" in run(*FIT, "--epsilon", "0.1", "--quote")
+    told = run(*chain)
+    assert "allowed by the custodian: runs that are conditional on convergence" in told
+    assert "zero-concentrated" not in told
+    run(*switch, "--forbid")
+    assert "only the custodian" in refuse(*chain)
+    lines = run("ledger", "log", "--kind", "allow", "--kind", "forbid").splitlines()
+    assert ["a trial" in line for line in lines[1:]] == [True, False]
 
 
 @pytest.mark.usefixtures("stored")

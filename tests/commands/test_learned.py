@@ -165,3 +165,149 @@ def test_a_folder_that_was_never_entered_is_charged_as_it_is_adopted(
         certificate = service.dataset("clinic").schema.learned
     assert certificate is not None
     assert (learned.kind, learned.rho, opened.delta) == ("learn", certificate.rho, certificate.threshold_delta)
+
+
+# What was learned elsewhere
+
+
+@pytest.fixture
+def learned(home: Path) -> Path:
+    """A schema with what was learned, as the data set exports it whose budget has paid."""
+    run(*add("--budget", "9", "--learn", "1"))
+    return exported(home, "clinic")
+
+
+def exported(home: Path, dataset: str) -> Path:
+    path = home / f"{dataset}-exported.yaml"
+    with Service(home / "home", workers=0) as service:
+        path.write_text(service.dataset(dataset).schema.to_yaml(), encoding="utf-8")
+    return path
+
+
+NEW, SHARED = ("--budget", "9"), ("--same-people-as", "clinic")
+
+
+def edited(path: Path, *more: str, name: str = "again", **changes: object) -> tuple[str, ...]:
+    """How a data set is added with that schema, under another name and with other fields."""
+    content = yaml.safe_load(path.read_text(encoding="utf-8")) | {"name": name} | changes
+    kept = {field: value for field, value in content.items() if value is not None}
+    Path(f"{name}.yaml").write_text(yaml.safe_dump(kept), encoding="utf-8")
+    return add(*more, schema=name)
+
+
+def claims(path: Path, **changes: object) -> dict[str, object]:
+    return {"learned": yaml.safe_load(path.read_text(encoding="utf-8"))["learned"] | changes}
+
+
+def lines(dataset: str, kind: str) -> list[str]:
+    return [line for line in run("ledger", "show", dataset).splitlines() if f" {kind} " in line]
+
+
+def test_a_learned_schema_is_charged_again_where_its_budget_is_not(home: Path, learned: Path) -> None:
+    """The same people, the same facts: a new budget does not get them for nothing."""
+    run("data", "remove", "clinic", "--note", "a new start", "--yes")
+    told = run(*edited(learned, *NEW))
+    assert "spent 0.00" not in told
+    assert "Learned privately on" in told
+    with Service(home / "home", workers=0) as service:
+        first, second = (service.ledger_entries(name) for name in ("clinic", "again"))
+    amounts = [
+        [(line.epsilon, line.delta, line.rho) for line in found if line.kind == "learn"] for found in (first, second)
+    ]
+    assert amounts[0] == amounts[1]
+    assert first[0].delta == second[0].delta > 0, "set aside too"
+    assert "that came with the schema" in lines("again", "learn")[0]
+
+
+def test_the_budget_that_has_paid_for_a_schema_pays_once(learned: Path) -> None:
+    before = run("ledger", "show", "clinic").partition("\n")[0]
+    run(*edited(learned, *SHARED))
+    run(*edited(learned, "--replaces", "clinic", name="third"))
+    assert len(lines("again", "learn")) == 1
+    assert before == run("ledger", "show", "clinic").partition("\n")[0]
+
+
+def test_another_budget_that_is_shared_pays_for_numbers_and_has_nothing_set_aside_for_categories(
+    home: Path, learned: Path
+) -> None:
+    write_schema("other", [COLUMNS[2]])
+    run(*add("--budget", "9", schema="other"))
+    shared = ("--same-people-as", "other")
+    assert "was opened without" in refuse(*edited(learned, *shared))
+    write_schema("numbers", [COLUMNS[0], COLUMNS[2]])
+    run(*add("--budget", "9", "--learn", "0.5", schema="numbers"))
+    run(*edited(exported(home, "numbers"), *shared))
+    assert len(lines("other", "learn")) == 1
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"rho": "0.000001"},
+        {"epsilon": "0.01"},
+        {"asked": "2"},
+        {"asked": "-1"},
+        {"asked": "1e-30"},
+        {"delta": "0"},
+        {"delta": "2"},
+        {"threshold_delta": "0"},
+        {"threshold_delta": "0.5"},
+        {"definition": "pure"},
+        {"rho": "1e30"},
+        {"columns": []},
+    ],
+)
+def test_a_price_that_contradicts_itself_is_refused(learned: Path, changes: dict[str, object]) -> None:
+    told = refuse(*edited(learned, *NEW, **claims(learned, **changes)))
+    assert any(said in told for said in ("contradicts itself", "learned privately", "learned.")), told
+    assert "again" not in run("data", "list")
+
+
+def test_learned_facts_without_a_price_are_refused(home: Path, learned: Path) -> None:
+    told = refuse(*edited(learned, *NEW, learned=None))
+    assert "'age', 'ward' are marked 'learned privately', but neither" in told
+    told = refuse(*edited(learned, *NEW, **claims(learned, columns=["ward"])))
+    assert "'age' is marked 'learned privately'" in told
+    told = refuse(*edited(learned, *NEW, learned=None, origin="learned privately"))
+    assert "'age', 'ward'" in told
+    assert len(list((home / "home" / "datasets").iterdir())) == 1, "nothing was stored"
+
+
+def test_facts_that_were_exchanged_beneath_a_paid_price_are_charged(learned: Path) -> None:
+    """The line is that of other facts."""
+    columns = yaml.safe_load(learned.read_text(encoding="utf-8"))["columns"]
+    other = [{**columns[0], "edges": [41.5, 60.5]}, *columns[1:]]
+    told = refuse(*edited(learned, *SHARED, columns=other))
+    assert "was opened without" in told
+    fewer = [{**columns[0], "edges": columns[0]["edges"][1:]}, {**columns[1], "categories": ["ICU"]}, *columns[2:]]
+    run(*edited(learned, *SHARED, "--accept", "ward", columns=fewer))
+    assert len(lines("again", "learn")) == 1, "a part of what was paid for"
+
+
+def test_further_columns_are_learned_in_the_budget_that_paid_for_the_others(learned: Path) -> None:
+    columns = yaml.safe_load(learned.read_text(encoding="utf-8"))["columns"]
+    wanted = [{**COLUMNS[0], "name": "age"}, *columns[1:]]
+    more = ("--learn", "0.1")
+    assert "share that budget" in refuse(*edited(learned, *NEW, *more, columns=wanted))
+    assert "'ward' is marked" in refuse(*edited(learned, *NEW, *more, columns=wanted, learned=None))
+    run(*edited(learned, *SHARED, *more, columns=wanted, learned=None))
+    assert len(lines("again", "learn")) == 2
+
+
+def test_a_learned_schema_that_does_not_fit_the_budget_is_refused_before_files_are_read(
+    learned: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dpcore.service.datasets.table_of", lambda *_, **__: pytest.fail("files were read"))
+    assert "Not enough budget: learning the schema would add" in refuse(*edited(learned, "--budget", "0.1"))
+    assert "choose a larger one" in refuse(*edited(learned, *NEW, "--delta", "0"))
+
+
+def test_a_dictionary_brings_what_was_learned_with_its_price(learned: Path) -> None:
+    content = yaml.safe_load(learned.read_text(encoding="utf-8")) | {"name": "again"}
+    learned.write_text(yaml.safe_dump(content), encoding="utf-8")
+    for form in ("frictionless", "csvw"):
+        run("schema", "export", learned, "--format", form, "--output", f"{form}.json")
+        told = call("data", "add", "clinic.csv", "--dictionary", f"{form}.json", "--budget", "0.1")
+        assert "error: Not enough budget: learning the schema would add" in told.stderr
+    run("data", "add", "clinic.csv", "--dictionary", "csvw.json", *NEW)
+    assert len(lines("again", "learn")) == 1
