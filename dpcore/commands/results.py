@@ -186,8 +186,14 @@ def audit(
     configurations: Annotated[int, typer.Option(min=1, help="With --replay: random runs, over all methods.")] = 1000,
     seed: Annotated[int, typer.Option(min=0, help="With --replay: which random runs.")] = 0,
     family: Annotated[str, typer.Option(metavar="NAME", help="With --replay: one algorithm only.")] = "",
+    attacks: Annotated[
+        bool, typer.Option("--attacks", help="Attack a whole installation, in a temporary home, instead.")
+    ] = False,
 ) -> None:
     """Attack the mechanisms on this machine, and broken versions of them that must be caught."""
+    if attacks:
+        _attack()
+        return
     if replay:
         _replay(configurations, seed, family)
         return
@@ -200,6 +206,18 @@ def audit(
         raise RunFailedError("an audit found a loss beyond what is claimed.")
     if not all(result.passed for result in results):
         raise RunFailedError("no claim was refuted, but some audits had too few trials to judge; ask for more.")
+
+
+def _attack() -> None:
+    """What an analyst or a careless custodian might try, all the way through service and ledger."""
+    from dpcore.attacks import ATTACKS
+    from dpcore.released.plain_text import text_table
+
+    results = [attack() for attack in ATTACKS]
+    rows = [[one.name, one.tried, one.seen, "SUCCEEDED" if one.succeeded else "failed"] for one in results]
+    typer.echo(text_table(["attack", "tried", "seen", "the attack"], rows))
+    if any(one.succeeded for one in results):
+        raise RunFailedError("an attack succeeded.")
 
 
 def _replay(configurations: int, seed: int, family: str) -> None:

@@ -22,9 +22,9 @@ from dpcore.service.base import ServiceBase
 from dpcore.service.tables import InMemory, table_of
 from dpcore.workspace.descriptions import DatasetInfo
 from dpcore.workspace.desks import Desk
-from dpcore.workspace.learned_facts import Due, due
+from dpcore.workspace.learned_facts import Due, check_learning, due
 from dpcore.workspace.ledger_checks import exact_delta
-from dpcore.workspace.ledger_lines import Pot, check_learning
+from dpcore.workspace.ledger_lines import Pot
 from dpcore.workspace.populations import Kin
 from dpcore.workspace.store import Savable, like
 from dpcore.workspace.transactions import read
@@ -183,17 +183,31 @@ class Datasets(ServiceBase):
     def _plan_learning(
         self, wanted: Unfinished, epsilon: Decimal, budget: Decimal | None, delta: Decimal | None, kin: Kin | None
     ) -> LearningPlan:
-        """What learning costs. Raises ``BudgetError`` if that does not fit the budget."""
+        """What learning costs. Raises ``BudgetError`` if it cannot be divided, or needs a delta."""
         asked = parse_epsilon(epsilon)
         if kin is not None:
-            pot = self._ledger.pot(kin.of)
-            plan = plan_learning(wanted, asked, pot.cap, opens=False)
+            return plan_learning(wanted, asked, self._ledger.pot(kin.of).cap, opens=False)
+        cap = PrivacyFilter(parse_epsilon(budget), _delta_of(wanted.schema.max_rows, delta))
+        return plan_learning(wanted, asked, cap)
+
+    def _check_due(
+        self,
+        schema: Schema,
+        kin: Kin | None,
+        plan: LearningPlan | None = None,
+        budget: Decimal | None = None,
+        delta: Decimal | None = None,
+    ) -> None:
+        """See, before files are read, that what was or will be learned fits the budget. Raises as :func:`due`."""
+        owed = read(self._engine, lambda connection: due(connection, schema, kin.of if kin else None, plan))
+        if owed is None:
+            return
+        if kin is None:
+            cap = PrivacyFilter(parse_epsilon(budget), _delta_of(schema.max_rows, delta), owed.aside)
+            pot = Pot(cap, NOTHING, NOTHING)
         else:
-            cap = PrivacyFilter(parse_epsilon(budget), _delta_of(wanted.schema.max_rows, delta))
-            plan = plan_learning(wanted, asked, cap)
-            pot = Pot(replace(cap, aside=plan.threshold_delta), NOTHING, NOTHING)
-        check_learning(pot, plan.loss)
-        return plan
+            pot = self._ledger.pot(kin.of)
+        check_learning(pot, owed.loss)
 
     def _kin(self, same_people_as: str | None, replaces: str | None) -> Kin | None:
         """The data set that a new one is about the same people as, if there is any."""
@@ -234,21 +248,6 @@ class Datasets(ServiceBase):
     def _charge_learning(self, connection: Connection, dataset_id: str, owed: Due | None) -> None:
         if owed is not None:
             self._ledger.charge_learning(dataset_id, owed, actor=self._user.name, within=connection)
-
-    def _check_due(
-        self,
-        schema: Schema,
-        kin: Kin | None,
-        plan: LearningPlan | None,
-        budget: Decimal | None = None,
-        delta: Decimal | None = None,
-    ) -> None:
-        """See, before files are read, that what was learned of a schema fits the budget. Raises as :func:`due`."""
-        owed = read(self._engine, lambda connection: due(connection, schema, kin.of if kin else None, plan))
-        if owed is None or plan is not None:
-            return
-        cap = PrivacyFilter(parse_epsilon(budget), _delta_of(schema.max_rows, delta), owed.aside) if not kin else None
-        check_learning(Pot(cap, NOTHING, NOTHING) if cap else self._ledger.pot(kin.of), owed.loss)
 
     def examine(
         self,
@@ -365,7 +364,7 @@ class Datasets(ServiceBase):
         table = table_of(source, schema, right, watch, accepted=accepted, after=after)
         said = None if info.description == schema.description else info.description
         kin = Kin(info.id, replaces=True)
-        self._check_due(schema, kin, None)
+        self._check_due(schema, kin)
         stored = self._add_kin(table, schema, kin, public=info.public, truth=info.truth, described=said)
         if tell is not None:
             tell(table.told)

@@ -18,12 +18,12 @@ from dpcore.domain.learned import LearningCertificate
 from dpcore.domain.origins import LEARNED
 from dpcore.domain.schema import Schema
 from dpcore.errors import BudgetError, SchemaError
-from dpcore.privacy.budgets import parse_epsilon
+from dpcore.privacy.budgets import at_delta, exact_amount, format_epsilon, parse_epsilon
 from dpcore.privacy.filters import smallest_epsilon
 from dpcore.privacy.losses import Loss, pure_rho, run_loss
 from dpcore.released.learning_plan import LearningPlan
 from dpcore.workspace.ledger_checks import exact_amounts, exact_delta
-from dpcore.workspace.ledger_lines import AMOUNTS
+from dpcore.workspace.ledger_lines import AMOUNTS, Pot
 from dpcore.workspace.populations import account_of, members
 from dpcore.workspace.store import parse_schema
 from dpcore.workspace.tables import ledger_entries
@@ -104,6 +104,21 @@ def due(
     if kin is not None and learned.threshold_delta:
         raise BudgetError(_NOT_SET_ASIDE)
     return Due(_loss(learned), learned.threshold_delta, _NOTE.format(len(learned.columns), learned.time, learned.asked))
+
+
+def check_learning(pot: Pot, loss: Loss) -> None:
+    """Raise ``BudgetError`` if a schema cannot be learned at this cost."""
+    if loss.delta and pot.cap.delta <= pot.cap.aside:
+        raise BudgetError(
+            "What was learned of the schema has a delta, and that of this budget is not above what it takes "
+            f"({exact_amount(max(pot.cap.aside, loss.delta))}): choose a larger one."
+        )
+    if not pot.cap.accepts(pot.total + loss):
+        adds, left = format_epsilon(pot.adds(loss), places=9), format_epsilon(pot.left(), places=9, up=False)
+        raise BudgetError(
+            f"Not enough budget: learning the schema would add ε = {adds}{at_delta(pot.cap.delta)}, but {left} is "
+            "left. Choose a smaller epsilon for it, or a larger budget."
+        )
 
 
 def _loss(learned: LearningCertificate) -> Loss:

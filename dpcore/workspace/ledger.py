@@ -22,7 +22,7 @@ from dpcore.errors import BudgetError, ConflictError, RequestError
 from dpcore.privacy.losses import Loss, run_loss
 from dpcore.released.release import Release
 from dpcore.workspace.accounts import Balance, LedgerEntry
-from dpcore.workspace.learned_facts import Due
+from dpcore.workspace.learned_facts import Due, check_learning
 from dpcore.workspace.ledger_checks import (
     TOO_LARGE_TO_JOIN,
     check_delta,
@@ -43,7 +43,6 @@ from dpcore.workspace.ledger_lines import (
     balance_of,
     by_nonce,
     caps_of,
-    check_learning,
     conditional_refusal,
     entry_of,
     filter_of,

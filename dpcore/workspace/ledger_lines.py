@@ -13,15 +13,15 @@ from typing import Any, Literal
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, RowMapping
 
-from dpcore.errors import BudgetError, NotFoundError, RequestError
-from dpcore.privacy.budgets import at_delta, exact_amount, format_epsilon
+from dpcore.errors import NotFoundError, RequestError
+from dpcore.privacy.budgets import at_delta, format_epsilon
 from dpcore.privacy.filters import PrivacyFilter
 from dpcore.privacy.losses import NOT_STATED, NOTHING, Loss, run_loss, total_loss
 from dpcore.validation import storable
 from dpcore.workspace.accounts import REASON_LIMIT, Balance, LedgerEntry, Standing
-from dpcore.workspace.populations import account_of, allows_conditional
+from dpcore.workspace.populations import account_of, takes_conditional
 from dpcore.workspace.requests import Hindrance
-from dpcore.workspace.tables import datasets, ledger_entries, utc_now
+from dpcore.workspace.tables import ledger_entries, utc_now
 
 ReservationState = Literal["reserved", "touched", "committed", "refunded"]
 _STATES: dict[str, ReservationState] = {
@@ -355,31 +355,11 @@ def pot_of(connection: Connection, dataset_id: str) -> Pot:
     return _pot(connection, dataset_id, None, filter_of(caps_of(connection, dataset_id)))
 
 
-def check_learning(pot: Pot, loss: Loss) -> None:
-    """Raise ``BudgetError`` if a schema cannot be learned at this cost."""
-    if loss.delta and pot.cap.delta <= pot.cap.aside:
-        raise BudgetError(
-            "What was learned of the schema has a delta, and that of this budget is not above what it takes "
-            f"({exact_amount(max(pot.cap.aside, loss.delta))}): choose a larger one."
-        )
-    if not pot.cap.accepts(pot.total + loss):
-        raise BudgetError(
-            f"Not enough budget: learning the schema would add ε = {_shown(pot.adds(loss))}{at_delta(pot.cap.delta)}, "
-            f"but {_shown(pot.left(), up=False)} is left. Choose a smaller epsilon for it, or a larger budget."
-        )
-
-
 def over_of(connection: Connection, dataset_id: str) -> str | None:
     """A sentence, if nothing more can be run on a data set."""
     chosen = sa.select(_E.kind).where(_E.dataset_id == dataset_id, _E.kind.in_(_OVER))
     kinds = set(connection.execute(chosen).scalars())
     return next((told for kind, told in _OVER.items() if kind in kinds), None)
-
-
-def takes_conditional(connection: Connection, dataset_id: str) -> bool:
-    """Whether runs are taken whose guarantee has a condition: on public records, or where the custodian allows them."""
-    taken = datasets.c.public | allows_conditional()
-    return connection.execute(sa.select(datasets.c.id).where(datasets.c.id == dataset_id, taken)).first() is not None
 
 
 def conditional_refusal(connection: Connection, reservation: RowMapping) -> str | None:

@@ -69,6 +69,12 @@ def allows_conditional() -> sa.ColumnElement[bool]:
     return sa.func.coalesce(last, "forbid") == "allow"
 
 
+def takes_conditional(connection: Connection, dataset_id: str) -> bool:
+    """Whether such runs are taken: on public records, or where they are allowed."""
+    taken = _D.public | allows_conditional()
+    return connection.execute(sa.select(_D.id).where(_D.id == dataset_id, taken)).first() is not None
+
+
 def place(connection: Connection, row: dict[str, Any], kin: Kin | None) -> dict[str, Any]:
     """The row of a new data set with its population and version; who is replaced gives up the name.
 

@@ -7,8 +7,8 @@ from sqlalchemy.engine import Connection, Engine
 from sqlalchemy.exc import IntegrityError
 
 from dpcore.errors import ConflictError, RequestError
-from dpcore.workspace.ledger_lines import append, kept_note, takes_conditional
-from dpcore.workspace.populations import dataset_row, retired
+from dpcore.workspace.ledger_lines import append, kept_note
+from dpcore.workspace.populations import dataset_row, retired, takes_conditional
 from dpcore.workspace.store import like, name_taken, parse_schema
 from dpcore.workspace.tables import datasets
 from dpcore.workspace.transactions import write
