@@ -168,8 +168,9 @@ def test_a_result_that_is_shared_no_longer_is_left_out(visit: Visit):
 def test_the_page_says_of_all_that_was_spent_what_the_dossier_says(visit: Visit):
     visit(OFFICE)
     dataset_id = add_ward()
+    access.service().allow_conditional(dataset_id, True, note="a trial")
     visit(ANN)
-    result_of_visitor(dataset_id, "0.5", sampler="mcmc", mcmc_steps=500)
+    result_of_visitor(dataset_id, "0.5", sampler="mcmc", mcmc_steps=5000)
     visit(BOB)
     his = result_of_visitor(dataset_id)
     text = words(choose(open_page("report"), his))

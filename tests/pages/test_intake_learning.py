@@ -50,6 +50,24 @@ def test_what_is_learned_is_asked_for_told_and_charged():
     assert access.service().total_balance(info.id).spent > 2
 
 
+def test_a_schema_that_was_learned_before_says_that_it_is_charged():
+    store(described())
+    [info] = access.service().datasets()
+    text = info.schema.model_copy(update={"name": "again"}).to_yaml()
+    app = bring(open_page("custodian"), "Data file", "ward.csv", DATA)
+    assert "Facts of this schema were learned privately" not in words(app)
+    app.segmented_control(key="intake-way").set_value(YAML)
+    checked(app.run()).text_area(key="intake-yaml").set_value(text)
+    app = checked(app.run())
+    assert "Facts of this schema were learned privately" in words(app)
+    button(app, "Take it over into the form").click()
+    app = checked(app.run())
+    assert "Facts of this schema were learned privately" in words(app)
+    assert "is stored" in words(store(app))
+    spent = [access.service().total_balance(info.id).spent for info in access.service().datasets()]
+    assert spent[0] == spent[1] > 0
+
+
 def test_what_does_not_fit_the_budget_stores_nothing():
     app = described()
     app.text_input(key="intake-learn").set_value("3")

@@ -148,6 +148,27 @@ def test_what_was_not_typed_over_stays_as_another_custodian_left_it() -> None:
     assert (found.name, found.description) == ("clinic", "Written in another tab.")
 
 
+def test_markov_chains_are_allowed_with_a_reason_and_disallowed_again() -> None:
+    first, app = add_ward(), view("Data set")
+    assert "give away whether a single person is in the data" in words(app)
+    button(app, "Allow Markov chains").click()
+    assert "Say in the note why" in errors(app.run())
+    app.text_input(key=f"upkeep-chains-{first}-False-note").set_value("a trial")
+    button(app, "Allow Markov chains").click()
+    checked(app.run())
+    assert access.service().dataset(first).conditional
+    button(app, "Disallow Markov chains").click()
+    checked(app.run())
+    assert not access.service().dataset(first).conditional
+    kinds = [line.kind for line in access.service().ledger_entries(first)]
+    assert kinds == ["open", "allow", "forbid"]
+
+
+def test_public_records_have_no_such_switch() -> None:
+    add_ward(public=True)
+    assert "Markov chains" not in words(view("Data set"))
+
+
 def test_a_data_set_is_retired_and_its_records_removed() -> None:
     first, app = add_ward(), view("Data set")
     assert button(app, "Retire").disabled

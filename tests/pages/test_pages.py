@@ -243,12 +243,25 @@ def test_own_conditions_that_cannot_be_read_give_a_sentence():
 
 
 def test_the_conditional_guarantee_is_said_before_spending():
-    add_ward()
+    dataset_id = add_ward()
+    access.service().allow_conditional(dataset_id, True, note="a trial")
     app = open_page("rule_list")
     app.radio(key="sampler").set_value("mcmc").run()
     assert "conditional on convergence" in "".join(item.value for item in app.warning)
     button(app, "Review and spend").click().run()
     assert "provided that the sampler has converged" in words(checked(app))
+    assert "The custodian allows Markov chains on this data set" in words(app)
+
+
+def test_a_markov_chain_on_private_records_says_who_can_allow_it():
+    add_ward()
+    app = open_page("rule_list")
+    app.radio(key="sampler").set_value("mcmc").run()
+    assert "only the custodian of the data set can allow them" in errors(checked(app))
+    assert button(app, "Review and spend").disabled
+    app.radio(key="sampler").set_value("pool").run()
+    assert not errors(checked(app))
+    assert not button(app, "Review and spend").disabled
 
 
 def test_the_review_names_everything_and_spends_once():

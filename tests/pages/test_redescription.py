@@ -156,7 +156,7 @@ def test_a_method_offers_only_what_it_uses(method, shown, hidden):
 
 @pytest.mark.parametrize("method", ["alt_mcmc", "mcmc_tree_pair"])
 def test_a_random_walk_is_warned_of_and_its_guarantee_has_a_condition(method):
-    add_sides()
+    add_sides(public=True)
     app = open_page(PAGE)
     assert not app.warning
     app.radio(key="redescriptions-method").set_value(method).run()

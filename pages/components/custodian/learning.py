@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from dpcore.domain.origins import LEARNED
 from dpcore.errors import FrostglassError
 from dpcore.privacy.budgets import parse_epsilon
 from pages.components.custodian.intake_tables import KEEP, remembered
@@ -21,12 +22,18 @@ if TYPE_CHECKING:
 LEARN = "ε for learning, once"
 #: A mark in a text, outside of remarks.
 _MARK = re.compile(r"""^[^#\n]*\blearn["']?\s*:""", re.MULTILINE)
+_LEARNED = re.compile(r"""^\s*["']?learned["']?\s*:""", re.MULTILINE)
 _LIMIT = re.compile(r"""["']?max_rows["']?\s*:\s*(\d+)""")
 
 
 def ask(answers: Answers) -> None:
-    """Ask for the epsilon if some column is marked, and say what it would cost."""
-    marked = [column for column in answers.content.get("columns", ()) if column.get("learn")]
+    """Ask for the epsilon if some column is marked, and say what it costs, or what was learned before."""
+    columns = answers.content.get("columns", ())
+    marked = [column for column in columns if column.get("learn")]
+    with slot.kept():
+        before = any(column.get("origin") == LEARNED and column not in marked for column in columns)
+        if before or _LEARNED.search(answers.schema_text or ""):
+            st.info(text("learned_before"))
     with slot.kept():
         if not (marked or _MARK.search(answers.schema_text or "")):
             return

@@ -67,13 +67,15 @@ def _chains(dataset: DatasetInfo) -> None:
     """The switch for runs whose guarantee has a condition."""
     with st.expander("Markov chains"):
         st.markdown(markup.plain(AT_STAKE))
-        allowed, own = dataset.conditional, f"upkeep-chains-{dataset.id}"
-        note = st.text_input("Reason (kept in the ledger)", key=f"{own}-note", max_chars=REASON_LIMIT)
+        allowed = dataset.conditional
+        own = f"upkeep-chains-{dataset.id}-{allowed}"
+        st.text_input("Reason (kept in the ledger)", key=f"{own}-note", max_chars=REASON_LIMIT)
         label = "Disallow Markov chains" if allowed else "Allow Markov chains on this data set"
-        st.button(label, key=own, on_click=_allow, args=(dataset, not allowed, note))
+        st.button(label, key=own, on_click=_allow, args=(dataset, not allowed, f"{own}-note"))
 
 
-def _allow(dataset: DatasetInfo, allowed: bool, note: str) -> None:
+def _allow(dataset: DatasetInfo, allowed: bool, key: str) -> None:
+    note = str(st.session_state[key])  # As typed last, in the same breath as the click.
     done = "Markov chains are allowed on this data set." if allowed else "Markov chains are no longer allowed."
     outcome.of(_SAID, lambda: access.service().allow_conditional(dataset.id, allowed, note=note), done)
 
