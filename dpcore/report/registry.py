@@ -25,7 +25,7 @@ from dpcore.report.registry_form import (
     RegistryForm,
     Variant,
 )
-from dpcore.report.statement import NOT_STATED, UNPROTECTED
+from dpcore.report.statement import CONDITIONAL, NOT_STATED, UNPROTECTED
 
 _AFTERWARDS = (
     "Estimates, intervals, figures, sentences and files are made from the noisy results alone. Noisy counts below zero "
@@ -58,7 +58,8 @@ def registry_form(dossier: Dossier) -> RegistryForm:
             accounting=Accounting(post_processing=_AFTERWARDS, composition=dossier.statement["Composition"]),
             implementation=_implementation(dossier),
             administrative=Administrative(
-                notes=f"Kind of guarantee: {dossier.statement['Kind of guarantee']}. Filled in by Frostglass from the "
+                notes=f"Kind of guarantee: {dossier.statement['Kind of guarantee']}. {CONDITIONAL}: "
+                f"{dossier.statement[CONDITIONAL]}. Filled in by Frostglass from the "
                 f"certificates of the results: {', '.join(release.id for release in dossier.releases)}.",
                 registry_authors=(dossier.application.applicant.strip() or NOT_STATED,),
             ),

@@ -46,6 +46,8 @@ def adds_reason(quote: Quote) -> str:
     own = format_epsilon(quote.cost)
     if not quote.adds.is_finite() or abs(quote.adds - quote.cost) <= _ROUNDED:
         return ""
+    if quote.plan.loss.without_rho:
+        return "The ε of a Markov chain is added in full, and beside it other runs are composed less closely."
     return (
         f"This run adds {'more' if quote.adds > quote.cost else 'less'} than the ε = {own} asked for, as runs are not "
         "added up but counted together: of many small ones the first add most, and later ones less and less."

@@ -65,9 +65,9 @@ def statement(
 def _conditional(dataset: DatasetInfo, cards: Sequence[Certificate]) -> str:
     """Whether Markov chains may be run on the data set."""
     if dataset.public:
-        return "free: the records are public"
+        return "free, as the records are public"
     if dataset.allowance:
-        return dataset.allowance
+        return dataset.allowance.removesuffix(".")
     before = any(card.conditional_allowed for card in cards)
     return "not allowed on this data set" + (" now; allowed when some of these results were made" if before else "")
 

@@ -18,9 +18,9 @@ NAME_LIMIT, NOTE_LIMIT = 100, 4000
 _NAME_WIDTH = 128
 #: What a custodian is told before Markov chains are allowed.
 AT_STAKE = (
-    "A Markov chain keeps its ε only if it has converged, and nobody can check that without looking at the records. "
-    "One that has not may give away whether a single person is in the data, whatever its ε and however little of the "
-    "budget is spent."
+    "A Markov chain keeps its ε only if it has converged, which nobody can check without looking at the records. If it "
+    "has not, its result may reveal whether one person is in the data, whatever ε says and however little of the "
+    "budget is spent. Allow it for this data set only if that risk is acceptable to the people in it."
 )
 
 

@@ -106,6 +106,8 @@ def check_release(release: Release, row: RowMapping, dataset: RowMapping) -> Non
         raise RequestError("The release did not cost what was reserved, so it is not stored.")
     if certificate.private and (certificate.guarantee == UNCONDITIONAL) == (reserved.without_rho > 0):
         raise RequestError("The guarantee of the release is not the one that was reserved, so it is not stored.")
+    if reserved.without_rho and not (dataset["public"] or certificate.conditional_allowed):
+        raise RequestError("The release does not say that its condition was allowed, so it is not stored.")
     if sum(certificate.budget_split.values(), Decimal(0)) != certificate.epsilon:
         raise RequestError("The release's budget split is not its cost, so it is not stored.")
     if any(part > certificate.epsilon for part in certificate.parallel_split.values()):

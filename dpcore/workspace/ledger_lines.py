@@ -41,7 +41,7 @@ _OVER = {
     "version, or another data set about the same people.",
 }
 _CONDITIONAL = (
-    "The guarantee of this run has a condition: its Markov chain must have converged. Such runs are off on private "
+    "The guarantee of this run is conditional: its Markov chain must have converged. Such runs are off on private "
     "data, and only the custodian of the data set can allow them. Choose another method or sampler."
 )
 #: What a line about a run or charge says of its loss. A pure run with a rho of 0 states none.

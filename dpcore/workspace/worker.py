@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dpcore.errors import CancelledError, ClusterError, ConflictError, FrostglassError, RequestError
-from dpcore.released.plan import RunPlan
+from dpcore.released.plan import UNCONDITIONAL, RunPlan
 from dpcore.released.release import Release, make_release
 from dpcore.released.workload import Forecast
 from dpcore.workspace.installation import open_installation
@@ -153,7 +153,7 @@ class Worker:
             secure=True,
             dataset_id=dataset.id,
             dataset_name=dataset.title,
-            conditional_allowed=bool(dataset.allowance),
+            conditional_allowed=not dataset.public and (dataset.conditional or plan.guarantee != UNCONDITIONAL),
         )
 
 

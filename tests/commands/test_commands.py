@@ -272,7 +272,7 @@ def test_markov_chains_are_allowed_after_a_question_and_disallowed_again() -> No
     assert "spent 0.00" in run("ledger", "show", "breast_cancer")
     switch = ("data", "chains", "breast_cancer")
     asked = call(*switch, "--allow", "--note", "a trial")
-    assert "give away whether a single person is in the data" in asked.output
+    assert "reveal whether one person is in the data" in asked.output
     assert asked.exit_code != 0
     assert "only the custodian" in refuse(*chain)
     assert "The custodian allows Markov chains" in run(*switch, "--allow", "--note", "a trial", "--yes")

@@ -45,6 +45,7 @@ WAYS = [
 @pytest.mark.parametrize(("own", "method"), WAYS)
 def test_every_method_goes_from_the_form_to_a_result(own: FamilyPage, method: str) -> None:
     dataset_id = own.add()
+    access.service().allow_conditional(dataset_id, True, note="for chains among them")
     app = own.open(method)
     app.text_input(key="epsilon").set_value("3")
     checked(app.run())

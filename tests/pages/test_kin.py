@@ -150,7 +150,7 @@ def test_what_was_not_typed_over_stays_as_another_custodian_left_it() -> None:
 
 def test_markov_chains_are_allowed_with_a_reason_and_disallowed_again() -> None:
     first, app = add_ward(), view("Data set")
-    assert "give away whether a single person is in the data" in words(app)
+    assert "reveal whether one person is in the data" in words(app)
     button(app, "Allow Markov chains").click()
     assert "Say in the note why" in errors(app.run())
     app.text_input(key=f"upkeep-chains-{first}-False-note").set_value("a trial")

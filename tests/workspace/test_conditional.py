@@ -44,9 +44,10 @@ def reserve(engine: Engine, loss: Loss = CHAIN, nonce: str = "n", dataset: str =
     return Ledger(engine).reserve(dataset, "ann", loss, nonce, "hash").id
 
 
-def conditional(dataset: str = "data") -> Release:
+def conditional(dataset: str = "data", *, allowed: bool = True) -> Release:
     plan = replace(FakeLearner().plan(small_schema(), "ill", HALF, {}), guarantee="conditional on convergence")
-    return make_release("fake", plan, FakeModel(rows=1), secure=True, dataset_id=dataset)
+    model = FakeModel(rows=1)
+    return make_release("fake", plan, model, secure=True, dataset_id=dataset, conditional_allowed=allowed)
 
 
 def test_they_are_refused_before_anything_is_spent(engine: Engine) -> None:
@@ -91,8 +92,9 @@ def test_what_was_reserved_as_unconditional_does_not_become_a_release_with_a_con
     allow(engine)
     chain = reserve(engine, nonce="chain")
     Ledger(engine).touch(chain)
-    with pytest.raises(RequestError, match="not stored"):
-        Ledger(engine).commit(chain, release_for(HALF))
+    for release in (release_for(HALF), conditional(allowed=False)):
+        with pytest.raises(RequestError, match="not stored"):
+            Ledger(engine).commit(chain, release)
 
 
 def test_on_public_records_they_are_free(engine: Engine) -> None:
