@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+from tempfile import TemporaryDirectory
+from unittest.mock import patch
+
 import typer
 
 from benchmarks.suites import application, families, privacy, speed
@@ -10,8 +14,12 @@ app = typer.Typer(help=__doc__, no_args_is_help=True, add_completion=False)
 
 
 @app.callback()
-def _suites() -> None:
+def _suites(context: typer.Context) -> None:
     """Measured comparisons with the papers and with peer programs."""
+    folder = context.with_resource(
+        TemporaryDirectory()
+    )  # Homes of benchmarks are temporary, and so are their witnesses.
+    context.with_resource(patch.dict(os.environ, {"FROSTGLASS_WITNESS": folder}))
 
 
 for _suites_of in (families, privacy, speed, application):

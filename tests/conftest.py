@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import gc
+import os
 import sqlite3
 from collections import Counter
 from collections.abc import Callable, Generator
 from functools import cache
 from itertools import groupby
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import cast
 
 import pytest
@@ -44,6 +46,7 @@ MARKED = {
         "workspace/test_restore_drill.py",
         "workspace/test_sessions.py",
         "workspace/test_stranded_runs.py",
+        "workspace/test_witness.py",
         "workspace/test_workers.py",
     ],
 }
@@ -53,6 +56,13 @@ MARKED = {
 settings.register_profile("frostglass", deadline=None, max_examples=20, derandomize=True)
 settings.register_profile("thorough", deadline=None, max_examples=1000)
 settings.load_profile("frostglass")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Witnesses of the homes of tests are no business of whoever runs them."""
+    folder = TemporaryDirectory(prefix="frostglass-witness-")
+    os.environ["FROSTGLASS_WITNESS"] = folder.name
+    config.add_cleanup(folder.cleanup)
 
 
 @pytest.hookimpl(wrapper=True)

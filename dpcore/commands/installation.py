@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from dpcore.workspace.installation import Facts
 
 app = make_group("See whether home folder and database belong together; go on after a disaster.")
+_NO_WITNESS = (
+    "none of this home folder: if it and the database were restored from a backup, that is not recognised here"
+)
 
 
 class BudgetDecision(StrEnum):
@@ -25,10 +28,12 @@ class BudgetDecision(StrEnum):
 
 @app.command("show")
 def show() -> None:
-    """Say where home and database are, whether they fit, and what to do if not."""
+    """Say where home, database and witness are, whether they fit, and what to do if not."""
+    from dpcore.workspace.witness import witness_folder
+
     folder, url = _places()
     facts = _facts(folder, url)
-    typer.echo(_text(folder, url, facts))
+    typer.echo(_text(folder, url, facts, witness_folder()))
     if facts.fault is not None:
         typer.echo(f"\n{facts.fault}\n\n{_last_resort(facts)}")
 
@@ -99,10 +104,11 @@ def _facts(folder: Path, url: str) -> Facts:
     return look(Home(folder), url)
 
 
-def _text(folder: Path, url: str, facts: Facts) -> str:
+def _text(folder: Path, url: str, facts: Facts, witnesses: Path | None) -> str:
     import sqlalchemy as sa
 
-    binding = facts.binding
+    binding, witness = facts.binding, facts.witness
+    remembered = _NO_WITNESS if witness is None else f"newest line seen: {witness.number}"
     return "\n".join(
         [
             f"home folder:  {folder}",
@@ -111,6 +117,8 @@ def _text(folder: Path, url: str, facts: Facts) -> str:
             f"database:     {sa.make_url(url).render_as_string(hide_password=True)}",
             f"  installation {facts.database or '-'}, "
             f"data sets known: {len(facts.known)}, newest line: {facts.newest.number}",
+            f"witness:      {witnesses or '-'}",
+            f"  {remembered}",
             "They do not fit." if facts.fault else "They fit.",
         ]
     )

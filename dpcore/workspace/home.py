@@ -2,7 +2,8 @@
 
 One small file says so. It is made whole or not at all; later only its mark moves, by one write of
 one sector, so that neither a kill nor a loss of power can tear it. The mark's number stands in the
-name of a second, empty file too: it stays when an older home is copied over this one.
+name of a second, empty file too: it stays when an older home is copied over this one. The witness
+(:mod:`dpcore.workspace.witness`) stays when all of the home is set back.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import re
 import struct
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from io import FileIO
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -26,6 +27,7 @@ from dpcore.errors import InstallationError
 from dpcore.workspace.engines import private_folder
 from dpcore.workspace.owners import open_private
 from dpcore.workspace.turns import holding
+from dpcore.workspace.witness import Line, Witness
 
 _SIZE = 512
 #: Folders of data sets are called so. Others are not ours: ``lost+found`` at the top of a disk.
@@ -44,34 +46,6 @@ _FORBIDDEN = (
 )
 _FULL = "The disk of the home folder is full. Nothing is lost. Make room on it; then try again."
 _UNREADABLE = "The file installation.json of this home folder cannot be read."
-
-
-@dataclass(frozen=True)
-class Line:
-    """A line of the ledger.
-
-    Attributes
-    ----------
-    number : int
-        The one that the database gave it. Numbers may have gaps.
-    print : str
-        Fingerprint of what it says.
-    count : int or None
-        Lines up to it, itself included; ``None`` if nobody has counted them.
-    """
-
-    number: int
-    print: str
-    count: int | None = None
-
-    def fits(self, mark: Line) -> bool:
-        """Whether this is the line of a mark, with as many lines before it if both know that."""
-        counted = None not in (self.count, mark.count)
-        same = (self.number, self.print) == (mark.number, mark.print)
-        return same and (not counted or self.count == mark.count)
-
-
-NO_LINE = Line(0, "", 0)
 
 
 @dataclass(frozen=True)
@@ -148,7 +122,7 @@ class Home:
     """The folder of one installation."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder = _make(folder)
+        self.folder, self.witness = _make(folder), Witness(folder)
         self._file = folder / "installation.json"
 
     @property
@@ -199,7 +173,7 @@ class Home:
         return [int(number) for number in numbers if number.isdecimal()]
 
     def bind(self, installation: str, mark: Line) -> None:
-        """Write the file again: whole, or not at all."""
+        """Write the file again, whole or not at all, and a witness of it."""
         fresh = self._file.with_name("installation.new")
         fresh.unlink(missing_ok=True)
         handle = open_private(fresh, os.O_WRONLY | os.O_EXCL)
@@ -214,6 +188,7 @@ class Home:
             self._seen_file(number).unlink(missing_ok=True)
         self._make_seen(mark.number)
         to_disk(self.folder)
+        self.witness.note(installation, mark)
 
     def _seen_file(self, number: int) -> Path:
         return self.folder / f"{_SEEN}{number}"
@@ -222,7 +197,7 @@ class Home:
         os.close(open_private(self._seen_file(number)))
 
     def advance(self, line: Line) -> None:
-        """Move the mark on to a committed line; never back."""
+        """Move mark and witness on to a committed line; never back."""
         with self._open() as stream:
             present = _parse(stream.read(_SIZE))
             if line.number > present.mark.number:
@@ -232,6 +207,7 @@ class Home:
                 os.fsync(stream.fileno())
                 self._make_seen(line.number)
                 self._seen_file(present.mark.number).unlink(missing_ok=True)
+            self.witness.note(present.installation, line)
 
     @contextmanager
     def _open(self) -> Iterator[FileIO]:
@@ -244,7 +220,7 @@ def _text(binding: Binding) -> bytes:
     content = {
         "installation": binding.installation,
         "file": binding.file,
-        "mark": [binding.mark.number, binding.mark.print, binding.mark.count],
+        "mark": astuple(binding.mark),
     }
     return json.dumps(content).encode().ljust(_SIZE - 1) + b"\n"
 
@@ -252,15 +228,9 @@ def _text(binding: Binding) -> bytes:
 def _parse(content: bytes) -> Binding:
     try:
         found = json.loads(content)
-        return Binding(str(found["installation"]), str(found["file"]), _mark(*found["mark"]))
+        return Binding(str(found["installation"]), str(found["file"]), Line.parsed(*found["mark"]))
     except (ValueError, TypeError, KeyError):
         raise InstallationError(_UNREADABLE) from None
-
-
-def _mark(number: int, fingerprint: str, count: int | None = None) -> Line:
-    """A mark as it was written, by early versions without a count."""
-    line = Line(int(number), str(fingerprint), None if count is None else int(count))
-    return line if line.number else NO_LINE
 
 
 def _file_of(handle: int) -> str:

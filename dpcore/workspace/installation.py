@@ -3,8 +3,9 @@
 A ledger that forgets gives away what was spent before. So a database that was lost, emptied,
 exchanged or brought back from a backup is refused, before anything is made or changed in it, and
 so is a home folder that was exchanged or copied. What tells an older database is the mark: the
-home remembers the newest line of the ledger that was committed, and its fingerprint. What cannot
-be seen is a machine that was set back as a whole, with every file where it was.
+home remembers the newest line of the ledger that was committed, and its fingerprint. What tells
+that both are older is the witness, which remembers it elsewhere. What cannot be seen is a machine
+that was set back as a whole, with every file where it was.
 
 Every writing transaction checks both again, so a database that is exchanged under a running
 program is refused too. The one way to go on with what is there is :func:`accept`, by hand.
@@ -26,10 +27,11 @@ from sqlalchemy.exc import DBAPIError
 from dpcore.errors import AwayError, InstallationError
 from dpcore.workspace.database import open_database
 from dpcore.workspace.engines import connect, sqlite_file
-from dpcore.workspace.home import NO_LINE, Binding, Home, Line, told
+from dpcore.workspace.home import Binding, Home, told
 from dpcore.workspace.tables import installation
 from dpcore.workspace.transactions import is_away, read, watch, write
 from dpcore.workspace.turns import turn
+from dpcore.workspace.witness import NO_LINE, Line
 
 _LOG = logging.getLogger("frostglass.installation")
 
@@ -56,6 +58,11 @@ COPIED = (
     "This home folder is a copy, or came back from a backup: what was spent elsewhere, or since "
     f"then, is not in its ledger. {_WAY_OUT}"
 )
+SET_BACK = (
+    "This machine has seen lines of the ledger that home folder and database both lack, as after a restore of both "
+    "from a backup, or after use of a copy of them: what was spent in those lines would be forgotten, and could be "
+    f"spent again. {_WAY_OUT}"
+)
 DAMAGED = (
     "The file installation.json of this home folder cannot be read, so nobody can tell whether "
     f"the database has forgotten anything. {_WAY_OUT}"
@@ -73,6 +80,12 @@ _UNMARKED = (
     "The home folder cannot be written to, so nothing more can be spent: a ledger that forgets "
     "could not be told from this one. Nothing was spent. Whoever runs this must see whether its "
     "disk is full, and whom its files belong to; then try again."
+)
+#: Said once, as a witness is kept from then on.
+_UNWITNESSED = (
+    "This machine has no witness of this home folder, as on a new machine or after an upgrade. If home folder and "
+    "database were restored from a backup, stop, and follow 'Restore' in docs/deployment.md. From now on the newest "
+    "line of the ledger is also noted in %s."
 )
 _BROKEN = f"The database cannot be read. {_WAY_OUT}"
 
@@ -115,6 +128,10 @@ class Facts:
         Newest line of the ledger.
     marked : Line
         The line of the ledger with the number of the home's mark.
+    witness : Line or None
+        The newest line that this machine has seen, if it remembers one.
+    witnessed : Line
+        The line of the ledger with its number.
     """
 
     place: str
@@ -128,11 +145,18 @@ class Facts:
     known: frozenset[str]
     newest: Line
     marked: Line
+    witness: Line | None
+    witnessed: Line
 
     @property
     def mark(self) -> Line:
         """The newest line that the home has seen committed."""
         return NO_LINE if self.binding is None else self.binding.mark
+
+    @property
+    def seen(self) -> int:
+        """Number of the newest line that home or witness have seen."""
+        return max(self.mark.number, 0 if self.witness is None else self.witness.number)
 
     @property
     def follows(self) -> bool:
@@ -158,7 +182,9 @@ class Facts:
         # A database of an early version has no identifier: its lines must be those seen here.
         if self.database != self.binding.installation and (self.database is not None or self.mark == NO_LINE):
             return OTHER
-        return None if self.follows else OLDER
+        if not self.follows:
+            return OLDER
+        return None if self.witness is None or self.witnessed.fits(self.witness) else SET_BACK
 
     @property
     def _forgets_all(self) -> bool:
@@ -206,6 +232,8 @@ def open_installation(folder: Path, url: str) -> Engine:
         if facts.database is None:
             write(engine, lambda connection: name_database(connection, identifier))
         home.advance(facts.newest)
+    if facts.binding is not None and facts.witness is None and home.witness.line(identifier) is not None:
+        _LOG.warning(_UNWITNESSED, home.witness.folder)
     watch(engine, _Watch(home, identifier, sqlite_file(url)))
     return engine
 
@@ -227,41 +255,49 @@ def look(home: Home, url: str) -> Facts:
             raise
         except InstallationError:
             damaged = True
-        number = 0 if binding is None else binding.mark.number
+        witness = None if binding is None else home.witness.line(binding.installation)
         place, stored, early = f"{home.folder} {url}", home.stored(), home.early()
-    return Facts(place, binding, copied, damaged, early, stored, *_look_into(url, number))
+    tables, database, known, newest, (marked, witnessed) = _look_into(
+        url, 0 if binding is None else binding.mark.number, 0 if witness is None else witness.number
+    )
+    return Facts(
+        place, binding, copied, damaged, early, stored, tables, database, known, newest, marked, witness, witnessed
+    )
 
 
-_Seen = tuple[bool, str | None, frozenset[str], Line, Line]
-_BLANK: _Seen = (False, None, frozenset(), NO_LINE, NO_LINE)
+_Seen = tuple[bool, str | None, frozenset[str], Line, list[Line]]
 
 
-def _look_into(url: str, number: int) -> _Seen:
+def _look_into(url: str, *numbers: int) -> _Seen:
+    """What a database says, and its lines with these numbers."""
+    blank: _Seen = (False, None, frozenset(), NO_LINE, [NO_LINE for _ in numbers])
     file = sqlite_file(url)
     if file is not None and (not file.exists() or file.stat().st_size == 0):
-        return _BLANK  # To connect would make it.
+        return blank  # To connect would make it.
     engine = connect(url)
     try:
-        return read(engine, lambda connection: _seen(connection, number))
+        return read(engine, lambda connection: _seen(connection, numbers) or blank)
     except DBAPIError as error:
         raise InstallationError(_AWAY if is_away(error) else _BROKEN) from None
     finally:
         engine.dispose()
 
 
-def _seen(connection: Connection, number: int) -> _Seen:
+def _seen(connection: Connection, numbers: Iterable[int]) -> _Seen | None:
     tables = set(sa.inspect(connection).get_table_names())
     if "ledger_entries" not in tables:
-        return _BLANK
+        return None
     if connection.dialect.name == "sqlite":
         _check_whole(connection)
     found = name_of(connection) if installation.name in tables else None
     known = frozenset(connection.execute(_DATASETS).scalars())
-    marked = _numbered(connection, number)
-    if number:
-        count = connection.execute(_COUNT, {"number": number}).scalar_one()
-        marked = replace(marked, count=int(count))
-    return True, found, known, newest_line(connection), marked
+    return True, found, known, newest_line(connection), [_counted(connection, number) for number in numbers]
+
+
+def _counted(connection: Connection, number: int) -> Line:
+    """The line with a number, and how many there are up to it."""
+    count = connection.execute(_COUNT, {"number": number}).scalar_one()
+    return replace(_numbered(connection, number), count=int(count)) if number else NO_LINE
 
 
 def _check_whole(connection: Connection) -> None:
@@ -322,6 +358,9 @@ class _Watch:
             raise InstallationError(OTHER)
         if not _numbered(connection, binding.mark.number).fits(binding.mark):
             raise InstallationError(OLDER)
+        seen = self._home.witness.line(self._identifier)
+        if seen not in (None, binding.mark) and not _numbered(connection, seen.number).fits(seen):
+            raise InstallationError(SET_BACK)
         # Who wrote last may have died, or had no room, before it could move the mark.
         self._before = newest_line(connection, binding.mark)
         self._behind = self._before.number > binding.mark.number and not self._note(self._before)

@@ -17,6 +17,7 @@ from pydantic import Field, ValidationError
 from dpcore import __version__
 from dpcore.frozen import FrozenModel
 from dpcore.released.workload import Forecast, Work, Workload
+from dpcore.workspace.owners import open_private
 
 _FILE: Final = "machine.json"
 #: Bytes of a process that is ready to run models: much the same on every machine.
@@ -74,5 +75,6 @@ def keep(home: Path, machine: Machine) -> None:
     """Keep what was measured, if the home folder lets itself be written to."""
     part = home / f"{_FILE}.{os.getpid()}"
     with suppress(OSError):
-        part.write_text(machine.model_dump_json(indent=1) + "\n", encoding="utf-8")
+        with os.fdopen(open_private(part, os.O_WRONLY | os.O_TRUNC), "w", encoding="utf-8") as stream:
+            stream.write(machine.model_dump_json(indent=1) + "\n")
         part.replace(home / _FILE)

@@ -2,7 +2,7 @@
 
 What the ledger has forgotten stays forgotten, so this is never done by itself. It leaves a line
 in the audit log of every data set, closes their budgets if asked to, and gives both sides a new
-identifier: a copy of either that is in use elsewhere is refused from then on.
+identifier, and with it a new witness: a copy of either that is in use elsewhere is refused from then on.
 """
 
 from __future__ import annotations
@@ -17,13 +17,14 @@ from sqlalchemy.engine import Connection
 from dpcore.errors import RequestError
 from dpcore.workspace.database import open_database
 from dpcore.workspace.engines import sqlite_file
-from dpcore.workspace.home import Home, Line, told
+from dpcore.workspace.home import Home, told
 from dpcore.workspace.installation import Facts, look, name_database, newest_line
 from dpcore.workspace.ledger_lines import append, find_caps, kept_note
 from dpcore.workspace.requests import ACTIVE_STATES
 from dpcore.workspace.tables import datasets, jobs
 from dpcore.workspace.transactions import write
 from dpcore.workspace.turns import turn
+from dpcore.workspace.witness import Line
 
 _NOTHING_WRONG = "Home folder and database belong together: there is nothing to accept."
 _CHANGED = (
@@ -80,6 +81,8 @@ def accept(folder: Path, url: str, *, code: str, note: str, close: bool, actor: 
         newest = write(engine, work)
         engine.dispose()
         home.bind(identifier, newest)
+        if facts.binding is not None:
+            home.witness.retire(facts.binding.installation)
     return facts
 
 
@@ -95,7 +98,7 @@ def _put_aside(url: str, code: str) -> None:
 
 
 def _place(facts: Facts) -> str:
-    return f"The ledger ended at line {facts.newest.number}, the home had seen {facts.mark.number}."
+    return f"The ledger ended at line {facts.newest.number}; line {facts.seen} had been seen."
 
 
 def _end_runs(connection: Connection) -> None:

@@ -260,6 +260,7 @@ def _application_is_there() -> bool:
 def main(*, warm: bool = True) -> None:
     """Run :func:`work`; an unforeseen end is logged by the type of its cause only."""
     logging.basicConfig(format="%(levelname)s %(name)s: %(message)s")
+    logging.getLogger("frostglass.witness").setLevel(logging.ERROR)  # The application has said it.
     try:
         work(warm=warm)
     except Exception as error:  # noqa: BLE001 - a traceback could hold values

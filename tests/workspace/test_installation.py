@@ -21,10 +21,11 @@ from dpcore.service import Service
 from dpcore.workspace import installation
 from dpcore.workspace.database import open_database
 from dpcore.workspace.engines import connect
-from dpcore.workspace.home import NO_LINE, Home, Line
+from dpcore.workspace.home import Home
 from dpcore.workspace.installation import look, name_of, open_installation
 from dpcore.workspace.recovery import accept
 from dpcore.workspace.transactions import read, write
+from dpcore.workspace.witness import NO_LINE, Line
 from tests.support.databases import KINDS, fresh_url
 from tests.support.fake_learner import fake_request, small_frame, small_schema
 from tests.support.forked import at_once
@@ -162,7 +163,7 @@ def test_an_older_database_is_refused_until_somebody_says_what_it_forgot(kind: s
         lines = service.ledger_entries("small")
         assert [line.kind for line in lines[-2:]] == ["accept", "caps"]
         assert lines[-2].note.endswith("the disk broke")
-        assert lines[-2].note.startswith("The ledger ended at line 4, the home had seen 8.")
+        assert lines[-2].note.startswith("The ledger ended at line 4; line 8 had been seen.")
         with pytest.raises(BudgetError):
             service.submit(fake_request(service.dataset("small").id), "more")
         [stray] = service.strays()  # Stored since the copy: still on disk, to be adopted.

@@ -35,6 +35,7 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> list[Machine]:
 def test_every_figure_is_measured(tmp_path: Path) -> None:
     machine = calibrate(tmp_path)
     assert machine == machine_of(tmp_path)
+    assert [(path.name, path.stat().st_mode & 0o777) for path in tmp_path.iterdir()] == [("machine.json", 0o600)]
     assert min(machine.word, machine.place, machine.draw, machine.call) > 0
     assert 0 < machine.seconds(TASK, 2) < machine.seconds(TASK, 1)
     assert machine.seconds(TASK, 2) > machine.seconds(Work(draws=100, calls=10), 2), "noise is drawn by one core"
