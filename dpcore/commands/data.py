@@ -99,6 +99,10 @@ def adopt(
     replaces: Annotated[
         str | None, typer.Option(metavar="DATASET", help="The same, as the next version of that data set.")
     ] = None,
+    accept: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="'different-people': that a person is defined differently there."),
+    ] = None,
 ) -> None:
     """Enter a folder that the database does not know, as a private data set."""
     from dpcore.commands.text_ledger import balance_text
@@ -114,6 +118,7 @@ def adopt(
             delta=beside,
             same_people_as=same_people_as,
             replaces=replaces,
+            accepted=accept or (),
             note=note,
         )
         typer.echo(f"adopted: '{info.title}' ({info.id}), {balance_text(service.balance(info.id))}")

@@ -34,7 +34,8 @@ AcceptOption = Annotated[
         "--accept",
         metavar="NAME",
         help="A column that may lose values that do not fit, tell nothing, or not tell the order of rows, or a table "
-        "that may lose rows: see 'data check'. May be repeated.",
+        "that may lose rows: see 'data check'. 'different-people': that a person is defined differently in the data "
+        "set whose budget is shared. May be repeated.",
     ),
 ]
 

@@ -1,8 +1,9 @@
-"""What the promise of a schema leaves out: things that are in many records, where a record is about several."""
+"""Who is protected, where two schemas differ in that, and what the promise of one leaves out."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import Final
 
 from dpcore.domain.schema import Schema
@@ -54,3 +55,64 @@ def shared_things(schema: Schema) -> str:
         "protected in each but not in all together: what it has in common everywhere may show. If people are to be "
         "protected, let 'privacy_unit' name the column of the person."
     )
+
+
+@dataclass(frozen=True)
+class UnitDifference:
+    """How two schemas, whose data sets share a budget, differ in who a person is.
+
+    Attributes
+    ----------
+    words : str
+        What each of them says.
+    consequence : str
+        What that means for the promise.
+    """
+
+    words: str
+    consequence: str
+
+    def sentence(self, name: str) -> str:
+        """Both, to be read before the data set joins the budget of the one of this name."""
+        return f"'{name}' and this data set define a person differently: {self.words}. {self.consequence}"
+
+
+def unit_difference(known: Schema, new: Schema) -> UnitDifference | None:
+    """How a new data set's privacy unit differs from that of a known one about the same people, if it does."""
+    before, after = known.privacy_unit, new.privacy_unit
+    named = before.column is not None, after.column is not None
+    if any(named):
+        same = (before.column, before.max_rows_per_person) == (after.column, after.max_rows_per_person)
+    else:
+        same = known.entity == new.entity
+    if same:
+        return None
+    if not all(named) and any(named):
+        consequence = (
+            "A person with several rows is protected in each single row only where each row counts as a person: the "
+            "results can reveal more about such a person than the shared budget allows."
+        )
+    elif before.column != after.column:
+        consequence = (
+            "The shared budget bounds what the results reveal about a person only if both columns identify the same "
+            "people."
+        )
+    elif all(named):
+        consequence = (
+            "The shared budget covers a person with all rows that are kept, so it holds if the column identifies the "
+            "same people in both."
+        )
+    else:
+        consequence = (
+            f"The shared budget covers a {known.entity} and a {new.entity} together only if a row of each is about "
+            "the same person."
+        )
+    return UnitDifference(f"there, {_unit_words(known)}; here, {_unit_words(new)}", consequence)
+
+
+def _unit_words(schema: Schema) -> str:
+    unit = schema.privacy_unit
+    if unit.column is None:
+        return f"each row is one {schema.entity}"
+    rows = "1 row" if unit.max_rows_per_person == 1 else f"at most {unit.max_rows_per_person} rows"
+    return f"the column '{unit.column}' identifies a {protected_thing(schema)} ({rows} kept)"

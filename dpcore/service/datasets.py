@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy.engine import Connection
 
+from dpcore.domain.protected import unit_difference
 from dpcore.domain.schema import Schema
 from dpcore.domain.unfinished import Unfinished
 from dpcore.errors import ConflictError, NotFoundError, RequestError, SchemaError
@@ -25,7 +26,7 @@ from dpcore.workspace.desks import Desk
 from dpcore.workspace.learned_facts import Due, check_learning, due
 from dpcore.workspace.ledger_checks import exact_delta
 from dpcore.workspace.ledger_lines import Pot
-from dpcore.workspace.populations import Kin
+from dpcore.workspace.populations import DIFFERENT, Kin, check_people
 from dpcore.workspace.store import Savable, like
 from dpcore.workspace.transactions import read
 from dpcore.workspace.users import ROLES
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from dpcore.demo import Demo
+    from dpcore.intake.belonging import RowFinding
     from dpcore.intake.examination import AnyFinding
     from dpcore.intake.relations import Source
 
@@ -110,7 +112,8 @@ class Datasets(ServiceBase):
             not kept. What replaces them has its own; :meth:`append_rows` keeps it.
         accepted : collection of str
             Columns that may lose values, or tell nothing, tables that may lose rows, or what just
-            one loss is accepted by (``yes`` of a finding): see :meth:`examine`.
+            one loss is accepted by (``yes`` of a finding): see :meth:`examine`. ``different-people``: that
+            a person is defined differently here and in the data set whose budget is shared.
         watch : callable, optional
             Told how reading files goes on; may raise to stop it. See
             :func:`dpcore.intake.uploads.ask`.
@@ -118,8 +121,8 @@ class Datasets(ServiceBase):
         Raises
         ------
         IngestError
-            If the file cannot become a data set, or a column would lose values that nobody
-            accepted; for the custodian's eyes.
+            If the file cannot become a data set, or a column would lose values or a person is defined
+            differently, and nobody accepted that; for the custodian's eyes.
         SchemaError
             If the records are private and the schema was read off them; if something is to be
             learned without an epsilon, or nothing with one; if nothing says what facts have cost that were learned
@@ -134,7 +137,8 @@ class Datasets(ServiceBase):
             If a data set of the schema's name exists, or another version was faster.
         """
         self._require("custodian")
-        wanted, kin = Unfinished.of(schema), self._kin(same_people_as, replaces)
+        wanted = Unfinished.of(schema)
+        kin = self._kin(same_people_as, replaces, accepted, wanted.schema)
         if kin is not None and any(amount is not None for amount in (budget, delta, analyst_cap, run_cap)):
             raise RequestError(SHARED)
         if kin is None and budget is None:
@@ -209,11 +213,28 @@ class Datasets(ServiceBase):
             pot = self._ledger.pot(kin.of)
         check_learning(pot, owed.loss)
 
-    def _kin(self, same_people_as: str | None, replaces: str | None) -> Kin | None:
-        """The data set that a new one is about the same people as, if there is any."""
-        if replaces is not None:
-            return Kin(self._visible(replaces).id, replaces=True)
-        return None if same_people_as is None else Kin(self._visible(same_people_as).id)
+    def _kin(
+        self,
+        same_people_as: str | None,
+        replaces: str | None,
+        accepted: Collection[str] = (),
+        schema: Schema | None = None,
+    ) -> Kin | None:
+        """The data set that a new one is about the same people as, if there is any.
+
+        With a ``schema``, ``LossError`` is raised now, and not after files were read.
+        """
+        named = same_people_as if replaces is None else replaces
+        if named is None:
+            return None
+        known, yes = self._visible(named), {DIFFERENT}
+        finding = None if schema is None else _of_people(known, schema)
+        if finding is not None:
+            yes.add(finding.yes)
+        kin = Kin(known.id, replaces is not None, accepted=not yes.isdisjoint(accepted))
+        if schema is not None and not known.public:
+            check_people(known.name, known.schema, schema, accepted=kin.accepted)
+        return kin
 
     def _add_kin(
         self,
@@ -256,6 +277,8 @@ class Datasets(ServiceBase):
         *,
         right: str | Path | None = None,
         after: str | None = None,
+        same_people_as: str | None = None,
+        replaces: str | None = None,
         watch: Watch | None = None,
     ) -> list[AnyFinding]:
         """Custodian: how the values of each column, and the rows, would fit a schema; nothing is stored.
@@ -267,6 +290,8 @@ class Datasets(ServiceBase):
         after : str, optional
             Data set to which these would be further rows, by :meth:`append_rows`: they may be about people who are
             stored in it.
+        same_people_as, replaces : str, optional
+            As for :meth:`add_dataset`: whether both define a person alike is looked at, too.
 
         Raises
         ------
@@ -277,7 +302,10 @@ class Datasets(ServiceBase):
         wanted = Unfinished.of(schema)
         before = None if after is None else self._store.folder(self._visible(after).id)
         found = table_of(source, wanted.schema, right, watch, after=before).examine()
-        return [finding for finding in found if not (finding.of_values and finding.place in wanted.listed)]
+        kin = self._kin(same_people_as, replaces)
+        people = None if kin is None else _of_people(self._store.dataset(kin.of), wanted.schema)
+        told = [finding for finding in found if not (finding.of_values and finding.place in wanted.listed)]
+        return told if people is None else [people, *told]
 
     def _add(
         self,
@@ -401,6 +429,14 @@ class Datasets(ServiceBase):
             )
         except ConflictError:  # Another process was faster.
             return self._store.dataset(demo.schema.name)
+
+
+def _of_people(known: DatasetInfo, schema: Schema) -> RowFinding | None:
+    """What is to be accepted if a new private data set defines a person differently than one whose budget it shares."""
+    from dpcore.intake.belonging import RowFinding
+
+    difference = None if known.public else unit_difference(known.schema, schema)
+    return None if difference is None else RowFinding(DIFFERENT, difference.sentence(known.name), needs_yes=True)
 
 
 def _delta_of(max_rows: int, delta: Decimal | None) -> Decimal:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from decimal import Decimal
 
 from dpcore.errors import RequestError
@@ -87,6 +88,7 @@ class Keeping(Datasets):
         delta: Decimal = Decimal(0),
         same_people_as: str | None = None,
         replaces: str | None = None,
+        accepted: Collection[str] = (),
         note: str,
     ) -> DatasetInfo:
         """Custodian: enter records that the database does not know, as a private data set.
@@ -102,6 +104,8 @@ class Keeping(Datasets):
         same_people_as, replaces : str, optional
             A data set whose budget they share, or whose next version they are: see
             :meth:`add_dataset`. What was spent is then entered there.
+        accepted : collection of str
+            ``different-people``: that the two define a person differently.
 
         Raises
         ------
@@ -111,9 +115,11 @@ class Keeping(Datasets):
             If the name is taken, or they are being stored just now.
         SchemaError
             If they are damaged.
+        LossError
+            If a person is defined differently there, and nobody has accepted that.
         """
         self._require("custodian")
-        kin = self._kin(same_people_as, replaces)
+        kin = self._kin(same_people_as, replaces, accepted)
         if kin is not None and budget:
             raise RequestError(SHARED)
         return self._strays.adopt(

@@ -48,6 +48,7 @@ from dpcore.workspace.ledger_lines import (
     filter_of,
     find_caps,
     frozen_of,
+    kept_note,
     means_of,
     over_of,
     pot_of,
@@ -55,7 +56,7 @@ from dpcore.workspace.ledger_lines import (
     reservation_of,
     state_of,
 )
-from dpcore.workspace.populations import Kin, account_of, dataset_row
+from dpcore.workspace.populations import Kin, account_of, dataset_row, joined
 from dpcore.workspace.tables import ledger_entries, releases, utc_now
 from dpcore.workspace.transactions import Hook, read, write, write_once
 
@@ -126,17 +127,18 @@ class Ledger:
 
         Raises
         ------
+        LossError
+            If the two define a person differently, and nobody has accepted that.
         BudgetError
             If the delta of the account is too large for so many rows.
         NotFoundError
             If there is no account.
         """
         check_delta(within, dataset_id, filter_of(caps_of(within, dataset_id)).delta, TOO_LARGE_TO_JOIN)
-        other, row = dataset_row(within, kin.of), dataset_row(within, dataset_id)
-        told = f"shares the budget of '{other['name']}' ({kin.of}). {note}"
+        told = kept_note(note, after=joined(within, dataset_id, kin))
         append(within, "join", dataset_id, note=told, actor=actor)
         if kin.replaces:
-            told = f"replaced by version {row['version']} ({dataset_id})"
+            told = f"replaced by version {dataset_row(within, dataset_id)['version']} ({dataset_id})"
             append(within, "retire", kin.of, note=told, actor=actor)
 
     def pot(self, dataset_id: str) -> Pot:

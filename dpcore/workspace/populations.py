@@ -8,16 +8,23 @@ every line of the ledger says whose account it is of.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from textwrap import shorten
 from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, RowMapping
 from sqlalchemy.exc import IntegrityError
 
-from dpcore.errors import ConflictError, NotFoundError, RequestError
+from dpcore.domain.protected import unit_difference
+from dpcore.domain.schema import Schema
+from dpcore.errors import ConflictError, LossError, NotFoundError, RequestError
 from dpcore.workspace.descriptions import numbered
 from dpcore.workspace.tables import datasets, ledger_entries
 
+#: By which name a custodian accepts that two data sets define a person differently.
+DIFFERENT = "different-people"
+#: Most characters of a line of the ledger that say what was accepted: a note has room beside it.
+_ACCEPTED_WIDTH = 250
 _D, _E = datasets.c, ledger_entries.c
 
 
@@ -31,10 +38,13 @@ class Kin:
         Its identifier.
     replaces : bool
         Whether the new one is its next version.
+    accepted : bool
+        Whether its custodian accepts that the two define a person differently.
     """
 
     of: str
     replaces: bool = False
+    accepted: bool = False
 
 
 def account_of(dataset_id: str) -> sa.ScalarSelect[str]:
@@ -108,3 +118,33 @@ def _number(connection: Connection, row: RowMapping) -> None:
         connection.execute(datasets.update().where(_D.id == row["id"]).values(name=name))
     except IntegrityError:
         raise ConflictError(f"A data set called '{name}' exists. Rename it first.") from None
+
+
+def joined(connection: Connection, dataset_id: str, kin: Kin) -> str:
+    """What a line of the ledger says of a data set that joins the account of another one. Raises ``LossError``."""
+    other, row = dataset_row(connection, kin.of), dataset_row(connection, dataset_id)
+    told = f"shares the budget of '{other['name']}' ({kin.of})."
+    if row["public"]:
+        return told
+    known, new = (Schema.model_validate_json(each["schema"]) for each in (other, row))
+    accepted = check_people(other["name"], known, new, accepted=kin.accepted)
+    return f"{told} {accepted}".strip()
+
+
+def check_people(name: str, known: Schema, new: Schema, *, accepted: bool) -> str:
+    """What was accepted of a difference between the people of two private data sets; empty if there is none.
+
+    Raises
+    ------
+    LossError
+        If nobody has accepted it: what it means for the promise.
+    """
+    difference = unit_difference(known, new)
+    if difference is None:
+        return ""
+    if not accepted:
+        raise LossError(
+            f"Nothing is stored. {difference.sentence(name)} Correct the schema, or accept this by the name "
+            f"'{DIFFERENT}': that is recorded in the audit log."
+        )
+    return shorten(f"Accepted: {difference.words}.", _ACCEPTED_WIDTH)

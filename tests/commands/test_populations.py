@@ -39,6 +39,18 @@ def test_a_second_data_set_about_the_same_people_shares_the_budget() -> None:
     assert "no such data set" in refuse(*more, "--same-people-as", "nothing")
 
 
+def test_other_people_share_a_budget_on_a_yes_only() -> None:
+    small_frame().assign(who=range(100)).to_csv("people.csv", index=False)
+    named = small_schema("people").model_dump(mode="json") | {"privacy_unit": {"column": "who"}}
+    Path("people.json").write_text(Schema.from_mapping(named).to_json(), encoding="utf-8")
+    more = ("data", "add", "people.csv", "--schema", "people.json", "--same-people-as", "small")
+    said = refuse(*more)
+    assert "define a person differently: there, each row is one person; here, the column 'who'" in said
+    assert "Nothing is stored" in said
+    assert "Shares its budget" in run(*more, "--accept", "different-people")
+    assert "Accepted: there, each row is one person" in run("ledger", "show", "small")
+
+
 def test_a_next_version_takes_over_the_name() -> None:
     assert "'small (version 2)'" in run("data", "add", "small.csv", "--schema", "second.json", "--replaces", "small")
     listed = run("data", "list")

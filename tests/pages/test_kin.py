@@ -55,6 +55,22 @@ def test_a_second_data_set_about_the_same_people_shares_their_budget() -> None:
     assert access.service().total_balance(later.id).cap == Decimal(3)
 
 
+def test_other_people_are_said_and_stored_on_a_yes() -> None:
+    first = add_visits()
+    app = kin_of(described("later"), first)
+    button(app, "Check and store").click()
+    app = checked(app.run())
+    assert "'visits' and this data set define a person differently: there, the column 'who'" in words(app)
+    assert "more about such a person than the shared budget allows" in words(app)
+    assert [info.name for info in access.service().datasets()] == ["visits"]
+    [asked] = [box for box in app.checkbox if "different-people" in str(box.key)]
+    asked.check().run()
+    button(app, "Check again and store").click()
+    assert not errors(checked(app.run()))
+    assert access.service().dataset("later").population == first
+    assert "Accepted: there" in access.service().ledger_entries(first)[-1].note
+
+
 def test_a_next_version_is_selected_and_named_as_such() -> None:
     first = add_ward()
     app = kin_of(described("whatever"), first)

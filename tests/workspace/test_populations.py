@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import shutil
 import signal
 from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 
-from dpcore.errors import BudgetError, ConflictError, RequestError, SchemaError
+from dpcore.domain.schema import Schema
+from dpcore.errors import BudgetError, ConflictError, LossError, RequestError, SchemaError
 from dpcore.privacy.budgets import default_delta
 from dpcore.privacy.filters import PrivacyFilter
 from dpcore.privacy.losses import pure_loss, total_loss
@@ -137,6 +140,104 @@ def test_a_budget_is_given_or_shared(service: Service) -> None:
     with pytest.raises(RequestError, match="Public and private"):
         beside(service, "second", public=True)
     assert [info.name for info in service.datasets()] == ["ward"]
+
+
+def unit(name: str, column: str | None = "patient_id", rows: int = 1, entity: str = "person") -> Schema:
+    content = small_schema(name).model_dump(mode="json")
+    return Schema.from_mapping(
+        content | {"privacy_unit": {"column": column, "max_rows_per_person": rows}, "entity": entity}
+    )
+
+
+def of_people() -> pd.DataFrame:
+    return small_frame().assign(patient_id=range(100), y=[number % 20 for number in range(100)])
+
+
+EACH_ROW = unit("other", None)
+#: Another person than the one that 'patient_id' identifies, and what that means.
+DIFFERENT = [
+    (EACH_ROW, "here, each row is one person", "more about such a person than the shared budget allows"),
+    (unit("other", "y", 5), "here, the column 'y' identifies a person (at most 5 rows kept)", "only if both columns"),
+    (unit("other", rows=5), "there, the column 'patient_id' identifies a person (1 row kept)", "with all rows that"),
+]
+
+
+@pytest.mark.parametrize(("other", "words", "consequence"), DIFFERENT)
+@pytest.mark.parametrize("how", ["same_people_as", "replaces"])
+def test_other_people_join_an_account_on_a_recorded_yes_only(
+    how: str, other: Schema, words: str, consequence: str, tmp_path: Path
+) -> None:
+    with Service(tmp_path, workers=0) as service:
+        first = service.add_dataset(of_people(), unit("ward"), budget=TWO).id
+        with pytest.raises(LossError) as caught:
+            service.add_dataset(of_people(), other, **{how: "ward"})
+        assert "'ward' and this data set define a person differently: there, " in str(caught.value)
+        for part in (words, consequence, "'different-people'", "audit log"):
+            assert part in str(caught.value)
+        assert [info.id for info in service.datasets()] == [first]
+        assert service.strays() == []
+        [found] = [each for each in service.examine(of_people(), other, **{how: "ward"}) if not each.of_values]
+        assert found.needs_yes
+        info = service.add_dataset(of_people(), other, accepted=[found.yes], **{how: "ward"})
+        [line] = [line for line in service.ledger_entries() if line.kind == "join"]
+        assert (line.dataset_id, line.actor) == (info.id, service.user.name)
+        assert f" ({first}). Accepted: there, " in line.note
+        assert words in line.note
+        again = service.add_dataset(of_people(), other.model_copy(update={"name": "third"}), same_people_as=info.id)
+        assert service.ledger_entries()[-1].note == f"shares the budget of '{info.name}' ({info.id})."
+        assert again.population == first
+
+
+def test_a_yes_to_one_difference_is_none_to_another(tmp_path: Path) -> None:
+    with Service(tmp_path, workers=0) as service:
+        service.add_dataset(of_people(), unit("ward"), budget=TWO)
+        [found] = [each for each in service.examine(of_people(), EACH_ROW, same_people_as="ward") if not each.of_values]
+        with pytest.raises(LossError, match="column 'y'"):
+            service.add_dataset(of_people(), unit("other", "y"), same_people_as="ward", accepted=[found.yes])
+        service.add_dataset(of_people(), unit("other", "y"), same_people_as="ward", accepted=["different-people"])
+
+
+def test_rows_that_are_something_else_are_said(service: Service) -> None:
+    with pytest.raises(LossError, match="there, each row is one person; here, each row is one visit"):
+        service.add_dataset(small_frame(), unit("visits", None, entity="visit"), same_people_as="ward")
+
+
+def test_names_of_tables_define_nobody_whom_a_column_identifies(tmp_path: Path) -> None:
+    with Service(tmp_path, workers=0) as service:
+        service.add_dataset(of_people(), unit("ward"), budget=TWO)
+        service.add_dataset(of_people(), unit("other", entity="patients"), same_people_as="ward")
+
+
+def test_public_records_protect_nobody(tmp_path: Path) -> None:
+    with Service(tmp_path, workers=0) as service:
+        service.add_dataset(of_people(), unit("ward"), budget=TWO, public=True)
+        service.add_dataset(of_people(), EACH_ROW, same_people_as="ward", public=True)
+
+
+def test_long_names_leave_room_for_a_note(tmp_path: Path) -> None:
+    with Service(tmp_path, workers=0) as service:
+        name, column = "n" * 128, "c" * 128
+        first = service.add_dataset(of_people(), unit(name), budget=TWO).id
+        rows = of_people().rename(columns={"y": column})
+        service.add_dataset(rows, unit("other", column), same_people_as=first, accepted=["different-people"])
+        assert "Accepted: there, the column 'patient_id'" in service.ledger_entries()[-1].note
+
+
+def test_an_orphan_of_other_people_is_adopted_on_a_yes(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    with Service(home, workers=0) as service:
+        service.add_dataset(of_people(), unit("ward"), budget=TWO)
+    with Service(tmp_path / "elsewhere", workers=0) as other:
+        folder = other.add_dataset(of_people(), EACH_ROW, budget=TWO).id
+    shutil.copytree(tmp_path / "elsewhere" / "datasets" / folder, home / "datasets" / folder)
+    with Service(home, workers=0) as service:
+        with pytest.raises(LossError, match="each row is one person"):
+            service.adopt(folder, same_people_as="ward", note="found")
+        assert [stray.id for stray in service.strays()] == [folder]
+        service.adopt(folder, same_people_as="ward", note="found", accepted=["different-people"])
+        [joined] = [line for line in service.ledger_entries() if line.kind == "join"]
+        assert "Accepted: there, " in joined.note
+        assert joined.note.endswith("found")
 
 
 @each

@@ -345,7 +345,7 @@ def _store(
     def add(service: Service, given: Given, how: dict[str, Any]) -> DatasetInfo:
         return service.add_dataset(given[1], given[0], right=given[2], public=answers.public, **answers.account, **how)
 
-    _keep(desk, uploads, draft, given, add)
+    _keep(desk, uploads, draft, given, add, **answers.shared)
 
 
 def _keep(
@@ -354,10 +354,12 @@ def _keep(
     draft: Draft,
     given: Callable[[Watch], Given],
     add: Callable[[Service, Given, dict[str, Any]], DatasetInfo],
-    *,
-    after: str | None = None,
+    **beside: str,
 ) -> None:
-    """Store what was uploaded, beside the page; then it leaves the desk. Or say what would be lost."""
+    """Store what was uploaded, beside the page; then it leaves the desk. Or say what would be lost.
+
+    What it is ``beside`` is said as to :meth:`dpcore.service.Service.examine`.
+    """
     accepted = intake_check.accepted()
     draft.findings, draft.uncertain = [], False
 
@@ -367,7 +369,7 @@ def _keep(
             try:
                 draft.stored = add(service, files, {"accepted": accepted, "watch": watch})
             except LossError:
-                draft.findings = service.examine(files[1], files[0], right=files[2], after=after, watch=watch)
+                draft.findings = service.examine(files[1], files[0], right=files[2], watch=watch, **beside)
                 return
             except UncertainError:
                 draft.uncertain = True

@@ -15,7 +15,7 @@ from pages.components.kit.texts import text
 if TYPE_CHECKING:
     from dpcore.intake.examination import AnyFinding
 
-_ROWS = " Rows would be left out, or lose their order: see below."
+_ROWS = " What concerns rows or people is said below."
 #: Changes to columns, by their places: ``TABLE.COLUMN``, or the name alone in the main table.
 Changes = dict[str, dict[str, Any]]
 

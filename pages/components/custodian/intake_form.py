@@ -75,10 +75,14 @@ class Answers:
     def account(self) -> dict[str, Any]:
         """What the data set may spend, and whether its people can be found again."""
         if self.kin is not None:
-            shared = {"replaces" if self.replaces else "same_people_as": self.kin.id}
-            return shared | {"keep_keys": self.keep_keys, "learn": self.learn}
+            return self.shared | {"keep_keys": self.keep_keys, "learn": self.learn}
         own = ("budget", "delta", "analyst_cap", "run_cap", "keep_keys", "learn")
         return {name: getattr(self, name) for name in own}
+
+    @property
+    def shared(self) -> dict[str, Any]:
+        """The data set whose budget it shares, if there is one."""
+        return {} if self.kin is None else {"replaces" if self.replaces else "same_people_as": self.kin.id}
 
     def schema(self, watch: Watch) -> Unfinished:
         """The schema that was described. Raises ``SchemaError``."""
