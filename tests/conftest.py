@@ -41,6 +41,7 @@ MARKED = {
         "models/ebm/test_noise.py",
         "models/redescriptions/test_significance.py",
         "workspace/test_installation.py",
+        "workspace/test_kill_points.py",
         "workspace/test_ledger_concurrency.py",
         "workspace/test_restarts.py",
         "workspace/test_restore_drill.py",

@@ -67,12 +67,12 @@ def witness_folder() -> Path | None:
 
     The latter is a folder beside that of the data where a platform has one place for both.
     """
-    import platformdirs
-
     chosen = os.environ.get("FROSTGLASS_WITNESS")
     with suppress(RuntimeError):
         if chosen:
             return Path(chosen).expanduser().absolute()
+        import platformdirs
+
         return Path(platformdirs.user_state_dir("frostglass-witness", appauthor=False))
     return None
 

@@ -23,6 +23,7 @@ CONTEXT = multiprocessing.get_context("forkserver")
 CONTEXT.set_forkserver_preload(
     [
         "dpcore.data.chosen",
+        "dpcore.intake.storing",
         "dpcore.models.registry",
         "dpcore.service",
         "distributed.cli.dask_scheduler",
@@ -30,6 +31,7 @@ CONTEXT.set_forkserver_preload(
         "tests.support.accounts",
         "tests.support.fake_worker",
         "tests.support.homes",
+        "tests.support.kill_points",
         "pages.components.families.registry",
         "streamlit.web.cli",
     ]

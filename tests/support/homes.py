@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import signal
 import sqlite3
 import threading
 from contextlib import closing
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
 
 from dpcore.service import Service
 from dpcore.workspace.home import Home
 from dpcore.workspace.installation import look
-from dpcore.workspace.ledger import Ledger
 from dpcore.workspace.recovery import accept
 from tests.support.fake_learner import fake_request, register, small_frame, small_schema
 
@@ -76,24 +72,3 @@ def open_at_once(home: str, _number: int, start: threading.Barrier) -> None:
     """Start on a home in the same moment as others."""
     start.wait()
     Service(home, workers=0).close()
-
-
-def replace_and_die(home: str, moment: str) -> None:
-    """Store a next version, and be killed before it is entered, or before that is committed."""
-    from dpcore.workspace import store
-
-    def die(*_: Any, **__: Any) -> None:
-        os.kill(os.getpid(), signal.SIGKILL)
-
-    if moment == "before":
-        store._enter = die
-    else:
-        real = Ledger.join_account
-
-        def join(self: Ledger, *details: Any, **more: Any) -> None:
-            real(self, *details, **more)
-            die()
-
-        Ledger.join_account = join  # type: ignore[method-assign]
-    with Service(home, workers=0) as service:
-        service.add_dataset(small_frame(), small_schema(), replaces="ward")

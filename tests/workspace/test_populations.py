@@ -32,8 +32,7 @@ from dpcore.workspace.users import User
 from tests.support.accounts import add_row, spend_on_kin
 from tests.support.databases import KINDS, ready_url
 from tests.support.fake_learner import fake_request, register, small_frame, small_schema
-from tests.support.forked import CONTEXT, at_once
-from tests.support.homes import replace_and_die
+from tests.support.forked import at_once
 
 register()
 HALF, ONE, TWO = Decimal("0.5"), Decimal(1), Decimal(2)
@@ -301,30 +300,6 @@ def test_a_name_that_an_old_version_needs_is_free_first(service: Service) -> Non
         service.add_dataset(small_frame(), small_schema(), replaces="ward")
     service.rename_dataset("ward (version 1)", "another")
     assert service.add_dataset(small_frame(), small_schema(), replaces="ward").version == 2
-
-
-@pytest.mark.parametrize("moment", ["before", "within"])
-def test_a_switch_that_is_killed_loses_nothing(moment: str, tmp_path: Path) -> None:
-    home = tmp_path / "home"
-    with Service(home, workers=0) as service:
-        first = service.add_dataset(small_frame(), small_schema("ward"), budget=TWO, delta=Decimal(0)).id
-        run(service, "ward", "a")
-    process = CONTEXT.Process(target=replace_and_die, args=(str(home), moment))
-    process.start()
-    process.join()
-    assert process.exitcode == -signal.SIGKILL
-    with Service(home, workers=0) as service:
-        assert [(info.id, info.name, info.retired) for info in service.datasets()] == [(first, "ward", False)]
-        run(service, "ward", "b")
-        [stray] = service.strays()
-        assert stray.state == "unknown"
-        with pytest.raises(RequestError, match="a budget already"):
-            service.adopt(stray.id, replaces="ward", budget=ONE, note="x")
-        adopted = service.adopt(stray.id, replaces="ward", note="the process was killed")
-        assert (adopted.id, adopted.name, adopted.version) == (stray.id, "ward", 2)
-        assert service.strays() == []
-        run(service, "ward", "c")
-        assert service.total_balance(first).spent == Decimal("1.5")
 
 
 def test_a_restored_database_closes_an_account_once(service: Service, tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ from dpcore.workspace.transactions import read
 from dpcore.workspace.worker import Reports
 from tests.support.accounts import release_for
 from tests.support.fake_learner import CANARY, FakeLearner, fake_request, register, small_frame, small_schema
-from tests.support.fake_worker import FULL_POINTS, KILL_POINTS, VARIABLE
+from tests.support.fake_worker import FULL_POINTS, VARIABLE
 from tests.support.forked import FORKED, fork_workers
 
 COMMAND = (sys.executable, "-m", "tests.support.fake_worker")
@@ -99,32 +99,6 @@ def test_a_run_says_when_it_should_be_ready_and_how_many_go_first(service: Servi
     assert service.run(runs[1]).ready is None
     gate.touch()
     assert [service.wait(run, 60).ahead for run in runs] == [0, 0, 0]
-
-
-@pytest.mark.parametrize("point", KILL_POINTS)
-def test_kill_9_at_each_step_never_frees_a_budget(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, point: str) -> None:
-    monkeypatch.setenv(VARIABLE, point)
-    with Service(tmp_path / "home", workers=1, worker_command=FORKED) as service:
-        dataset = add(service)
-        run = service.submit(fake_request(dataset.id), "n")
-        status = service.wait(run, 60)
-        assert service._jobs._processes[0].wait(30) == -signal.SIGKILL
-    monkeypatch.delenv(VARIABLE)
-    kept = 0 if point == "claimed" else COST  # Before a touch the budget comes back by itself.
-
-    with inline(tmp_path) as again:
-        assert again.run(run).state == status.state
-        assert again.submit(fake_request(dataset.id), "n") == run
-        assert (spent(again, dataset), status.charged) == (kept, kept == COST)
-        if point == "committed":
-            assert (status.state, len(again.releases())) == ("done", 1)
-        else:
-            assert (status.state, again.releases()) == ("interrupted", [])
-            assert ("Nothing was spent" in status.message) is (point == "claimed")
-        assert again.cancel(run) == status
-        assert spent(again, dataset) == kept
-        other = again.submit(fake_request(dataset.id), "another")
-        assert again.run(other).state == "done"
 
 
 @pytest.mark.parametrize("point", FULL_POINTS)
