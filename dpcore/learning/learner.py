@@ -17,7 +17,7 @@ from dpcore.privacy.budgets import BudgetSplit, row_epsilon
 from dpcore.privacy.losses import pure_epsilon
 from dpcore.privacy.randomness import RandomSource
 from dpcore.released.family import ReleasedFamily
-from dpcore.released.parameters import chosen_cuts
+from dpcore.released.parameters import check_least, chosen_cuts
 from dpcore.released.plan import EVALUATION, RunPlan, check_classes
 from dpcore.released.workload import Workload
 from dpcore.validation import validated
@@ -175,6 +175,7 @@ class Learner(ABC):
             If epsilon is too small to be divided.
         """
         asked = Asked(schema, target, epsilon, validated(self.parameters, parameters), delta, rho)
+        check_least(asked.parameters)
         self._check_target(asked)
         if hasattr(asked.parameters, "cut_points"):
             chosen_cuts(schema, asked.parameters)  # Refused here, if at all: never once a run has begun.

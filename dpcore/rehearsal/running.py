@@ -17,13 +17,14 @@ from dpcore.errors import FrostglassError
 from dpcore.learning.learner import Learner, Run
 from dpcore.privacy.randomness import SeededRandom
 from dpcore.rehearsal.shape import Shape, shape_of
+from dpcore.released.parameters import LEAST_STEPS
 from dpcore.released.plan import RunPlan
 from dpcore.released.release import Release, make_release
 
 #: Parameters that choose other code.
 _WAYS = {"method", "sampler"}
 #: Parameters that only make the same code run longer.
-_FEW = {"steps": 10, "mcmc_steps": 10, "pool_size": 10}
+_FEW = {"steps": LEAST_STEPS, "mcmc_steps": LEAST_STEPS, "pool_size": 10}
 #: What is rehearsed so that code is compiled.
 _TINY = Schema(
     name="warm-up",

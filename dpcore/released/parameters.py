@@ -52,11 +52,17 @@ CutsFrom = Annotated[
 ]
 
 
+#: Fewest steps of a Markov chain. On all spaces that a replay lists, at an epsilon of up to 0.3, as many leave it
+#: less than one part in a million from its limit (docs/privacy/replay.md).
+LEAST_STEPS: Final = 1_000
+
+
 class Parameters(FrozenModel):
     """Public choices of the analyst, each described by its field.
 
     A field has a title of a few plain words, a description, and limits. If it counts only for some
-    choices of another, ``json_schema_extra={"only": ...}`` names them. Command line, estimators,
+    choices of another, ``json_schema_extra={"only": ...}`` names them; ``{"least": ...}`` is the least that a new
+    request may ask for, where stored releases have less. Command line, estimators,
     pages and the docstring of the class take all this from the field.
     """
 
@@ -89,7 +95,7 @@ class Parameter:
     def help(self) -> str:
         """Title and description, with the choices for which alone it counts."""
         extra = self.field.json_schema_extra
-        only = f" ({extra['only']})" if isinstance(extra, dict) else ""
+        only = f" ({extra['only']})" if isinstance(extra, dict) and "only" in extra else ""
         return f"{self.title}{only}. {self.description}"
 
     @property
@@ -120,13 +126,20 @@ class Parameter:
 
     @cached_property
     def limits(self) -> dict[str, Any]:
-        """What it is limited by, of ``ge``, ``gt``, ``le`` and ``lt``."""
-        return {
+        """What a new request is limited by, of ``ge``, ``gt``, ``le`` and ``lt``."""
+        declared = {
             name: getattr(item, name)
             for item in self.field.metadata
             for name in ("ge", "gt", "le", "lt")
             if hasattr(item, name)
         }
+        return declared if self.least is None else declared | {"ge": self.least}
+
+    @property
+    def least(self) -> Any:
+        """The least that a new request may ask for, if stored releases may have less."""
+        extra = self.field.json_schema_extra
+        return extra.get("least") if isinstance(extra, dict) else None
 
     @property
     def type_words(self) -> str:
@@ -147,6 +160,19 @@ def chosen_cuts(schema: Schema, parameters: Any) -> Cuts:
     if parameters.cuts_from and not parameters.cut_points:
         raise RequestError("Name the cut points too that the first look tells: a learner sees no other result.")
     return read_cuts(schema, parameters.cut_points)
+
+
+def check_least(parameters: BaseModel) -> None:
+    """Refuse what only stored releases may have.
+
+    Raises
+    ------
+    RequestError
+        If a parameter is below the least that a new request may ask for.
+    """
+    for name, own in parameters_of(type(parameters)).items():
+        if own.least is not None and getattr(parameters, name) < own.least:
+            raise RequestError(f"'{name}' must be at least {own.least:,}.")
 
 
 def parameters_of(model: type[BaseModel]) -> dict[str, Parameter]:

@@ -1,6 +1,7 @@
 """Real runs on neighbouring tables: the loss stays within the certificate, and reaches it."""
 
 from dataclasses import replace
+from itertools import permutations, product
 
 import numpy as np
 import pytest
@@ -8,11 +9,14 @@ from typer.testing import CliRunner
 
 from dpcore.audit import replay as package
 from dpcore.audit.replay import run
+from dpcore.audit.replay import walks as walks_module
+from dpcore.audit.replay.compare import CONVERGED
 from dpcore.audit.replay.methods import METHODS
+from dpcore.audit.replay.probabilities import softmax_logs
 from dpcore.audit.replay.run import replay_all, replay_method, replay_random, replays
 from dpcore.audit.replay.tables import SchemaShape, random_neighbours, random_schema
 from dpcore.audit.replay.tape import Recording
-from dpcore.audit.replay.walks import log_weights
+from dpcore.audit.replay.walks import log_weights, settled
 from dpcore.audit.replay.witnesses import WITNESSES
 from dpcore.commands import app
 from dpcore.data.packing import unpack
@@ -21,7 +25,9 @@ from dpcore.models.registry import get_learner
 from dpcore.models.summaries.learning.accounting import Noise
 from dpcore.privacy.randomness import public_generator
 from dpcore.released.release import make_release
+from tests.oracles import redescriptions_oracle, rules_oracle
 from tests.support.fake_learner import real_learners
+from tests.support.mutants import MUTANTS
 
 IDS = [f"{method.family}: {method.name}" for method in METHODS]
 
@@ -178,31 +184,59 @@ def test_the_command_knows_families_only():
     assert "no algorithm" in done.output
 
 
-def test_chains_are_compared_over_all_their_states():
-    """A chain's weights, against those that its own steps compare."""
-    method = next(own for own in METHODS if own.name == "chain")
-    seen = []
-
-    class Watching(Recording):
-        def settle(self, walk):
-            seen.append(walk)
-            return super().settle(walk)
-
-    rng = np.random.default_rng(1)
+def chains_of(family, name, seed=1):
+    """Chains of a run on two neighbouring tables, as a replay sees them."""
+    (method,) = [own for own in METHODS if (own.family, own.name) == (family, name)]
+    rng = np.random.default_rng(seed)
     plan = run._random_plan(rng, method)
-    table = random_neighbours(rng, plan.schema)[1].table(plan.schema)
-    model_of = get_learner("rule_list").run(Run(table, plan, Watching(0)))
-    assert model_of is not None
-    (walk,) = seen
-    weights = log_weights(walk)
-    final = walk.run(Recording(0))
-    lists = np.full((1, max(1, walk.prior.max_rules)), -1, dtype=np.int16)
-    lists[0, : len(final.final)] = final.final
-    lengths = np.array([len(final.final)])
-    last = walk.weight * walk.problem.utilities(lists, lengths)[0]
-    last += walk.prior_power * walk.prior.log_probability(final.final)
-    assert final.trace[-1] == pytest.approx(last)
-    assert np.isclose(weights, last).any()
+    found = []
+    for rows in random_neighbours(rng, plan.schema):
+        tape = Recording(0)
+        get_learner(family).run(Run(rows.table(plan.schema), plan, tape))
+        found.append(next(event.given for event in tape.events if event.what[0] == "walk"))
+    return found
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("steps", [1, 2, 3, 50, 5_000])
+def test_a_chain_is_where_powers_of_its_enumerated_matrix_say(steps, seed):
+    walks = chains_of("rule_list", "chain", seed)
+    prior = walks[0].prior
+    count, longest = len(prior.sizes), prior.max_rules
+    states = [own for size in range(longest + 1) for own in permutations(range(count), size)]
+    start = np.exp([prior.log_probability(np.array(own, dtype=np.int64)) for own in states])
+    for walk, found in zip(walks, settled(*(replace(own, steps=steps) for own in walks)), strict=True):
+        target = dict(zip(states, np.exp(softmax_logs(log_weights(walk))), strict=True))
+        matrix = rules_oracle.metropolis_matrix(target, count, longest)
+        exact = start @ np.linalg.matrix_power(matrix, steps)
+        np.testing.assert_allclose(found.arrived, exact, atol=1e-12)
+        np.testing.assert_allclose(np.exp(found.limit), list(target.values()), atol=1e-12)
+        assert found.distance < CONVERGED or steps < 5_000
+
+
+@pytest.mark.parametrize("name", ["alt_mcmc", "mcmc_tree_pair, chain"])
+@pytest.mark.parametrize("steps", [1, 2, 3, 50, 5_000])
+def test_a_chain_over_trees_is_where_powers_of_its_enumerated_matrix_say(steps, name):
+    walks = chains_of("redescriptions", name)
+    options = walks_module._sizes(walks[0])
+    states = list(product(*(range(size) for size in options)))
+    start = np.full(len(states), 1 / len(states))
+    for walk, found in zip(walks, settled(*(replace(own, steps=steps) for own in walks)), strict=True):
+        matrix = redescriptions_oracle.transition_matrix(states, options, log_weights(walk), 1.0)
+        exact = start @ np.linalg.matrix_power(matrix, steps)
+        np.testing.assert_allclose(found.arrived, exact, atol=1e-12)
+
+
+def test_a_witness_shows_a_chain_that_never_converges():
+    """As chains once were: in even steps back to the start with the person, and anywhere without."""
+    (witness,) = [own for own in WITNESSES if own.method == "chain, given conditions"]
+    (mutant,) = [own for own in MUTANTS if own.name.startswith("periodic")]
+    sound = list(run.replay_witness(witness))
+    assert max(own.distance for own in sound) < 1e-12
+    with mutant.broken():
+        outcomes = list(run.replay_witness(witness))
+    assert all("0.5 from its limit" in own.violation for own in outcomes)
+    assert all("delta of 0.5" in own.violation for own in outcomes)
 
 
 def test_a_chain_that_is_not_known_is_refused():

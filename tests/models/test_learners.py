@@ -15,6 +15,7 @@ from dpcore.learning.learner import Learner, Run
 from dpcore.models.registry import LEARNERS, get_learner
 from dpcore.models.released import FAMILIES, parse_model
 from dpcore.privacy.randomness import RandomSource, SecureRandom, SeededRandom
+from dpcore.released.parameters import parameters_of
 from dpcore.released.plan import RunPlan
 from dpcore.released.release import Release, make_release
 from tests.support import toy_people
@@ -38,7 +39,7 @@ def plan_of(family: str, way: dict[str, Any], epsilon: str = "2", schema: Schema
     known = learner.parameters.model_fields
     short = {name: value for name, value in MOST.items() if name in known and name != "pairs"}
     short |= {**SIDES, "starts": 1, "rounds": 1} if learner.family.views else {}
-    target = "ill" if learner.targeted else ""
+    target = SCHEMA.targets[0] if learner.targeted else ""
     return learner.plan(schema, target, Decimal(epsilon), {**short, **way, **more})
 
 
@@ -79,7 +80,7 @@ def test_targets_that_cannot_be_predicted_are_refused(learner: Learner) -> None:
 
 @EVERY
 def test_parameters_that_there_are_not_are_refused_by_name(learner: Learner) -> None:
-    target = "ill" if learner.targeted else ""
+    target = SCHEMA.targets[0] if learner.targeted else ""
     for name in ("unheard_of", *choices(learner.parameters)):
         assert name in refusal(learner, target, **{name: "magic"})
     for name, value in beyond_bounds(learner.parameters):
@@ -159,3 +160,26 @@ def test_a_release_holds_no_value_of_a_record(family: str, way: Any) -> None:
     release = make_release(family, plan, model, secure=True)
     for text in (release.to_json(), repr(model), repr(plan), repr(told), repr(table)):
         assert "zanzibar" not in text
+
+
+@pytest.mark.parametrize(
+    ("family", "chosen", "steps"),
+    [
+        ("rule_list", {"sampler": "mcmc"}, "mcmc_steps"),
+        ("redescriptions", {**SIDES, "method": "alt_mcmc"}, "steps"),
+        ("redescriptions", {**SIDES, "method": "mcmc_tree_pair"}, "steps"),
+    ],
+)
+def test_a_walk_of_fewer_steps_is_refused_and_stored_ones_stay_readable(
+    family: str, chosen: dict[str, Any], steps: str
+) -> None:
+    learner = LEARNERS[family]
+    target = SCHEMA.targets[0] if learner.targeted else ""
+    for few in (1, 999):
+        with pytest.raises(RequestError, match=f"'{steps}' must be at least 1,000"):
+            learner.plan(SCHEMA, target, Decimal(1), chosen | {steps: few})
+    stored = learner.parameters.model_validate(chosen | {steps: 1})
+    assert getattr(stored, steps) == 1
+    plan = learner.plan(SCHEMA, target, Decimal(1), chosen | {steps: 1000})
+    assert plan.guarantee == "conditional on convergence"
+    assert parameters_of(learner.parameters)[steps].limits["ge"] == 1000

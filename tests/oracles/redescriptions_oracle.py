@@ -141,7 +141,7 @@ def heap_bottom(root, depth):
 
 
 def transition_matrix(states, options, scores, weight):
-    """Metropolis chain: a node at random gets a split at random; symmetric proposals.
+    """Lazy Metropolis chain: a node at random gets a split at random; symmetric proposals.
 
     ``options[i]`` is the number of splits that node i may get; ``weight`` is per step.
     """
@@ -153,20 +153,20 @@ def transition_matrix(states, options, scores, weight):
                 other = place[(*state[:node], split, *state[node + 1 :])]
                 chance = 1 / (len(options) * splits)
                 gain = float(weight * (scores[other] - scores[i]))
-                taken = chance * min(1.0, math.exp(min(0.0, gain)))
+                taken = chance * math.exp(min(0.0, gain)) / 2
                 matrix[i, other] += taken
                 matrix[i, i] += chance - taken
     return matrix
 
 
 def metropolis(state, proposals, options, score, weight):
-    """Walk through given (node, split, log) proposals, every score computed anew."""
+    """Walk through given (node, split, chance) proposals, every score computed anew."""
     state = list(state)
     current = score(tuple(state))
-    for node, choice, log in proposals:
+    for node, choice, chance in proposals:
         before, state[node] = state[node], int(choice * options[node])
         new = score(tuple(state))
-        if float(weight) * float(new - current) > log:
+        if chance < math.exp(min(0.0, float(weight) * float(new - current))) / 2:
             current = new
         else:
             state[node] = before

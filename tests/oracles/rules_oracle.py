@@ -94,14 +94,14 @@ def proposals(state, antecedents, longest):
 
 
 def metropolis_matrix(target, antecedents, longest):
-    """Transition matrix of the Metropolis-Hastings chain, states in the order of ``target``."""
+    """Transition matrix of the lazy Metropolis-Hastings chain, states in the order of ``target``."""
     places = {state: i for i, state in enumerate(target)}
     moves = {state: proposals(state, antecedents, longest) for state in target}
     matrix = np.zeros((len(target), len(target)))
     for state, i in places.items():
         for proposal, chance in moves[state].items():
             odds = target[proposal] * moves[proposal][state] / (target[state] * chance)
-            matrix[i, places[proposal]] += chance * min(1.0, odds)
+            matrix[i, places[proposal]] += chance * min(1.0, odds) / 2
         matrix[i, i] += 1 - matrix[i].sum()
     return matrix
 

@@ -31,11 +31,11 @@ from dpcore.models.registry import LEARNERS
 from dpcore.released.parameters import Parameter, parameters_of
 from tests.support.fake_learner import real_learners
 
-#: Largest values that keep one run within a fraction of a second.
+#: Largest values that keep one run short.
 MOST = {
     "pool_size": 40,
-    "mcmc_steps": 40,
-    "steps": 40,
+    "mcmc_steps": 1_010,
+    "steps": 1_010,
     "epochs": 6,
     "trees": 4,
     "max_antecedents": 40,

@@ -8,6 +8,8 @@ from fractions import Fraction
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 import dpcore.learning.holdout
 import dpcore.models.ebm.learning.accounting
 import dpcore.models.ebm.learning.fit
@@ -34,6 +36,7 @@ from dpcore.audit.bounds import replaced
 from dpcore.audit.ilp import links_of_anybody
 from dpcore.audit.replay.methods import METHODS
 from dpcore.data.partition import Partition
+from dpcore.learning import chains
 from dpcore.learning.learner import Run
 from dpcore.models.ebm.learning import accounting
 from dpcore.models.ilp.language import reach
@@ -149,6 +152,7 @@ def _rows_ignored_by_machines() -> AbstractContextManager[None]:
 
 
 SELECTION = losses.selection_epsilon
+ACCEPTANCE = chains.acceptance
 SQUARES = {Fraction(1, rows**2) for rows in range(2, 6)}
 
 
@@ -213,6 +217,32 @@ def _heavy_walk(module: Any, name: str) -> AbstractContextManager[None]:
         return replace(walk, weight=2 * walk.weight)
 
     return replaced(module, name, heavier)
+
+
+@contextmanager
+def _periodic() -> Iterator[None]:
+    """Rule lists walk as they once did: from the first condition, and never stay on purpose."""
+    walk = dpcore.models.rules.learning.samplers.ListWalk
+
+    def first(own: Any, _: Any) -> Any:
+        return np.array([0, *[-1] * (own.prior.max_rules - 1)]), 1
+
+    with everywhere(chains.acceptance, lambda odds: 2 * ACCEPTANCE(odds)), replaced(walk, "start", first):
+        yield
+
+
+@contextmanager
+def _one_step() -> Iterator[None]:
+    """Chains end after one step."""
+    with ExitStack() as stack:
+        for module, name in (
+            (dpcore.models.rules.learning.samplers, "ListWalk"),
+            (dpcore.models.redescriptions.learning.chains, "TreeWalk"),
+            (dpcore.models.redescriptions.learning.chains, "PairWalk"),
+        ):
+            kind = getattr(module, name)
+            stack.enter_context(replaced(module, name, lambda *own, kind=kind: replace(kind(*own), steps=1)))
+        yield
 
 
 def _half_delta_score() -> AbstractContextManager[None]:
@@ -378,7 +408,7 @@ def _levels_for_nothing() -> AbstractContextManager[None]:
 
 GEOMETRIC, EXPONENTIAL = "GeometricMechanism", "ExponentialMechanism"
 GAUSSIAN = "GaussianMechanism"
-LISTS = ("pool, composing", "chain, composing", "blocks, composing")
+LISTS = ("pool, composing", "blocks, composing")
 COMPOSING = (*LISTS, "lookahead, composing", "noisy_max, composing")
 MUTANTS = (
     Mutant(
@@ -480,6 +510,8 @@ MUTANTS = (
         partial(_heavy_walk, dpcore.models.rules.learning.samplers, "ListWalk"),
         _methods("chain"),
     ),
+    Mutant("periodic chain from a fixed start", _periodic, _methods("chain, given conditions")),
+    Mutant("chains of one step", _one_step, _methods("chain", "alt_mcmc", "mcmc_tree_pair, chain")),
     Mutant(
         "groups set aside",
         partial(halved, dpcore.learning.holdout, GEOMETRIC),

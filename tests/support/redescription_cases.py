@@ -31,10 +31,10 @@ WAYS = (
     {"method": "exact_pairs"},
     {"method": "lookahead"},
     {"method": "alt_expm"},
-    {"method": "alt_mcmc", "steps": 50},
-    {"method": "mcmc_tree_pair", "steps": 50},
+    {"method": "alt_mcmc", "steps": 1_000},
+    {"method": "mcmc_tree_pair", "steps": 1_000},
     {"method": "mcmc_tree_pair", "sampler": "pool", "pool_size": 60},
-    {"method": "mcmc_tree_pair", "steps": 50, "sensitivity": "published"},
+    {"method": "mcmc_tree_pair", "steps": 1_000, "sensitivity": "published"},
 )
 way = pytest.mark.parametrize("way", WAYS, ids=lambda way: "-".join(map(str, way.values())))
 COLUMNS = (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Final
 
 from dpcore.audit.replay.loss import ROUNDING, Loss
 from dpcore.audit.replay.tape import DepartureError, Forced, Recording, pairs
@@ -11,6 +12,9 @@ from dpcore.data.table import PrivateTable
 from dpcore.learning.learner import Learner, Run
 from dpcore.released.plan import RunPlan
 from dpcore.released.release import Certificate, make_release
+
+#: Total variation distance from its limit at which a chain counts as converged.
+CONVERGED: Final = 1e-6
 
 
 @dataclass(frozen=True)
@@ -24,10 +28,13 @@ class Replayed:
         rho, as a share of that, if it is more.
     violation : str
         What is wrong, for a developer; empty if nothing is.
+    distance : float
+        How far the last states of its Markov chains are from their limits.
     """
 
     attained: float
     violation: str = ""
+    distance: float = 0.0
 
 
 def replay(
@@ -62,6 +69,8 @@ def replay(
     loss = Loss.along(pairs(recorded.events, forced.events))
     rows = 1 if learner.built_for_people else plan.schema.privacy_unit.max_rows_per_person
     judged = _judged(loss, certificate, rows)
+    if loss.walks:
+        return _walked(judged, loss, certificate)
     return judged if plan.rho is None else _composed(judged, loss.rho, plan)
 
 
@@ -75,6 +84,17 @@ def _judged(loss: Loss, certificate: Certificate, rows: int) -> Replayed:
     elif kept > 1 + ROUNDING:
         violation = f"a mechanism costs {kept:.4f} times what it was built for"
     return Replayed(attained, violation)
+
+
+def _walked(judged: Replayed, loss: Loss, certificate: Certificate) -> Replayed:
+    """Hold Markov chains to the condition of their certificate: that they have converged."""
+    violation = (
+        f"after all steps a chain is {loss.distance:.2g} from its limit, and its last state has "
+        f"a delta of {loss.walked(float(certificate.epsilon)):.2g}"
+        if loss.distance > CONVERGED
+        else ""
+    )
+    return Replayed(judged.attained, judged.violation or violation, loss.distance)
 
 
 def _composed(judged: Replayed, rho: float, plan: RunPlan) -> Replayed:

@@ -11,9 +11,9 @@ from typing import Final
 import numpy as np
 
 from dpcore.arrays import Floats, Ints
-from dpcore.audit.replay.probabilities import choice_logs, softmax_logs
+from dpcore.audit.replay.probabilities import choice_logs
 from dpcore.audit.replay.tape import RunEvent
-from dpcore.audit.replay.walks import log_weights
+from dpcore.audit.replay.walks import Settled, settled
 from dpcore.privacy.bounded_range import Selections, gaussian_deltas
 from dpcore.privacy.randomness import Choice, Noise
 
@@ -60,6 +60,8 @@ class Loss:
         as large.
     stages : list of float
         Such a range of each larger mechanism: of all draws between two ticks of progress.
+    walks : list of (Settled, Settled)
+        Markov chains. All other attributes take them for selections from their limits.
     """
 
     pure: float = 0.0
@@ -73,6 +75,7 @@ class Loss:
     kept: float = 0.0
     rho: float = 0.0
     stages: list[float] = field(default_factory=list)
+    walks: list[tuple[Settled, Settled]] = field(default_factory=list)
     _stage: tuple[float, float] = (0.0, 0.0)
 
     @classmethod
@@ -86,8 +89,9 @@ class Loss:
                 case ("choice", choice, _):
                     loss._add_choice(choice, first, second)
                 case ("walk", _):
-                    logs = [softmax_logs(log_weights(own.given)) for own in (first, second)]
-                    loss._add_whole(logs[0], logs[1])
+                    pair = settled(first.given, second.given)
+                    loss._add_whole(pair[0].limit, pair[1].limit)
+                    loss.walks.append(pair)
                 case ("progress", *_):
                     loss._end_stage()
         loss._end_stage()
@@ -142,6 +146,16 @@ class Loss:
     def epsilon(self) -> float:
         """Loss of pure mechanisms."""
         return self.pure + self.reach
+
+    @property
+    def distance(self) -> float:
+        """How far last states of chains are from their limits, in total variation, all chains together."""
+        return sum(max(one.distance, two.distance) for one, two in self.walks)
+
+    def walked(self, epsilon: float) -> float:
+        """Largest delta, at an epsilon, that a chain has after its steps."""
+        ways = ((one.arrived, two.arrived) for pair in self.walks for one, two in (pair, pair[::-1]))
+        return max((float(np.maximum(p - math.exp(epsilon) * q, 0.0).sum()) for p, q in ways), default=0.0)
 
     def delta(self, epsilon: float) -> float:
         """Delta at an epsilon of all steps together, Gaussian ones among them.

@@ -7,11 +7,16 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from dpcore.audit.replay.tables import SchemaShape
+from dpcore.released.parameters import LEAST_STEPS
 
 Choices = Mapping[str, tuple[Any, ...]]
 _ON_OR_OFF: Final = (True, False)
 #: All cut points of the schema, or one of a column that many schemas have.
 _CUTS: Final = ((), ("x0: 2",))
+#: Small ones, large ones, and such as no share divides evenly.
+_EPSILONS: Final = ("0.05", "0.3", "1", "2.777777777", "10", "200")
+#: For which the fewest steps that a chain may have suffice on tables as small as these.
+_MILD: Final = ("0.05", "0.1", "0.277777777", "0.3")
 #: So large that a certificate of epsilon at delta is not much above the loss.
 _DELTA: Final = "0.001"
 
@@ -30,6 +35,8 @@ class ReplayMethod:
         Values of each parameter to draw from; those not named keep their defaults.
     delta : str
         That an account gives to a run. If it is not 0, only runs are replayed that compose.
+    epsilons : tuple of str
+        To draw from.
     """
 
     family: str
@@ -37,6 +44,7 @@ class ReplayMethod:
     shape: SchemaShape
     choices: Choices = field(default_factory=dict)
     delta: str = "0"
+    epsilons: tuple[str, ...] = _EPSILONS
 
 
 _RULES: Final[Choices] = {
@@ -56,9 +64,14 @@ _RULES: Final[Choices] = {
 _CHAIN: Final[Choices] = {
     **_RULES,
     "sampler": ("mcmc",),
-    "mcmc_steps": (5, 60),
+    "mcmc_steps": (LEAST_STEPS,),
     "max_antecedents": (3, 8),
     "max_rules": (1, 3),
+}
+_GIVEN: Final[Choices] = {
+    **_CHAIN,
+    "given": (("x0 = yes",), ("x0 = no", "x0 = (missing)"), ("x0 = (missing)",)),
+    "cut_points": ((),),
 }
 _BLOCKS: Final[Choices] = {
     **_RULES,
@@ -176,12 +189,12 @@ METHODS: Final[tuple[ReplayMethod, ...]] = (
     ReplayMethod("rule_list", "pool", SchemaShape(), _RULES),
     ReplayMethod("rule_list", "blocks", SchemaShape(), _BLOCKS),
     ReplayMethod("rule_list", "mined conditions", SchemaShape(), _MINED),
-    ReplayMethod("rule_list", "chain", _FEW, _CHAIN),
-    ReplayMethod("rule_list", "chain as published", _FEW, _of(_CHAIN, tempered_prior=True)),
+    ReplayMethod("rule_list", "chain", _FEW, _CHAIN, epsilons=_MILD),
+    ReplayMethod("rule_list", "chain as published", _FEW, _of(_CHAIN, tempered_prior=True), epsilons=_MILD),
     ReplayMethod("tree", "lookahead", SchemaShape(), _of(_LOOKAHEAD, method="lookahead")),
     ReplayMethod("rule_list", "pool, composing", SchemaShape(), _RULES, _DELTA),
     ReplayMethod("rule_list", "blocks, composing", SchemaShape(), _BLOCKS, _DELTA),
-    ReplayMethod("rule_list", "chain, composing", _FEW, _CHAIN, _DELTA),
+    ReplayMethod("rule_list", "chain, given conditions", _FEW, _GIVEN, epsilons=_MILD),
     ReplayMethod("tree", "lookahead, composing", SchemaShape(), _of(_LOOKAHEAD, method="lookahead"), _DELTA),
     *(
         ReplayMethod("tree", f"adiffp, {own}", SchemaShape(), _of(_TREES, method="adiffp", criterion=own))
@@ -205,8 +218,10 @@ METHODS: Final[tuple[ReplayMethod, ...]] = (
     ReplayMethod("redescriptions", "exact_pairs", _VIEWS, _of(_SIDES, method="exact_pairs")),
     ReplayMethod("redescriptions", "lookahead", _VIEWS, _of(_TURNS, method="lookahead")),
     ReplayMethod("redescriptions", "alt_expm", _VIEWS, _of(_TURNS, method="alt_expm")),
-    ReplayMethod("redescriptions", "alt_mcmc", _VIEWS, _of(_TURNS, method="alt_mcmc", steps=20)),
-    ReplayMethod("redescriptions", "mcmc_tree_pair, chain", _VIEWS, _of(_TOGETHER, steps=20)),
+    ReplayMethod(
+        "redescriptions", "alt_mcmc", _VIEWS, _of(_TURNS, method="alt_mcmc", steps=LEAST_STEPS), epsilons=_MILD
+    ),
+    ReplayMethod("redescriptions", "mcmc_tree_pair, chain", _VIEWS, _of(_TOGETHER, steps=LEAST_STEPS), epsilons=_MILD),
     ReplayMethod(
         "redescriptions",
         "mcmc_tree_pair, pool",

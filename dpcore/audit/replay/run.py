@@ -19,8 +19,6 @@ from dpcore.models.registry import get_learner
 from dpcore.privacy.randomness import public_generator
 from dpcore.released.plan import RunPlan
 
-#: Epsilons to draw from: small ones, large ones, and such as no share divides evenly.
-_EPSILONS: Final = ("0.05", "0.3", "1", "2.777777777", "10", "200")
 #: A method may refuse what is drawn for it; so many draws in a row it does not refuse.
 _TRIES: Final = 200
 #: Outputs that a witness is replayed with.
@@ -39,6 +37,8 @@ class Summary:
         The same of a person set aside, whom the evaluation alone sees; 0 if there was none.
     violations : tuple of str
         What is wrong, each with the seed that repeats it.
+    distance : float
+        Largest distance of the last states of Markov chains from their limits.
     """
 
     method: ReplayMethod
@@ -46,6 +46,7 @@ class Summary:
     attained: float
     evaluated: float
     violations: tuple[str, ...]
+    distance: float
 
 
 def replay_all(count: int, seed: int = 0, family: str = "") -> Iterator[Summary]:
@@ -71,6 +72,7 @@ def replay_method(method: ReplayMethod, seeds: Sequence[int]) -> Summary:
         max((own.attained for _, own, aside in outcomes if not aside), default=0.0),
         max((own.attained for _, own, aside in outcomes if aside), default=0.0),
         tuple(f"{what}: {own.violation}" for what, own, _ in outcomes if own.violation),
+        max(own.distance for _, own, _ in outcomes),
     )
 
 
@@ -118,7 +120,7 @@ def _random_plan(rng: np.random.Generator, method: ReplayMethod) -> RunPlan:
     learner = get_learner(method.family)
     for _ in range(_TRIES):
         schema = random_schema(rng, method.shape)
-        epsilon = Decimal(str(rng.choice(_EPSILONS)))
+        epsilon = Decimal(str(rng.choice(method.epsilons)))
         chosen = {name: values[int(rng.integers(len(values)))] for name, values in method.choices.items()}
         try:
             plan = learner.plan(schema, _target(schema), epsilon, chosen, Decimal(method.delta))

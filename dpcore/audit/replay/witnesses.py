@@ -15,6 +15,7 @@ import numpy as np
 from dpcore.audit.replay.tables import Rows
 from dpcore.domain.schema import Schema
 from dpcore.models.released import get_family
+from dpcore.released.parameters import LEAST_STEPS
 
 _Answers = tuple[Any, ...]
 _Crowd = Mapping[Any, int]
@@ -141,6 +142,24 @@ WITNESSES: Final[tuple[Witness, ...]] = (
     ),
     Witness("tree", "diffp_id3", {"method": "diffp_id3", "criterion": "error", "depth": 1}, _TOLD, (1, 1, 1)),
     Witness("tree", "diffp_c45", {"method": "diffp_c45", "criterion": "error", "depth": 1}, _TOLD, (1, 1, 1)),
+    # With the person the list with the one condition is as probable as the one without: no step is refused.
+    Witness(
+        "rule_list",
+        "chain, given conditions",
+        {
+            "sampler": "mcmc",
+            "mcmc_steps": 5_000,
+            "given": ("x0 = yes",),
+            "max_rules": 1,
+            "list_length": 0.9841430512594006,
+            "selection_alpha": "same",
+            "shares": {"list": 1000},
+            "evaluate": False,
+        },
+        {(0, 0): 30},
+        (1, 1),
+        "0.02",
+    ),
     # One split takes the person out of a pure table, the others do not; columns enough for a test.
     Witness(
         "tree",
@@ -162,7 +181,7 @@ WITNESSES: Final[tuple[Witness, ...]] = (
         Witness(
             "redescriptions",
             method,
-            {**_CHOICE, "method": method, "steps": 20},
+            {**_CHOICE, "method": method, "steps": LEAST_STEPS},
             {(0, 0, 0, 0): 2000, (0, 1, 0, 0): 50},
             (1, 1, 1, 0),
         )
@@ -195,7 +214,7 @@ WITNESSES: Final[tuple[Witness, ...]] = (
                 "method": "mcmc_tree_pair",
                 "sampler": sampler,
                 "pool_size": 64,
-                "steps": 20,
+                "steps": LEAST_STEPS,
             },
             {(1, 0, 0, 1): 30, (0, 1, 1, 1): 30, (0, 1, 1, 0): 3, (1, 0, 0, 0): 10},
             (0, 0, 1, 1),

@@ -165,7 +165,7 @@ def test_the_published_sensitivity_is_far_on_the_safe_side(spent):
     costs = {}
     for sensitivity in ("proved", "published"):
         spent.clear()
-        run(TABLE, method="mcmc_tree_pair", steps=20, sensitivity=sensitivity)
+        run(TABLE, method="mcmc_tree_pair", steps=1_000, sensitivity=sensitivity)
         costs[sensitivity] = [float(cost) for kind, cost in spent if kind == "pair_chain"]
     ratios = np.array(costs["published"]) / np.array(costs["proved"])
     assert ratios == pytest.approx(1.5 / SCHEMA.max_rows)
@@ -195,7 +195,7 @@ def test_what_is_left_to_the_engine(method, depth, starts, rounds, share, margin
 
 @pytest.mark.parametrize("rounds", [1, 3])
 def test_published_alternation_spends_equally_on_every_tree_and_every_count(rounds):
-    plan = plan_of(method="alt_mcmc", rounds=rounds, steps=10)
+    plan = plan_of(method="alt_mcmc", rounds=rounds, steps=1_000)
     calls = Calls.of(plan)
     expected = 1 / (4 * (2 * rounds + 1))
     assert float(calls.tree) == pytest.approx(expected, abs=1e-8)
@@ -275,7 +275,7 @@ def test_a_budget_of_next_to_nothing_is_refused(way):
 def noises():
     """Noise on every table, and on every count of left leaves, of many runs."""
     frame, source = TABLE.public_frame(), SecureRandom()
-    plan = plan_of("3", method="alt_mcmc", steps=1, depth=2, starts=4)
+    plan = plan_of("3", method="alt_mcmc", steps=1_000, depth=2, starts=4)
     tables, alone = [], []
     for _ in range(150):
         model = LEARNER.run(Run(TABLE, plan, source))

@@ -135,7 +135,7 @@ def test_a_large_budget_finds_what_the_views_share(way):
     cells = draw.integers(0, 2, (150, 6))
     cells[:, 4] = cells[:, 1]
     table = table_of(SMALL, [tuple(map(int, row)) for row in cells])
-    more = {"steps": 500} if "steps" in way else {}
+    more = {"steps": 1_000} if "steps" in way else {}
     if way.get("sampler") == "pool":
         more = {"pool_size": 3000}
     house = way["method"] in {"exact_pairs", "lookahead"}
@@ -255,7 +255,7 @@ LOPSIDED = schema(
         (SCHEMA, {"sensitivity": 0.5}, "sensitivity"),
         (wide(9, 256, 1000), {}, "too many conditions to pair: choose fewer columns"),
         (LOPSIDED, {}, "too many conditions to pair: choose fewer columns"),
-        (wide(20, 16, 10**8), {"method": "alt_mcmc", "steps": 1}, "more memory than a run may use"),
+        (wide(20, 16, 10**8), {"method": "alt_mcmc", "steps": 1_000}, "more memory than a run may use"),
         (wide(2, 5, 10**8), {"method": "alt_mcmc"}, "would take hours: choose fewer"),
         (wide(2, 5, 10**8), {"method": "mcmc_tree_pair", "sampler": "pool"}, "would take hours"),
         (wide(5, 40, 4_000_000), {"method": "lookahead", "depth": 3}, "would take hours"),
@@ -284,7 +284,7 @@ def test_large_but_feasible_requests_are_planned():
 
 def draws_of(**parameters):
     source = Watched(1)
-    plan, model = run(TABLE, "2", source, **{"steps": 30, "pool_size": 40, **parameters})
+    plan, model = run(TABLE, "2", source, **{"steps": 1_000, "pool_size": 40, **parameters})
     return plan, model, source.calls
 
 
@@ -310,7 +310,7 @@ def test_every_parameter_has_an_effect(method):
     }
     assert codes & {"(missing)", "(other)"}
     chain = method in {"alt_mcmc", "mcmc_tree_pair"}
-    assert (draws_of(**base, steps=31)[2] != calls) == chain
+    assert (draws_of(**base, steps=1_001)[2] != calls) == chain
     if method == "mcmc_tree_pair":
         pool = draws_of(**base, sampler="pool")
         assert pool[0].guarantee != plan.guarantee

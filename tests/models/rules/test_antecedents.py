@@ -124,7 +124,8 @@ def test_what_could_not_be_finished_is_refused_before_it_costs(parameters, sente
 
 @pytest.mark.parametrize("sampler", ["pool", "mcmc"])
 def test_a_sampler_whose_tables_would_not_fit_is_refused_before_it_costs(sampler):
-    learner, parameters = RuleListLearner(), {"sampler": sampler, "pool_size": 1, "mcmc_steps": 1, "max_antecedents": 1}
+    learner = RuleListLearner()
+    parameters = {"sampler": sampler, "pool_size": 1, "mcmc_steps": 1_000, "max_antecedents": 1}
     with pytest.raises(RequestError, match=r"Tables of 50 classes .* more memory .* choose lookahead"):
         learner.plan(_of_classes(50, 100_000_000), "y", Decimal(1), parameters)
     for classes, rows in ((2, 100_000_000), (50, 10_000_000)):

@@ -159,7 +159,7 @@ def test_rows_per_person_that_do_not_divide_spend_no_more(spent):
 
 
 def test_the_chain_spends_its_share_too(spent):
-    plan, model = _run(_schema(), sampler="mcmc", mcmc_steps=200, evaluate=False, delta="1e-7")
+    plan, model = _run(_schema(), sampler="mcmc", mcmc_steps=1_000, evaluate=False, delta="1e-7")
     assert [kind for kind, _, _ in spent] == ["GeometricMechanism"], "it is pure, whatever the account composes"
     assert (plan.rho, plan.loss.without_rho) == (None, plan.epsilon)
     assert plan.guarantee == "conditional on convergence"

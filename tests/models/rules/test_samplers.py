@@ -286,16 +286,22 @@ def _chains(problem, prior, steps, source, tempered):
     return [run_chain(*arguments, tempered_prior=tempered).final for _ in range(1500)]
 
 
+def _after(steps, tempered, first=None):
+    """Distribution after so many steps from the prior, or from one list, by the enumerated transition matrix."""
+    target = _posterior(EPSILON, count=4, **TARGETS[tempered])
+    matrix = rules_oracle.metropolis_matrix(target, 4, LONGEST)
+    prior = _prior_oracle(4)
+    start = np.array([prior[state] if first is None else float(state == first) for state in target])
+    return dict(zip(target, start @ np.linalg.matrix_power(matrix, steps), strict=True))
+
+
 @pytest.mark.heavy
-@pytest.mark.parametrize(("chains", "steps"), [(600, 120), pytest.param(5000, 300, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("chains", "steps"), [(600, 240), pytest.param(5000, 600, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("tempered", [False, True])
 def test_independent_chains_reach_the_enumerated_target(tempered, chains, steps):
     problem, prior = _Remembered(_problem(count=4)), _prior(4)
-    target = _posterior(EPSILON, count=4, **TARGETS[tempered])
-    matrix = rules_oracle.metropolis_matrix(target, 4, LONGEST)
-    start = list(target).index((0,))
-    distance = np.linalg.matrix_power(matrix, steps)[start] - np.array(list(target.values()))
-    assert np.abs(distance).sum() < 1e-4, "more steps are needed for the test to be fair"
+    target, after = _posterior(EPSILON, count=4, **TARGETS[tempered]), _after(steps, tempered)
+    assert sum(abs(after[state] - target[state]) for state in target) < 1e-4, "more steps make the test fair"
     source = SeededRandom(31)
     picks = [
         run_chain(problem, prior, steps, EPSILON, source, no_progress, tempered_prior=tempered).final
@@ -305,24 +311,31 @@ def test_independent_chains_reach_the_enumerated_target(tempered, chains, steps)
     assert _p_value(picks, _posterior(EPSILON, count=4, **TARGETS[not tempered])) < FALSE_ALARM
 
 
-@pytest.mark.parametrize("tempered", [False, True])
-def test_short_chains_have_the_distribution_of_the_transition_matrix(tempered):
-    """Seven steps, far from convergence: every step is right, not only the limit."""
+@pytest.mark.parametrize(
+    ("steps", "tempered"),
+    [(1, True), (2, False), (3, True), (7, False), pytest.param(50, True, marks=pytest.mark.slow)],
+)
+def test_short_chains_have_the_distribution_of_the_transition_matrix(steps, tempered):
+    """Far from convergence: the start and every step are right, not only the limit."""
     problem, prior, source = _Remembered(_problem(count=4)), _prior(4), SecureRandom()
-    target = _posterior(EPSILON, count=4, **TARGETS[tempered])
-    matrix = rules_oracle.metropolis_matrix(target, 4, LONGEST)
-    row = np.linalg.matrix_power(matrix, 7)[list(target).index((0,))]
-    exact = dict(zip(target, np.maximum(row, 1e-300), strict=True))
-    picks = _chains(problem, prior, 7, source, tempered)
-    assert _p_value(picks, exact) > FALSE_ALARM
-    assert _p_value(picks, target) < FALSE_ALARM
+    picks = _chains(problem, prior, steps, source, tempered)
+    assert _p_value(picks, _after(steps, tempered)) > FALSE_ALARM
+    wrong = _after(steps, tempered, (0,)) if steps < 7 else _after(steps, not tempered)
+    assert _p_value(picks, {state: max(chance, 1e-300) for state, chance in wrong.items()}) < FALSE_ALARM
 
 
-def test_the_trace_has_one_entry_per_step():
+def test_a_chain_over_no_conditions_ends_with_the_empty_list():
+    prior = ListPrior.build(Antecedents(LITERALS, []), LAMBDA, ETA, LONGEST)
+    chain = run_chain(_problem(count=0), prior, 5, EPSILON, SeededRandom(1), no_progress)
+    assert chain.final.tolist() == []
+
+
+def test_a_chain_tells_of_every_step():
     for steps in (1, 7, 20, 333):
         chain = run_chain(_problem(), _prior(), steps, EPSILON, SeededRandom(1), no_progress)
-        assert chain.trace.shape == (steps,)
-        assert np.all(np.isfinite(chain.trace))
+        assert chain.scores.shape == chain.taken.shape == (steps,)
+        assert np.all(np.isfinite(chain.scores))
+        assert np.all(np.diff(chain.scores)[~chain.taken[1:]] == 0)
 
 
 def test_progress_is_fixed_by_public_inputs():

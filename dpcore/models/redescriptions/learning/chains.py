@@ -1,6 +1,6 @@
 """Markov chains over complete trees and over pairs of them.
 
-These are Algorithms 3 and 5 of Mihelčić and Miettinen (2023).
+These are Algorithms 3 and 5 of Mihelčić and Miettinen (2023), lazy, from uniform trees.
 A chain of finitely many steps only approaches the exponential mechanism: what these functions
 return is private on the condition that it has converged. The number of steps is fixed in
 advance; the published program stops when its score varies little, which depends on the records.
@@ -18,6 +18,7 @@ from dpcore.compiled import kernel
 from dpcore.data.bits import count_bits
 from dpcore.data.partition import Partition
 from dpcore.data.table import PrivateTable
+from dpcore.learning.chains import Chain, acceptance
 from dpcore.models.redescriptions.learning.queries import STEPS, leaf_members, tree_leaves
 from dpcore.models.redescriptions.learning.views import Sets
 from dpcore.privacy.randomness import RandomSource, uniforms
@@ -32,20 +33,19 @@ class Proposals:
     nodes, splits : arrays of shape (n_steps,)
         Inner node to change, those of the left tree first, and its new split as a number in
         [0, 1).
-    logs : array of shape (n_steps,)
-        Logarithms of uniform numbers; a step is taken if the log of the ratio is above.
+    chances : array of shape (n_steps,)
+        Uniform numbers in [0, 1); a step is taken if its acceptance is above.
     """
 
     nodes: Ints
     splits: Floats
-    logs: Floats
+    chances: Floats
 
     @classmethod
     def draw(cls, nodes: int, steps: int, randomness: RandomSource) -> Proposals:
         """Draw ``steps`` proposals for a chain over ``nodes`` inner nodes."""
         numbers = uniforms(randomness, 3 * steps).reshape(3, steps)
-        # Uniform numbers may be 0; 1 minus them may not.
-        return cls((numbers[0] * nodes).astype(np.int64), numbers[1], np.log1p(-numbers[2]))
+        return cls((numbers[0] * nodes).astype(np.int64), numbers[1], numbers[2])
 
 
 def random_tree(splits: int, depth: int, randomness: RandomSource) -> Ints:
@@ -62,9 +62,9 @@ def tree_chain(
     weight: float,
     randomness: RandomSource,
 ) -> Ints:
-    """Last tree of a Metropolis chain with target exp(weight x purity mass) (Algorithm 3).
+    """Last tree of a lazy Metropolis chain with target exp(weight x purity mass) (Algorithm 3).
 
-    Deviations: the purity mass has sensitivity 1, not 2; a fixed number of steps.
+    Deviations: the purity mass has sensitivity 1, not 2; a fixed number of steps, half of which stay.
 
     Parameters
     ----------
@@ -73,12 +73,12 @@ def tree_chain(
     weight : float
         Per record.
     """
-    return randomness.settle(TreeWalk(table, literals, classes, depth, steps, weight))
+    return randomness.settle(TreeWalk(table, literals, classes, depth, steps, weight)).final[0]
 
 
 @dataclass(frozen=True)
 class TreeWalk:
-    """The chain of :func:`tree_chain`. States: arrays of shape (2^depth - 1,)."""
+    """The chain of :func:`tree_chain`. States: one array of shape (2^depth - 1,)."""
 
     table: PrivateTable
     literals: Sets
@@ -87,11 +87,15 @@ class TreeWalk:
     steps: int
     weight: float
 
-    def run(self, source: RandomSource) -> Ints:
-        """Take all steps and return the last state."""
-        trees = [random_tree(len(self.literals), self.depth, source)]
+    def start(self, source: RandomSource) -> list[Ints]:
+        """First state: uniform splits."""
+        return [random_tree(len(self.literals), self.depth, source)]
+
+    def run(self, source: RandomSource) -> Chain[Sequence[Ints]]:
+        """Take all steps."""
+        trees = self.start(source)
         proposals = Proposals.draw(len(trees[0]), self.steps, source)
-        return _walk(self.table, [self.literals], self.classes, trees, 0.0, self.weight / STEPS, proposals)[0]
+        return _walk(self.table, [self.literals], self.classes, trees, 0.0, self.weight / STEPS, proposals)
 
 
 def pair_chain(
@@ -105,13 +109,14 @@ def pair_chain(
     weight: float,
     randomness: RandomSource,
 ) -> tuple[Ints, Ints]:
-    """Last pair of a Metropolis chain with target exp(weight x score) (Algorithm 5).
+    """Last pair of a lazy Metropolis chain with target exp(weight x score) (Algorithm 5).
 
     The first tree is grown for ``classes``, the second for the leaves of the first. The score
     is :func:`dpcore.models.redescriptions.learning.queries.pair_scores`, in records.
     """
     walk = PairWalk(table, first_literals, second_literals, classes, depth, steps, max_rows, weight)
-    return randomness.settle(walk)
+    first, second = randomness.settle(walk).final
+    return first, second
 
 
 @dataclass(frozen=True)
@@ -127,14 +132,16 @@ class PairWalk:
     max_rows: int
     weight: float
 
-    def run(self, source: RandomSource) -> tuple[Ints, Ints]:
-        """Take all steps and return the last state."""
-        literals = [self.first_literals, self.second_literals]
-        trees = [random_tree(len(own), self.depth, source) for own in literals]
+    def start(self, source: RandomSource) -> list[Ints]:
+        """First state: uniform splits in both trees."""
+        return [random_tree(len(own), self.depth, source) for own in (self.first_literals, self.second_literals)]
+
+    def run(self, source: RandomSource) -> Chain[Sequence[Ints]]:
+        """Take all steps."""
+        trees = self.start(source)
         proposals = Proposals.draw(2 * len(trees[0]), self.steps, source)
-        per_step = 1.0 / (STEPS * self.max_rows)
-        first, second = _walk(self.table, literals, self.classes, trees, per_step, self.weight / STEPS, proposals)
-        return first, second
+        literals, per_step = [self.first_literals, self.second_literals], 1.0 / (STEPS * self.max_rows)
+        return _walk(self.table, literals, self.classes, trees, per_step, self.weight / STEPS, proposals)
 
 
 def _walk(
@@ -145,15 +152,16 @@ def _walk(
     per_step: float,
     weight: float,
     proposals: Proposals,
-) -> Sequence[Ints]:
-    """Last state of a chain over one tree or two. Of a single one, the score is its purity mass."""
+) -> Chain[Sequence[Ints]]:
+    """A chain over one tree or two. Of a single one, the score is its purity mass."""
     inner = len(trees[0])
     # Records in the first tree's leaves by class, and in the second tree's by leaf of the first.
     counts, joint = table.total(_counts_below, literals, classes, trees, 0)
     joint = np.ascontiguousarray(joint.T)
     score = _score(counts, joint, per_step)
-    numbers = (own.tolist() for own in (proposals.nodes, proposals.splits, proposals.logs))
-    for node, choice, log in zip(*numbers, strict=True):
+    numbers = [own.tolist() for own in (proposals.nodes, proposals.splits, proposals.chances)]
+    scores, taken = np.empty(len(numbers[0])), np.empty(len(numbers[0]), dtype=np.bool_)
+    for step, (node, choice, chance) in enumerate(zip(*numbers, strict=True)):
         tree, place = divmod(node, inner)
         new_trees = [own.copy() for own in trees]
         new_trees[tree][place] = int(choice * len(literals[tree]))
@@ -165,9 +173,11 @@ def _walk(
         else:
             new_joint[below] = by_leaf
         new_score = _score(new_counts, new_joint, per_step)
-        if weight * (new_score - score) > log:
+        taken[step] = chance < acceptance(weight * (new_score - score))
+        if taken[step]:
             trees, counts, joint, score = new_trees, new_counts, new_joint, new_score
-    return trees
+        scores[step] = weight * score
+    return Chain(trees, scores, taken)
 
 
 def _below(node: int, inner: int) -> slice:

@@ -7,7 +7,7 @@ from typing import Annotated, Final, Literal, Self
 from pydantic import Field, model_validator
 
 from dpcore.domain.names import Name
-from dpcore.released.parameters import Parameters
+from dpcore.released.parameters import LEAST_STEPS, Parameters
 
 RedescriptionMethod = Literal["exact_pairs", "lookahead", "alt_expm", "alt_mcmc", "mcmc_tree_pair"]
 PairSampler = Literal["chain", "pool"]
@@ -97,7 +97,7 @@ class RedescriptionParameters(Parameters):
         le=1_000_000,
         title="Steps of the walk",
         description="How many steps each random walk has; fixed in advance.",
-        json_schema_extra={"only": "alt_mcmc, mcmc_tree_pair"},
+        json_schema_extra={"only": "alt_mcmc, mcmc_tree_pair", "least": LEAST_STEPS},
     )
     pool_size: int = Field(
         default=20_000,

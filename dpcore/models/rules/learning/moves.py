@@ -74,9 +74,3 @@ def log_hastings(length: int, proposed: int, longest: int, antecedents: int) -> 
     elif proposed < length:
         result -= np.log(antecedents - proposed)
     return float(result)
-
-
-@kernel
-def is_accepted(odds: float, draw: float) -> bool:
-    """Whether a proposal of these log-odds is accepted, given a uniform draw."""
-    return bool(np.log(1.0 - draw) < odds)

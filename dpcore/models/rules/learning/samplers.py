@@ -14,16 +14,17 @@ from typing import Final
 
 import numpy as np
 
-from dpcore.arrays import Floats, Ints, Ints16, Words
+from dpcore.arrays import Ints, Ints16, Words
 from dpcore.compiled import kernel
 from dpcore.data.bits import capture_rule, count_both, remaining_classes
 from dpcore.data.partition import Partition
 from dpcore.data.queries import LogLikelihood
 from dpcore.data.table import PrivateTable
 from dpcore.domain.schema import Part
+from dpcore.learning.chains import Chain, acceptance
 from dpcore.learning.learner import Progress
 from dpcore.models.rules.learning.antecedents import Antecedents, kept_vectors
-from dpcore.models.rules.learning.moves import is_accepted, log_hastings, propose
+from dpcore.models.rules.learning.moves import log_hastings, propose
 from dpcore.models.rules.learning.prior import ListPrior
 from dpcore.privacy.mechanisms import ExponentialMechanism
 from dpcore.privacy.randomness import RandomSource, uniforms
@@ -166,22 +167,6 @@ def sample_from_pool(
     return lists[chosen, : lengths[chosen]].astype(np.int64)
 
 
-@dataclass(frozen=True)
-class Chain:
-    """A Metropolis-Hastings run. Only ``final`` may be released.
-
-    Attributes
-    ----------
-    final : array of int
-        Antecedents of the last state, in list order.
-    trace : array of shape (steps,)
-        Log target after each step. For data sets marked public only.
-    """
-
-    final: Ints
-    trace: Floats
-
-
 def run_chain(
     problem: CaptureProblem,
     prior: ListPrior,
@@ -191,14 +176,17 @@ def run_chain(
     progress: Progress,
     *,
     tempered_prior: bool = False,
-) -> Chain:
-    """Metropolis-Hastings over rule lists (Belardo 2018, Algorithm 2), a fixed number of steps.
+) -> Chain[Ints]:
+    """Lazy Metropolis-Hastings over rule lists (Belardo 2018, Algorithm 2), a fixed number of steps.
 
-    The target is prior(r) * exp(epsilon * log-likelihood(r) / Delta); with ``tempered_prior``
-    it is the thesis's (prior(r) * likelihood(r)) ** (epsilon / (2 Delta)). Moves swap two
+    It starts from a draw of the prior. The target is prior(r) * exp(epsilon * log-likelihood(r) / Delta); with
+    ``tempered_prior`` it is the thesis's (prior(r) * likelihood(r)) ** (epsilon / (2 Delta)). Moves swap two
     rules, add one or delete one; the kind is uniform among those possible in the current
     state, and the Hastings correction accounts for it. epsilon-DP if the chain has converged.
+    Deviations: the start and the laziness, without which a chain may never converge.
     """
+    if prior.max_rules == 0:  # Nothing was mined: there is one list.
+        return Chain(np.empty(0, dtype=np.int64), np.zeros(steps), np.zeros(steps, dtype=np.bool_))
     sensitivity = problem.likelihood.sensitivity
     weight = float(epsilon) / sensitivity.value
     if tempered_prior:
@@ -219,25 +207,30 @@ class ListWalk:
     prior_power: float
     progress: Progress
 
-    def run(self, source: RandomSource) -> Chain:
-        """Take all steps and return the last state, with what led there."""
-        prior, most = self.prior, self.prior.max_rules
-        state = np.full(most, -1, dtype=np.int64)
-        state[0] = 0
-        proposal, length = np.empty_like(state), min(1, most)
-        current, trace = self._log_target(state, length), np.empty(self.steps)
+    def start(self, source: RandomSource) -> tuple[Ints, int]:
+        """First list and its length: a draw of the prior."""
+        lists, lengths = self.prior.draw(1, source)
+        return lists[0].astype(np.int64), int(lengths[0])
+
+    def run(self, source: RandomSource) -> Chain[Ints]:
+        """Take all steps."""
+        most, antecedents = self.prior.max_rules, len(self.prior.sizes)
+        state, length = self.start(source)
+        proposal, current = np.empty_like(state), self._log_target(state, length)
+        scores, taken = np.empty(self.steps), np.empty(self.steps, dtype=np.bool_)
         bounds = np.linspace(0, self.steps, PARTS + 1).astype(int)
         for part, (first, last) in enumerate(pairwise(bounds)):
             noise = uniforms(source, 4 * (last - first)).reshape(-1, 4)
             for step, draws in enumerate(noise, first):
-                proposed = propose(state, length, len(prior.sizes), draws, proposal)
+                proposed = propose(state, length, antecedents, draws, proposal)
                 target = self._log_target(proposal, proposed)
-                odds = target - current + log_hastings(length, proposed, most, len(prior.sizes))
-                if is_accepted(odds, draws[3]):
-                    state[:], length, current = proposal, proposed, target
-                trace[step] = current
+                odds = target - current + log_hastings(length, proposed, most, antecedents)
+                taken[step] = draws[3] < acceptance(odds)
+                if taken[step]:
+                    state, proposal, length, current = proposal, state, proposed, target
+                scores[step] = current
             self.progress("choosing a list", part + 1, PARTS)
-        return Chain(state[:length].copy(), trace)
+        return Chain(state[:length].copy(), scores, taken)
 
     def _log_target(self, state: Ints, length: int) -> float:
         rows = state[None, :].astype(np.int16), np.array([length])

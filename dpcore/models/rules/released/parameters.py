@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from dpcore.released.parameters import CutPoints, CutsFrom, Evaluate, Parameters
+from dpcore.released.parameters import LEAST_STEPS, CutPoints, CutsFrom, Evaluate, Parameters
 
 
 class BudgetShares(Parameters):
@@ -125,7 +125,7 @@ class RuleListParameters(Parameters):
         le=1_000_000,
         title="Steps of the walk",
         description="How many steps the random walk has; fixed in advance.",
-        json_schema_extra={"only": "mcmc"},
+        json_schema_extra={"only": "mcmc", "least": LEAST_STEPS},
     )
     tempered_prior: bool = Field(
         default=False,
