@@ -14,7 +14,7 @@ import yaml
 from dpcore.commands.tables import source_with
 from dpcore.errors import IngestError, RequestError
 from dpcore.intake.dictionaries.drafts import Draft, sources_of
-from dpcore.intake.guesses import suggest_person
+from dpcore.intake.identifiers import suggest_person
 from dpcore.intake.relations import Source
 from dpcore.intake.sql_files import is_database
 from dpcore.intake.suggestions import suggest_entity, suggest_key

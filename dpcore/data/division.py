@@ -16,6 +16,7 @@ import pandas as pd
 from dpcore.arrays import Array, Flags, Ints, Words
 from dpcore.data.packing import whole_words
 from dpcore.domain.blocks import Block
+from dpcore.domain.schema import PrivacyUnit
 from dpcore.privacy.randomness import RandomSource
 
 #: Records in a partition, about: its columns fit in the caches of a core, and so many cost a
@@ -58,12 +59,14 @@ def hashes_of(people: Array, keys: Sequence[str]) -> Words:
     return np.stack([pd.util.hash_array(texts, hash_key=key, categorize=False) for key in keys], axis=1)
 
 
-def named_rows(block: Block, column: str, keys: Sequence[str]) -> tuple[Words, Flags]:
+def named_rows(
+    block: Block, column: str, keys: Sequence[str], unit: PrivacyUnit | None = None
+) -> tuple[Words, Flags]:
     """Hashes of what each row names in a column of keys, shape (n_rows, n_keys), and which rows name something.
 
-    A row that names nothing has hashes that tell nothing.
+    A row that names nothing has hashes that tell nothing. A ``unit`` says how a column names people.
     """
-    places, names = block.named(column)
+    places, names = block.named(column, unit)
     hashes = hashes_of(names, keys)
     return hashes[places] if len(names) else np.zeros((len(places), len(keys)), np.uint64), places >= 0
 

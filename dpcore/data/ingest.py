@@ -127,6 +127,10 @@ class _Division:
 
     def people(self, block: Block, column: str) -> tuple[Words, Flags]:
         """Hashes of the person of each row, shape (n_rows, 2), and which rows name one."""
+        return named_rows(block, column, self._keys, self.schema.privacy_unit)
+
+    def row_keys(self, block: Block, column: str) -> tuple[Words, Flags]:
+        """The same of what tells rows apart."""
         return named_rows(block, column, self._keys)
 
     def homes(self, words: Words) -> Ints:
@@ -273,9 +277,9 @@ def _links(block: Block, child: ChildTable, division: _Division) -> tuple[dict[s
     links: dict[str, Words] = {}
     linked = np.ones(len(block), dtype=np.bool_)
     if child.row_key is not None:
-        links["own"] = _row_hashes(*division.people(block, child.row_key))
+        links["own"] = _row_hashes(*division.row_keys(block, child.row_key))
     if child.parent_key is not None:
-        hashes, linked = division.people(block, child.parent_key)
+        hashes, linked = division.row_keys(block, child.parent_key)
         links["of"] = _row_hashes(hashes, linked)
     return links, linked
 

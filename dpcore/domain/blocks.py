@@ -10,6 +10,7 @@ import pandas as pd
 from dpcore.arrays import Array, Cells, Floats, Ints
 from dpcore.domain.columns import NumericColumn
 from dpcore.domain.encoding import encode_categories, encode_numbers, numbers_of, order_of, people_of, values_of
+from dpcore.domain.schema import PrivacyUnit
 
 
 class Encoded(NamedTuple):
@@ -43,7 +44,7 @@ class Block:
         self.frame = frame
         self._encoded: dict[str, Encoded] = {}
         self._order: dict[tuple[str, str], Floats] = {}
-        self._named: dict[str, tuple[Ints, Array]] = {}
+        self._named: dict[tuple[str, bool], tuple[Ints, Array]] = {}
 
     @classmethod
     def of(cls, rows: pd.DataFrame | Block) -> Block:
@@ -72,12 +73,13 @@ class Block:
             self._order[column, written] = order_of(self.frame[column], written)
         return self._order[column, written]
 
-    def named(self, column: str) -> tuple[Ints, Array]:
+    def named(self, column: str, unit: PrivacyUnit | None = None) -> tuple[Ints, Array]:
         """Which of its names each row has in a column of keys, -1 for none, and the names: see ``people_of``."""
-        if column not in self._named:
-            places, names = pd.factorize(people_of(self.frame[column]))
-            self._named[column] = places, np.asarray(names, dtype=object)
-        return self._named[column]
+        kept = column, unit is not None
+        if kept not in self._named:
+            places, names = pd.factorize(people_of(self.frame[column], unit))
+            self._named[kept] = places, np.asarray(names, dtype=object)
+        return self._named[kept]
 
 
 def _encoded(column: Any, values: pd.Series[Any]) -> Encoded:

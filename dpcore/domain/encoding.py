@@ -17,7 +17,7 @@ from dpcore.arrays import Cells, Floats, Ints
 from dpcore.domain.columns import MISSING, OTHER, BooleanColumn, IntegerColumn, NumericColumn, folded
 from dpcore.domain.dates import moment_of
 from dpcore.domain.derivations import Renamed
-from dpcore.domain.schema import ChildTable, Schema
+from dpcore.domain.schema import ChildTable, PrivacyUnit, Schema
 
 #: Spellings of an absent value, unless the schema lists them as a category.
 MISSING_WORDS = frozenset({"", "na", "n/a", "nan", "null", "none", "<na>", "nat"})
@@ -304,8 +304,13 @@ def given_values(column: Any, frame: pd.DataFrame) -> pd.Series[Any]:
     return pd.Series([None] * len(frame), dtype=object)
 
 
-def people_of(values: pd.Series[Any]) -> pd.Series[Any]:
-    """Name of each row's person as text, so that 1, 1.0 and ``"1"`` are one; ``None``: nobody."""
+def people_of(values: pd.Series[Any], unit: PrivacyUnit | None = None) -> pd.Series[Any]:
+    """Name of each row's person as text, so that 1, 1.0 and ``"1"`` are one; ``None``: nobody.
+
+    A ``unit`` says which further texts name nobody, and whether spelling counts.
+    """
     distinct, places = _distinct(values)
     names = [None if text.lower() in MISSING_WORDS else text for text in texts_of(distinct)]
+    if unit is not None:
+        names = [None if name is None else unit.named(name) for name in names]
     return pd.Series(np.array(names, dtype=object)[places], dtype=object)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, Literal, Self
 
@@ -16,10 +17,11 @@ import yaml
 from pydantic import Field, ValidationError, model_validator
 
 from dpcore.domain.columns import MAX_COLUMNS, Column, View
+from dpcore.domain.identifiers import plain_key
 from dpcore.domain.learned import LearningCertificate
 from dpcore.domain.names import Name
 from dpcore.domain.origins import DECLARED, INFERRED, Origin, problem_of, refusal_of
-from dpcore.domain.tables import Keeping, Table
+from dpcore.domain.tables import Keeping, Table, absent
 from dpcore.errors import SchemaError
 from dpcore.validation import explain_validation
 
@@ -35,9 +37,8 @@ MAX_CHILD_CELLS = 4_000_000_000
 Part = Literal["train", "holdout", "all"]
 
 
-def _absent(name: str | None) -> bool:
-    """Whether a field is left out wherever a schema is written: older ones stay what they are."""
-    return name is None
+def _exact(matching: str) -> bool:
+    return matching == "exact"
 
 
 class PrivacyUnit(Keeping):
@@ -49,10 +50,16 @@ class PrivacyUnit(Keeping):
         Column that identifies the person. It is never stored. ``None``: each row is one person.
     max_rows_per_person : int
         Rows kept for one person, at ingestion: see ``keep``.
+    missing_codes : tuple of str
+        Texts that stand for no person, such as ``unknown``; their rows are dropped, as those without a person are.
+    matching : {"exact", "loose"}
+        ``loose``: identifiers that differ in spelling only (:data:`dpcore.domain.identifiers.STEPS`) are one person's.
     """
 
     column: Name | None = None
     max_rows_per_person: int = Field(default=1, ge=1, le=1000)
+    missing_codes: tuple[str, ...] = Field(default=(), max_length=100, exclude_if=absent)
+    matching: Literal["exact", "loose"] = Field(default="exact", exclude_if=_exact)
 
     @model_validator(mode="after")
     def _one_row_each(self) -> Self:
@@ -60,7 +67,19 @@ class PrivacyUnit(Keeping):
             raise ValueError("without a person column each row is one person: keep 1 row")
         if self.column is None and self.order_by is not None:
             raise ValueError("without a person column each row is one person: there is nothing to order")
+        if self.column is None and (self.missing_codes or self.matching != "exact"):
+            raise ValueError("without a person column no identifiers are read: leave out 'missing_codes' and 'matching'")
         return self
+
+    @cached_property
+    def _nobody(self) -> frozenset[str]:
+        return frozenset(code.lower() for code in self.missing_codes)
+
+    def named(self, text: str) -> str | None:
+        """The person whom a text of the column, or of the key of a child table, names; ``None``: nobody."""
+        if text.lower() in self._nobody:
+            return None
+        return text if self.matching == "exact" else plain_key(text)[0] or None
 
 
 class ChildTable(Keeping, Table):
@@ -92,9 +111,9 @@ class ChildTable(Keeping, Table):
     description: str = Field(default="", max_length=2000)
     key: Name | None = None
     from_rows: bool = False
-    row_key: Name | None = Field(default=None, exclude_if=_absent)
-    parent: Name | None = Field(default=None, exclude_if=_absent)
-    parent_key: Name | None = Field(default=None, exclude_if=_absent)
+    row_key: Name | None = Field(default=None, exclude_if=absent)
+    parent: Name | None = Field(default=None, exclude_if=absent)
+    parent_key: Name | None = Field(default=None, exclude_if=absent)
     max_rows_per_person: int = Field(ge=1, le=1000)
     columns: tuple[Column, ...] = Field(min_length=1, max_length=MAX_COLUMNS)
 
@@ -122,6 +141,8 @@ class ChildTable(Keeping, Table):
             raise ValueError(f"'{self.parent_key}' names rows of another table: say with 'parent' of which")
         if self.from_rows and self.links:
             raise ValueError("rows of the main table's file belong to the person: leave out 'parent' and 'row_key'")
+        if self.where is not None and not self.from_rows:
+            raise ValueError("'where' says which rows of the main table's file are meant: say 'from_rows: true', too")
         return self
 
     @property

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final, Literal, Self
 
-from pydantic import model_validator
+from pydantic import Field, model_validator
 
 from dpcore.domain.columns import Column
 from dpcore.domain.dates import DateFormat
@@ -18,11 +18,32 @@ Keep = Literal["random", "first", "last"]
 TIME: Final = "\ttime"
 
 
-class Keeping(SchemaPart):
-    """Which of a person's rows are kept, if there are more than may be.
+def absent(value: object) -> bool:
+    """Whether a field is left out wherever a schema is written: older ones stay what they are."""
+    return not value
+
+
+class Where(SchemaPart):
+    """Which rows of a file are those of a table: the ones with one value in a column, which need not be stored.
 
     Attributes
     ----------
+    column : str
+    value : str
+        Empty: rows without a value there.
+    """
+
+    column: Name
+    value: str = Field(default="", max_length=200)
+
+
+class Keeping(SchemaPart):
+    """Which rows of a file belong to a table, and which of a person's are kept, if there are more than may be.
+
+    Attributes
+    ----------
+    where : Where or None
+        Which rows of the file; ``None``: all.
     keep : str
         ``random``, or those that come ``first`` or ``last`` by ``order_by``; among rows that come
         at once, and among rows without order, chance decides, never the order of the file.
@@ -32,6 +53,7 @@ class Keeping(SchemaPart):
         How its dates are written, in the letters of ``strptime``; ISO 8601, if empty.
     """
 
+    where: Where | None = Field(default=None, exclude_if=absent)
     keep: Keep = "random"
     order_by: Name | None = None
     order_format: DateFormat = ""
@@ -48,8 +70,8 @@ class Keeping(SchemaPart):
         return "" if self.keep == "random" else f"the {self.keep} by '{self.order_by}'"
 
     def unordered(self) -> Self:
-        """The same for rows that no column puts in order."""
-        return self.model_copy(update={"keep": "random", "order_by": None})
+        """The same for rows of their own file, that no column puts in order."""
+        return self.model_copy(update={"keep": "random", "order_by": None, "where": None})
 
 
 class Table(SchemaPart):
@@ -81,8 +103,9 @@ class Table(SchemaPart):
     def file_columns(self) -> tuple[str, ...]:
         """Columns of a file that are read: those of the table, or what they are made of."""
         sources = [source for column in self.columns for source in column.sources]
-        order = self.keeping.order_by
-        return tuple(dict.fromkeys(sources if order is None else [*sources, order]))
+        where = self.keeping.where
+        further = (self.keeping.order_by, None if where is None else where.column)
+        return tuple(dict.fromkeys([*sources, *(name for name in further if name is not None)]))
 
     @property
     def keeping(self) -> Keeping:

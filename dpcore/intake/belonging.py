@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from hashlib import sha256
 from typing import Any, ClassVar, Final
 
@@ -35,13 +35,15 @@ class RowFinding:
         What would be lost, and what to do.
     needs_yes : bool
         Whether the table is stored on an explicit yes only.
+    corrections : list of Correction
+        What would mend it.
     """
 
     place: str
     sentence: str
     needs_yes: bool
+    corrections: list[Correction] = field(default_factory=list)
     of_values: ClassVar[bool] = False
-    corrections: ClassVar[tuple[Correction, ...]] = ()
 
     @property
     def yes(self) -> str:
@@ -56,6 +58,11 @@ class RowFinding:
     def written(self) -> dict[str, Any]:
         """The finding as JSON can hold it."""
         return asdict(self)
+
+    @classmethod
+    def read(cls, content: dict[str, Any]) -> RowFinding:
+        """What :meth:`written` gave."""
+        return cls(**content | {"corrections": [Correction(**each) for each in content["corrections"]]})
 
 
 class OrderTally:

@@ -13,6 +13,7 @@ from dpcore.domain.columns import MAX_CATEGORIES, BooleanColumn, NumericColumn, 
 from dpcore.domain.origins import LOOKED_UP
 from dpcore.domain.schema import Schema
 from dpcore.intake.commas import comma_in
+from dpcore.intake.identifiers import is_identifying
 
 #: Signs that people write where there is nothing to write.
 NOTHING: Final = frozenset(
@@ -33,7 +34,7 @@ class Correction:
     words : str
         What it does, for a button.
     change : dict
-        Fields of the column of a schema, and their new values.
+        Fields of the column of a schema, and their new values; under ``privacy_unit`` those of who a person is.
     """
 
     words: str
@@ -55,9 +56,11 @@ def corrections(
         Of a yes/no column: how its values are spelled that are yes or no.
     """
     found = [*_nothing(column, strange)]
+    listed = not unread_comma(column, strange) and not is_identifying(strange)
     if isinstance(column, (*NumericColumn, BooleanColumn)):
-        return found if unread_comma(column, strange) else [*found, *_as_categories(column, [*strange, *used])]
-    return [*_loose(column, strange), *_respelled(column, strange, unused), *found, *_listed(column, strange)]
+        return found if not listed else [*found, *_as_categories(column, [*strange, *used])]
+    further = _listed(column, strange) if listed else ()
+    return [*_loose(column, strange), *_respelled(column, strange, unused), *found, *further]
 
 
 def unread_comma(column: Any, strange: Counter[str]) -> str:
@@ -72,10 +75,26 @@ def corrected(schema: Schema, changes: Mapping[str, Mapping[str, Any]]) -> Schem
     A column whose type changes keeps what columns of every type have; ``keep: False`` leaves one out.
     """
     content = schema.model_dump(mode="json")
+    for change in changes.values():
+        _name_person(content, change.get("privacy_unit", {}))
+    changes = {place: change for place, change in changes.items() if "privacy_unit" not in change}
     for prefix, table in [("", content), *((f"{child['name']}.", child) for child in content["children"])]:
         pairs = [(column, changes.get(f"{prefix}{column['name']}", {})) for column in table["columns"]]
         table["columns"] = [_changed(column, change) for column, change in pairs if change.get("keep", True)]
     return Schema.from_mapping(content)
+
+
+def _name_person(content: dict[str, Any], unit: Mapping[str, Any]) -> None:
+    """Say otherwise who a person is; the column that names one is not stored."""
+    content["privacy_unit"] |= unit
+    if "column" in unit:
+        person = unit["column"]
+        content["privacy_unit"] |= {"missing_codes": [], "matching": "exact"}
+        content["columns"] = [
+            column
+            for column in content["columns"]
+            if person != column["name"] and person not in str(column.get("derive") or "")
+        ]
 
 
 def _changed(column: Mapping[str, Any], change: Mapping[str, Any]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ nothing is stored.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from heapq import nsmallest
 from math import floor
@@ -28,6 +28,7 @@ from dpcore.errors import LossError
 from dpcore.intake.belonging import SHARE_LOST, OrderTally, RowFinding, yes_to
 from dpcore.intake.corrections import Correction, corrections, unread_comma
 from dpcore.intake.keys import KeyTally
+from dpcore.intake.persons import PersonTally
 
 #: Values that fit nowhere: so many different ones are told apart, and so many listed.
 _MOST_KEPT, LISTED = 20_000, 20
@@ -166,7 +167,7 @@ AnyFinding = Finding | RowFinding
 
 def read_finding(content: dict[str, Any]) -> AnyFinding:
     """What ``written`` gave."""
-    return Finding.read(content) if "column" in content else RowFinding(**content)
+    return Finding.read(content) if "column" in content else RowFinding.read(content)
 
 
 class Examination:
@@ -184,6 +185,8 @@ class Examination:
         about people who are stored already.
     stored : People, optional
         Those people, where the table keeps keys.
+    beside : sequence of str
+        Columns of the main table that may identify people: see :func:`dpcore.intake.candidates.beside`.
     """
 
     def __init__(
@@ -194,6 +197,7 @@ class Examination:
         learned: Collection[str] = (),
         whole: bool = True,
         stored: People | None = None,
+        beside: Sequence[str] = (),
     ) -> None:
         self._accepted, self._learned, self._whole = frozenset(accepted), frozenset(learned), whole
         self._tables: dict[str, Schema | ChildTable] = {"": schema, **{child.name: child for child in schema.children}}
@@ -203,6 +207,7 @@ class Examination:
         self._orders = {name: OrderTally(name, table) for name, table in self._tables.items()}
         #: Also told how the keys of two files met, if they are joined.
         self.keys = KeyTally(schema, whole=whole, stored=stored)
+        self._persons = PersonTally(schema, beside, stored)
 
     def of(self, chunks: Iterator[pd.DataFrame], table: str = "") -> Iterator[Block]:
         """The same rows, looked at on their way, with the codes of their values.
@@ -215,22 +220,29 @@ class Examination:
                     tally.add(block)
             self._orders[table].add(block)
             self.keys.add(block, table)
+            if not table:
+                self._persons.add(block)
             yield block
 
     def findings(self) -> list[AnyFinding]:
         """Of every column, those of the main table first; then of rows, where there is something to say."""
         columns = [tally.finding() for tallies in self._tallies.values() for tally in tallies]
         orders = (finding for order in self._orders.values() for finding in order.findings())
-        return [*columns, *self.keys.findings(), *orders]
+        return [*columns, *self._persons.findings(), *self.keys.findings(), *orders]
+
+    def told(self) -> str:
+        """What there is to say of people once their rows are stored; empty where each row is one."""
+        facts = self._persons.facts
+        return " ".join(filter(None, [self.keys.told(), "" if facts is None else facts.sentence]))
 
     def check(self) -> None:
         """Raise ``LossError`` if something needs a yes that was not given."""
         refused = [finding for finding in self.findings() if self._is_refused(finding)]
         if refused:
-            listed = "\n".join(f"- {finding.sentence}" for finding in refused)
+            listed = "\n".join(f"- {finding.sentence} (accept: {finding.place})" for finding in refused)
             raise LossError(
-                "Nothing is stored: this would lose values, rows or their order, or tell nothing. Correct the schema "
-                f"or the file, or accept the loss by the names of the columns and tables.\n{listed}"
+                "Nothing is stored: this would lose values, rows or their order, tell nothing, or protect others than "
+                f"people. Correct the schema or the file, or accept what is found by its name.\n{listed}"
             )
 
     def _is_refused(self, finding: AnyFinding) -> bool:

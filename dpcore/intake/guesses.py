@@ -8,7 +8,6 @@ from __future__ import annotations
 import csv
 import math
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -16,17 +15,12 @@ from typing import Any
 
 from dpcore.domain.columns import format_number
 from dpcore.domain.origins import STANDARD
+from dpcore.intake.identifiers import PERSON, names_people, rank, snake
 
 _TABLE = Path(__file__).parent / "standards" / "measurements.csv"
 LEFT_OUT = "leave out"
-_PEOPLE = "patient|person|subject|member|beneficiary|customer|participant|client|resident|mrn|ssn"
 #: An identifier of anything: of a person, but also of a visit, a ward or a device.
-IDENTIFIER = re.compile(rf"(^|_)({_PEOPLE})?_?(id|ids|nr|nbr|number|uuid|guid|mrn|ssn)$")
-#: An identifier that says it is of a person; the first that fits is proposed.
-_PERSON = (
-    re.compile(rf"(^|_)({_PEOPLE})_?(id|nr|nbr|no|num|number|key|code)$|^(mrn|ssn|pid|nhs_number)$"),
-    re.compile(r"^id$"),
-)
+IDENTIFIER = re.compile(r"(^|_)(id|ids|nr|nbr|number|uuid|guid|uid|mrn|ssn|kennung|pseudonym)$|nummer$")
 #: What ends in ``_id`` after one of these is a code with few values, not an identifier.
 _CODED = re.compile(
     r"(^|_)(type|disposition|source|status|category|class|group|reason|specialty|concept|race|sex|gender|"
@@ -77,16 +71,6 @@ class Measurement:
     units: tuple[tuple[str, ...], ...]
     presumed: bool
     source: str
-
-
-def snake(name: str) -> str:
-    """A name in small letters, its words joined by ``_``."""
-    return re.sub(r"\W+", "_", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name)).lower().strip("_")
-
-
-def suggest_person(names: Sequence[str]) -> str | None:
-    """The first name that says it identifies a person, if there is one."""
-    return next((name for kind in _PERSON for name in names if kind.search(snake(name))), None)
 
 
 @cache
@@ -153,7 +137,8 @@ def _by_name(plain: str) -> dict[str, Any]:
         return {"type": "categorical", "matching": "loose"}
     if _COUNT.search(plain) or (_SPAN.search(plain) and not _ABOUT & set(plain.split("_"))):
         return {"type": "integer", "lower": 0}
-    if IDENTIFIER.search(plain) or any(_TEXT.fullmatch(word) for word in plain.split("_")):
+    text = any(_TEXT.fullmatch(word) for word in plain.split("_"))
+    if text or rank(plain) == PERSON or names_people(plain) or IDENTIFIER.search(plain):
         return {"type": LEFT_OUT}
     return {}
 

@@ -19,7 +19,7 @@ import pandas as pd
 from dpcore.data.ingest import check_header, frame_chunks
 from dpcore.domain.columns import View
 from dpcore.domain.encoding import people_of
-from dpcore.domain.schema import ChildTable, Schema
+from dpcore.domain.schema import ChildTable, PrivacyUnit, Schema
 from dpcore.errors import IngestError
 from dpcore.intake.commas import number_columns
 from dpcore.intake.files import read_chunks, read_header
@@ -149,6 +149,7 @@ def chunks_for(
     right: str | Path | None = None,
     child: ChildTable | None = None,
     told: Told | None = None,
+    beside: Collection[str] = (),
 ) -> Iterator[pd.DataFrame]:
     """Rows for :func:`dpcore.data.ingest.ingest`, with the columns that the schema names.
 
@@ -168,7 +169,8 @@ def chunks_for(
     IngestError
         If a file is broken or the two cannot be joined.
     """
-    columns, unit = list((child or schema).file_columns), schema.privacy_unit.column
+    columns = list(dict.fromkeys([*(child or schema).file_columns, *beside]))
+    unit = schema.privacy_unit.column
     numbers = number_columns(child or schema, schema.keys)
     if right is None:
         if isinstance(source, pd.DataFrame):
@@ -177,7 +179,7 @@ def chunks_for(
         return read_chunks(files, columns if unit is None else [*columns, unit], numbers=numbers)
     if not isinstance(source, str | Path):
         raise IngestError("Only two files can be joined: write the rows to a file first.")
-    return read_joined(Path(source), Path(right), join_key(schema), columns, numbers, told)
+    return read_joined(Path(source), Path(right), join_key(schema), columns, numbers, told, schema.privacy_unit)
 
 
 def join_key(schema: Schema) -> str:
@@ -203,6 +205,7 @@ def read_joined(
     columns: Sequence[str],
     numbers: Collection[str] = (),
     told: Told | None = None,
+    unit: PrivacyUnit | None = None,
 ) -> Iterator[pd.DataFrame]:
     """Stream the people of two files, one row each: those in both, then those in one alone.
 
@@ -226,12 +229,12 @@ def read_joined(
     """
     wanted = _by_side(joint_columns(left, right, key), columns)
     nobody: Counter[View] = Counter()
-    others = _whole(_people_rows(right, "right", key, wanted["right"], numbers, nobody), wanted["right"])
+    others = _whole(_people_rows(right, "right", key, wanted["right"], numbers, nobody, unit), wanted["right"])
     if others.index.has_duplicates:
         raise _repeated("right", key)
     seen: set[str] = set()
     met = np.zeros(len(others), dtype=bool)
-    for rows in _people_rows(left, "left", key, wanted["left"], numbers, nobody):
+    for rows in _people_rows(left, "left", key, wanted["left"], numbers, nobody, unit):
         if rows.index.has_duplicates or not seen.isdisjoint(rows.index):
             raise _repeated("left", key)
         seen.update(rows.index)
@@ -264,13 +267,19 @@ def _whole(pieces: Iterator[pd.DataFrame], names: dict[str, str]) -> pd.DataFram
 
 
 def _people_rows(
-    path: Path, side: View, key: str, names: dict[str, str], numbers: Collection[str], nobody: Counter[View]
+    path: Path,
+    side: View,
+    key: str,
+    names: dict[str, str],
+    numbers: Collection[str],
+    nobody: Counter[View],
+    unit: PrivacyUnit | None,
 ) -> Iterator[pd.DataFrame]:
     """Rows of one file by the text of their key; rows of nobody are counted and left out."""
     numeric = [inside for inside, name in names.items() if name in numbers]
     try:
         for chunk in read_chunks(path, [key, *names], numbers=numeric):
-            people = people_of(chunk[key])
+            people = people_of(chunk[key], unit)
             nobody[side] += int(people.isna().sum())
             rows = _nullable(chunk[list(names)]).rename(columns=names)
             rows.index = pd.Index(people, dtype=object)

@@ -17,7 +17,7 @@ from dpcore.arrays import Array, Flags
 from dpcore.data.division import named_rows, new_key
 from dpcore.data.people import People
 from dpcore.domain.blocks import Block
-from dpcore.domain.schema import ChildTable, Schema
+from dpcore.domain.schema import ChildTable, PrivacyUnit, Schema
 from dpcore.intake.belonging import SHARE_LOST, RowFinding
 from dpcore.privacy.randomness import SecureRandom
 
@@ -80,10 +80,10 @@ class KeyTally:
         if key is None or not needed.issubset(block.frame.columns) or (child is not None and child.from_rows):
             return
         self._counts[table]["rows"] += len(block)
-        self._counts[table]["nobody"] += int((block.named(key)[0] < 0).sum())
+        self._counts[table]["nobody"] += int((block.named(key, self._schema.privacy_unit)[0] < 0).sum())
         if not self._asked:
             return
-        people, named = self._hashes(block, key)
+        people, named = self._hashes(block, key, self._schema.privacy_unit)
         if child is None:
             self._add_main(people[named])
         else:
@@ -110,9 +110,9 @@ class KeyTally:
             rows, named = self._hashes(block, child.row_key)
             self._parents[child.name].add((people * _MIXER + rows)[kept & named])
 
-    def _hashes(self, block: Block, column: str) -> tuple[Array, Flags]:
+    def _hashes(self, block: Block, column: str, unit: PrivacyUnit | None = None) -> tuple[Array, Flags]:
         """A hash of what each row names, and which rows name something."""
-        hashes, named = named_rows(block, column, self._keys)
+        hashes, named = named_rows(block, column, self._keys, unit)
         return hashes[:, 0], named
 
     def findings(self) -> list[RowFinding]:

@@ -21,7 +21,7 @@ from dpcore.data.table import PrivateTable
 from dpcore.domain.columns import RESERVED, IntegerColumn, NumericColumn, folded
 from dpcore.domain.encoding import MISSING_WORDS, numbers_of, texts_of, values_of
 from dpcore.domain.names import Name
-from dpcore.domain.schema import PrivacyUnit, Schema
+from dpcore.domain.schema import Schema
 from dpcore.errors import IngestError
 from dpcore.learning.facts import learn_categories, learn_cuts
 from dpcore.privacy.randomness import RandomSource
@@ -51,12 +51,8 @@ class Provisional:
             update={
                 "columns": tuple(_stand_in(i, column) for i, column in enumerate(self._columns)),
                 "children": (),
-                "privacy_unit": PrivacyUnit(
-                    column=unit.column and _PERSON,
-                    max_rows_per_person=unit.max_rows_per_person,
-                    keep=unit.keep,
-                    order_by=unit.order_by and _ORDER,
-                    order_format=unit.order_format,
+                "privacy_unit": unit.model_copy(
+                    update={"column": unit.column and _PERSON, "order_by": unit.order_by and _ORDER, "where": None}
                 ),
             }
         )

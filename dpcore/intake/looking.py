@@ -29,6 +29,7 @@ from dpcore.intake.commas import as_numbers, as_texts, comma_in
 from dpcore.intake.corrections import NOTHING, first_number
 from dpcore.intake.files import has_commas, read_chunks, read_header
 from dpcore.intake.guesses import LEFT_OUT, guess, is_code
+from dpcore.intake.identifiers import PERSON, is_bare, is_identifying, names_people, rank
 from dpcore.intake.joining import joint_columns
 from dpcore.intake.parts import Files
 from dpcore.intake.relations import Source, read_table
@@ -39,6 +40,8 @@ PUBLICATION_WARNING = (
 )
 #: Different texts of a column that are told apart, and categories that are listed unasked.
 _MOST_KINDS, _MOST_LISTED = 20_000, 100
+#: Different values of a column of keys up to which they may be codes of few things.
+_FEW_KEYS: Final = 20
 #: Numbers of a column that are held, to find its limits and cut points.
 _MOST_HELD = 200_000
 #: Share of the values that a type must fit, and that a code for missing values has at least.
@@ -238,6 +241,8 @@ def _draft(look: _Look, kind: str | None) -> dict[str, Any]:
     known = look.known - sum(look.texts[text] for text in look.absent)
     if look.numeric < _FITS * known and (wrong := comma_in(look.told)):
         raise IngestError(f"'{look.name}' {wrong}.")
+    if kind not in {"boolean", "integer", "real"} and _identifies(look):
+        raise IngestError(f"'{look.name}' holds what identifies people or records, not categories: it is left out.")
     kept = sum(look.told.values()) >= _FITS * known
     if kind is None and not kept and not look.many:
         raise IngestError(
@@ -248,6 +253,16 @@ def _draft(look: _Look, kind: str | None) -> dict[str, Any]:
     if not codes or draft["type"] == LEFT_OUT:
         return draft
     return {"origin": LOOKED_UP, **draft, "missing_codes": codes}
+
+
+def _identifies(look: _Look) -> bool:
+    """Whether a column is there to tell people or things apart, by its name or by its values."""
+    if rank(look.called) == PERSON or names_people(look.called):
+        return True
+    if is_bare(look.called) and (look.many or len(look.told) > _FEW_KEYS):
+        return True
+    known = guess(look.called)["type"] in {"integer", "real"} or _DIAGNOSIS.search(look.called)
+    return not known and is_identifying(look.told)
 
 
 def _of_kind(look: _Look, kind: str) -> dict[str, Any]:
@@ -347,9 +362,15 @@ def _code(look: _Look) -> dict[str, Any] | None:
         systems = ["atc"]
     for system in systems:
         level = "1" if system == "atc" else "chapter"
-        if look.share(lambda text: group_of(system, level, text) in groups_of(system, level)) >= _FITS:  # noqa: B023
+        if look.share(lambda text: _is_code(text, system, level)) >= _FITS:  # noqa: B023
             return {"type": "categorical", "derive": {"code": look.name, "system": system, "level": level}}
     return None
+
+
+def _is_code(text: str, system: str, level: str) -> bool:
+    """Whether a text has the form of a code, and a group: ``II`` alone is a stage rather than a disease."""
+    formed = system != "icd10" or (text[:1].isalpha() and text[1:2].isdigit())
+    return formed and group_of(system, level, text) in groups_of(system, level)
 
 
 def _ranges(look: _Look) -> dict[str, Any] | None:

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path
+from typing import cast
 
 import pandas as pd
 
 from dpcore.data.ingest import check_header, frame_chunks
+from dpcore.domain.encoding import texts_of
 from dpcore.domain.names import plain_name
 from dpcore.domain.schema import ChildTable, Schema
+from dpcore.domain.tables import Where
 from dpcore.errors import IngestError
 from dpcore.intake.commas import number_columns
 from dpcore.intake.files import declared_types, read_chunks, read_header
 from dpcore.intake.headers import plain_names, renamed
-from dpcore.intake.joining import Told, chunks_for
+from dpcore.intake.joining import Told, chunks_for, join_key, joint_columns, read_joined
 from dpcore.intake.served import open_served
 from dpcore.intake.sources import ENDING
 from dpcore.intake.sql_files import Database, TableHeader, is_database, open_database_file
@@ -29,7 +32,11 @@ CHUNK_ROWS = 100_000
 
 
 def rows_for(
-    schema: Schema, source: Source | pd.DataFrame, right: str | Path | None = None, told: Told | None = None
+    schema: Schema,
+    source: Source | pd.DataFrame,
+    right: str | Path | None = None,
+    told: Told | None = None,
+    beside: Collection[str] = (),
 ) -> tuple[Iterator[pd.DataFrame], dict[str, Iterator[pd.DataFrame]]]:
     """Rows for :func:`dpcore.data.ingest.ingest`: of the main table, and of each child table.
 
@@ -43,6 +50,8 @@ def rows_for(
         A second file about the same people: see :func:`dpcore.intake.joining.chunks_for`.
     told : callable, optional
         Told how the keys of two joined files met.
+    beside : collection of str
+        Columns of the main table that are read, too, though the schema does not name them.
 
     Raises
     ------
@@ -53,16 +62,64 @@ def rows_for(
         _check_given(schema, source)
     elif not isinstance(source, str | Path) or not is_database(Path(source)):
         _check_single(schema)
-        repeated = {child.name: chunks_for(schema, source, right, child) for child in schema.children}
-        return chunks_for(schema, source, right, told=told), repeated
+        repeated = {child.name: _meant(child, chunks_for(schema, source, right, child)) for child in schema.children}
+        return _meant(schema, chunks_for(schema, source, right, told=told, beside=beside)), repeated
     if right is not None:
         raise IngestError("A second file can be joined with one file only: leave it out.")
     tables: dict[str, Schema | ChildTable] = {schema.entity: schema, **{child.name: child for child in schema.children}}
+    wanted = _wanted(schema)
+    wanted[schema.entity] += [name for name in beside if name not in wanted[schema.entity]]
     rows = {
-        name: read_table(source, _place(schema, name), columns, numbers=number_columns(tables[name], schema.keys))
-        for name, columns in _wanted(schema).items()
+        name: _meant(
+            tables[name],
+            read_table(source, _place(schema, name), columns, numbers=number_columns(tables[name], schema.keys)),
+        )
+        for name, columns in wanted.items()
     }
     return rows.pop(schema.entity), rows
+
+
+def main_header(schema: Schema, source: Source | pd.DataFrame, right: str | Path | None = None) -> list[str]:
+    """All columns of the main table's file; of two joined files, by their joined names. Raises ``IngestError``."""
+    if isinstance(source, pd.DataFrame):
+        return [str(name) for name in source.columns]
+    if isinstance(source, Mapping) or (isinstance(source, str | Path) and is_database(Path(source))):
+        return list(_header_of(schema.entity, read_headers(source)).columns)
+    if right is None:
+        return read_header(Path(source) if isinstance(source, str) else source)
+    joint = joint_columns(Path(str(source)), Path(right), join_key(schema))
+    return [joint.key, *joint.left, *joint.right]
+
+
+def first_rows(
+    schema: Schema, source: Source | pd.DataFrame, right: str | Path | None, columns: list[str], most: int
+) -> pd.DataFrame:
+    """Some columns of the first rows of the main table's file, as they stand there. Raises ``IngestError``."""
+    if isinstance(source, pd.DataFrame):
+        return next(frame_chunks(source))[columns].head(most)
+    if isinstance(source, Mapping) or (isinstance(source, str | Path) and is_database(Path(source))):
+        rows = read_table(source, schema.entity, columns, most, numbers=None)
+    elif right is None:
+        rows = read_chunks(Path(source) if isinstance(source, str) else source, columns, most, numbers=None)
+    else:
+        key = join_key(schema)
+        rows = read_joined(Path(str(source)), Path(right), key, [name for name in columns if name != key])
+    with closing(cast("Generator[pd.DataFrame]", rows)):
+        return next(rows, pd.DataFrame(columns=columns)).head(most)
+
+
+def _meant(table: Schema | ChildTable, chunks: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
+    """Of the rows of a file those of a table. Raises ``IngestError`` if nothing tells which they are."""
+    where = table.keeping.where
+    if where is None:
+        return chunks
+    return (chunk[_fits(chunk, where)].reset_index(drop=True) for chunk in chunks)
+
+
+def _fits(chunk: pd.DataFrame, where: Where) -> list[bool]:
+    if where.column not in chunk.columns:
+        raise IngestError(f"The file has no column '{where.column}', which says of which table a row is.")
+    return [text == where.value for text in texts_of(chunk[where.column])]
 
 
 def _place(schema: Schema, table: str) -> str:

@@ -14,6 +14,7 @@ from dpcore.data.people import People, people_for
 from dpcore.data.storage import save_partitions
 from dpcore.disk import needing_room
 from dpcore.domain.schema import Schema
+from dpcore.intake.candidates import beside
 from dpcore.intake.examination import AnyFinding, Examination
 from dpcore.intake.learning import learn_schema
 from dpcore.intake.relations import Source, rows_for
@@ -60,7 +61,8 @@ def store_table(
     Returns
     -------
     str
-        Of further rows, how many are about people who were stored before; for the custodian alone.
+        How many people there are in how many rows, and of further rows, how many are about people who were stored
+        before; for the custodian alone.
 
     Raises
     ------
@@ -73,8 +75,11 @@ def store_table(
             schema = _learned(plan, source, right, Path(between), tell)
         learned = () if plan is None else tuple(plan.wishes)
         stored = None if after is None else people
-        examination = Examination(schema, accepted, learned=learned, whole=after is None, stored=stored)
-        rows, children = rows_for(schema, source, right, examination.keys.meet)
+        further = beside(schema, source, right)
+        examination = Examination(
+            schema, accepted, learned=learned, whole=after is None, stored=stored, beside=further
+        )
+        rows, children = rows_for(schema, source, right, examination.keys.meet, further)
         told = {name: counted_rows(examination.of(pieces, name), tell, name) for name, pieces in children.items()}
         counted = counted_rows(examination.of(rows), tell, schema.entity)
         partitions = partitions_of(counted, schema, SecureRandom(), told, Path(between), people)
@@ -83,7 +88,7 @@ def store_table(
         save_partitions(folder, schema, partitions)
         if people is not None:
             people.save(folder)
-        return examination.keys.told()
+        return examination.told()
 
 
 def examine_table(
@@ -109,8 +114,9 @@ def examine_table(
         If something cannot be read.
     """
     stored = None if after is None else People.of(after)
-    examination = Examination(schema, whole=after is None, stored=stored)
-    rows, children = rows_for(schema, source, right, examination.keys.meet)
+    further = beside(schema, source, right)
+    examination = Examination(schema, whole=after is None, stored=stored, beside=further)
+    rows, children = rows_for(schema, source, right, examination.keys.meet, further)
     for name, pieces in {"": rows, **{child.name: children[child.name] for child in schema.parents_first}}.items():
         for _ in counted_rows(examination.of(pieces, name), tell, name or schema.entity):
             pass

@@ -19,7 +19,8 @@ from dpcore.domain.names import plain_name
 from dpcore.errors import IngestError
 from dpcore.intake.dictionaries import omop, stat_labels
 from dpcore.intake.files import declared_types, read_header
-from dpcore.intake.guesses import IDENTIFIER, guess, snake, suggest_person
+from dpcore.intake.guesses import IDENTIFIER, guess
+from dpcore.intake.identifiers import snake, suggest_person
 from dpcore.intake.joining import joint_columns
 from dpcore.intake.parts import Files, parts_of
 from dpcore.intake.relations import Source, read_headers

@@ -31,13 +31,17 @@ def stays(*when: Any) -> pd.DataFrame:
     return pd.DataFrame({"pid": range(len(when)), "ward": ["a", "b"] * (len(when) // 2), "admitted": when})
 
 
+def of_rows(found: list[Any]) -> list[RowFinding]:
+    return [each for each in found if not each.of_values and each.place != "person:people"]
+
+
 def findings(declared: Schema, rows: pd.DataFrame, whole: bool = True, **children: pd.DataFrame) -> list[RowFinding]:
-    """What is said of rows."""
+    """What is said of rows, beside how many people they are of."""
     looking = Examination(declared, whole=whole)
     for name, frame in {"": rows, **children}.items():
         for start in range(0, len(frame), 7):
             list(looking.of(iter([frame.iloc[start : start + 7]]), name))
-    return [found for found in looking.findings() if not found.of_values]
+    return of_rows(looking.findings())
 
 
 @pytest.mark.parametrize("written", ["%d.%m.%Y", "%m/%d/%Y"])
@@ -173,15 +177,15 @@ def test_further_child_rows_about_people_who_are_nowhere_need_a_yes(tmp_path: Pa
             frame.to_csv(further[name], index=False)
     with closing(Service(tmp_path / "home", workers=0)) as service:
         first = service.add_dataset(old, declared, budget=Decimal(1), keep_keys=True).id
-        said = {each.place: each for each in service.examine(further, declared, after=first) if not each.of_values}
-        assert list(said) == ["lab"]
+        said = {each.place: each for each in of_rows(service.examine(further, declared, after=first))}
+        assert list(said) == ["person:rows-dropped", "lab"]
         assert said["lab"].needs_yes
         lost = "20 of 22 rows name somebody in 'pid' who is not in the main table, nor stored before"
         assert lost in said["lab"].sentence
         with pytest.raises(LossError, match=lost):
             service.append_rows(first, further)
         told: list[str] = []
-        service.append_rows(first, further, accepted=[said["lab"].yes], tell=told.append)
+        service.append_rows(first, further, accepted=[each.yes for each in said.values()], tell=told.append)
         assert told[0].startswith("'person': 1 of 4 rows names somebody in 'pid' who was stored before.")
 
 
@@ -190,7 +194,7 @@ def test_rows_of_rows_that_are_not_there_need_a_yes():
     stay = people(*range(40), 77, stay_id=[f"s{number}" for number in range(41)])
     labs = people(*range(40), 77, stay_id=[*(f"s{number}" for number in range(30)), *["s1"] * 7, *[None] * 3, "s40"])
     rows = {"person": people(*range(40)), "stay": stay, "lab": labs}
-    said = {each.place: each for each in examine_table(declared, rows) if not each.of_values}
+    said = {each.place: each for each in of_rows(examine_table(declared, rows))}
     assert set(said) == {"stay", "lab"}
     assert not said["stay"].needs_yes
     assert said["lab"].needs_yes
@@ -220,7 +224,7 @@ def test_people_of_two_files_who_do_not_meet_need_a_yes(tmp_path: Path, left: An
     people(*left).to_csv(files[0], index=False)
     people(*right).rename(columns={"ward": "unit"}).to_csv(files[1], index=False)
     unit = {"name": "unit", "type": "categorical", "categories": ["a", "b"]}
-    said = [each for each in examine_table(schema([*COLUMNS, unit]), *files) if not each.of_values]
+    said = of_rows(examine_table(schema([*COLUMNS, unit]), *files))
     assert [each.needs_yes for each in said] == ([asks] if words else [])
     assert all(words in each.sentence and each.place == "person" for each in said)
 

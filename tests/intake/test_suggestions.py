@@ -5,7 +5,8 @@ import pytest
 
 from dpcore.domain.columns import COLUMN_ADAPTER
 from dpcore.domain.origins import STANDARD
-from dpcore.intake.guesses import guess, measurements, suggest_person
+from dpcore.intake.guesses import guess, measurements
+from dpcore.intake.identifiers import suggest_person
 from dpcore.intake.suggestions import suggest_schema
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from dpcore.errors import IngestError
 from dpcore.intake.dictionaries.drafts import Draft, Gathered, as_text, draft_of
 from dpcore.intake.dictionaries.extension import FOREIGN, KEY, completed
-from dpcore.intake.guesses import suggest_person
+from dpcore.intake.identifiers import suggest_person
 
 
 @dataclass

@@ -110,7 +110,7 @@ def _describe(uploads: Uploads, draft: Draft, watch: Watch) -> None:
 
 def _join(uploads: Uploads, draft: Draft, key: str | None, watch: Watch) -> None:
     """Draft the columns of two files, joined on the key. Raises ``IngestError``."""
-    from dpcore.intake.guesses import suggest_person
+    from dpcore.intake.identifiers import suggest_person
 
     draft.keys = draft.keys or shared(uploads, watch)
     chosen = key or suggest_person(draft.keys) or draft.keys[0]

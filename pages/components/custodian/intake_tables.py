@@ -276,6 +276,6 @@ def naming_faults(names: list[str]) -> list[str]:
 
 def first_key(table: TableDraft, key: str | None) -> str | None:
     """The column that probably says whose row it is."""
-    from dpcore.intake.guesses import suggest_person
+    from dpcore.intake.identifiers import suggest_person
 
     return key if key in table.columns else suggest_person(table.columns)
