@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from benchmarks import (
+    associations,
     budget,
     budget_errors,
     cuts,
@@ -79,6 +80,14 @@ def cuts_command(report: Report, quick: Quick = False, data: Data = None, epsilo
     check_known("data set", data, cuts.DATA)
     report.records += cuts.run(data, epsilon, quick=quick)
     report.show(table_of("Cut points of a first look", report.records))
+
+
+@suite(app, "associations")
+def associations_command(report: Report, quick: Quick = False, data: Data = None, epsilon: Epsilon = None) -> None:
+    """How often the intervals of Cramér's V in first looks hold, on tables with rare values too."""
+    check_known("data set", data, associations.DATA)
+    report.records += associations.run("associations", data, epsilon, quick=quick)
+    report.show(table_of("Coverage of the intervals of Cramér's V", report.records))
 
 
 @suite(app, "summaries")

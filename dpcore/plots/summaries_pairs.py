@@ -87,4 +87,4 @@ def pairs_alt(found: Sequence[Association], labels: Sequence[str]) -> str:
     """The strongest pairs in words."""
     told = (f"{labels[one.axes[0]]} and {labels[one.axes[1]]} {strength_words(one.strength)}" for one in found[:_TOLD])
     more = f"; {len(found) - _TOLD} more in the table below" if len(found) > _TOLD else ""
-    return f"These columns go together most (Cramér's V), the strongest first: {'; '.join(told)}{more}."
+    return f"Association of columns (Cramér's V), the strongest first: {'; '.join(told)}{more}."

@@ -26,7 +26,7 @@ from dpcore.models.summaries.released.model import SummaryModel
 from dpcore.models.summaries.released.reading import readings, total_of
 from dpcore.models.summaries.released.table_one import table_one
 from dpcore.models.summaries.released.table_one_words import printed
-from dpcore.models.summaries.released.words import count_words
+from dpcore.models.summaries.released.words import count_words, pooled_words
 from dpcore.models.trees.released.forest_model import ForestModel
 from dpcore.models.trees.released.model import TreeModel
 from dpcore.numerals import whole
@@ -43,7 +43,7 @@ from dpcore.plots.tree import branches_width, tree_alt, tree_figure
 from dpcore.plots.tree_layout import TreeLayout, group_numbers, readable_levels
 from dpcore.released.release import Release
 from dpcore.released.verdict import verdict
-from dpcore.report.summaries import codes_table, columns_table, pairs_table, table_one_table
+from dpcore.report.summaries import codes_table, columns_table, pairs_table, pooled_table, table_one_table
 from dpcore.report.tables import (
     FEW_ROWS,
     Group,
@@ -251,6 +251,8 @@ def _summaries(release: Release, model: SummaryModel, short: bool) -> Content:
         found, labels = associations(model), [reading.label for reading in told]
         pictures.append(Picture("Pairs of columns", pairs_figure(found, labels), pairs_alt(found, labels)))
         tables.append(pairs_table(found, labels))
+        if pooled := pooled_words(model, schema):
+            tables.append(pooled_table(pooled))
     for place, tree in enumerate(model.trees):
         found_codes, label = branches(model, schema, place), told[tree.axis].label
         pictures.append(Picture(f"{label} by groups", codes_figure(found_codes, people), codes_alt(found_codes, label)))

@@ -10,7 +10,7 @@ from dpcore.models.summaries.released.code_reading import Branch
 from dpcore.models.summaries.released.column_words import column_sentences
 from dpcore.models.summaries.released.reading import ColumnReading
 from dpcore.models.summaries.released.table_one_words import MIDDLES, PrintedCell, PrintedTable
-from dpcore.models.summaries.released.words import count_words, strength_words
+from dpcore.models.summaries.released.words import POOLED, count_words, strength_words
 from dpcore.report.tables import Table
 
 
@@ -51,8 +51,13 @@ def codes_table(found: Sequence[Branch], label: str) -> Table:
     return Table.of(caption, ("Group", "Noisy number", "Below it, hidden by the noise"), rows)
 
 
+def pooled_table(pooled: Sequence[tuple[str, str, str]]) -> Table:
+    """Which values Cramér's V pools or leaves out."""
+    return Table.of(f"Rare values in Cramér's V. {POOLED}", ("Column", "Pooled", "Left out"), pooled)
+
+
 def pairs_table(found: Sequence[Association], labels: Sequence[str]) -> Table:
-    """How strongly pairs of columns go together."""
+    """How strongly pairs of columns are associated."""
     rows = [(labels[one.axes[0]], labels[one.axes[1]], strength_words(one.strength)) for one in found]
     head = ("Column", "and", "Cramér's V (interval for the noise)")
     return Table.of("Pairs of columns that were counted, the strongest first", head, rows)

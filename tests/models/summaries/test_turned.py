@@ -12,12 +12,14 @@ from dpcore.data.ingest import frame_chunks, ingest
 from dpcore.domain.schema import Schema
 from dpcore.learning.learner import Run
 from dpcore.models.summaries.released import table_one as table_one_module
-from dpcore.models.summaries.released.association import associations, cramer_v
+from dpcore.models.summaries.released.association import associations, cramer_v, pooling, poolings
 from dpcore.models.summaries.released.axes import axes_of
+from dpcore.models.summaries.released.frames import association_frame
 from dpcore.models.summaries.released.model import NoisyTable, SummaryModel
 from dpcore.models.summaries.released.table_one import _gap_of_shares, differences, table_one
 from dpcore.models.summaries.released.table_one_words import printed
 from dpcore.models.summaries.released.turned import turned
+from dpcore.models.summaries.released.words import pooled_words
 from dpcore.privacy.randomness import SeededRandom
 from tests.models.summaries.test_learner import LEARNER, plan, schema
 from tests.support.configurations import table_of
@@ -72,14 +74,19 @@ def test_columns_that_have_nothing_to_do_with_each_other_are_held_by_their_inter
 
 
 @cache
-def by_ward(strength: float) -> tuple[pd.DataFrame, float]:
-    """People of whom a ward has one age more often, some wards more so; and Cramér's V of the two without noise."""
+def by_ward(strength: float) -> pd.DataFrame:
+    """People of whom a ward has one age more often, some wards more so."""
     draw = np.random.default_rng(3)
     ward, any_age = draw.integers(0, 12, 4000), draw.integers(0, 8, 4000)
     decade = np.where(draw.random(4000) < strength, ward % 8, any_age)
-    table = pd.crosstab(ward, decade).to_numpy().astype(float)
     frame = pd.DataFrame({"ward": [f"w{code}" for code in ward], "age": 21 + 10 * decade})
-    return frame.assign(sex="f", ill="no", **{"by night": "no"}), float(cramer_v(table, 0.0))
+    return frame.assign(sex="f", ill="no", **{"by night": "no"})
+
+
+def pooled_v(model: SummaryModel, axes: tuple[int, int], exact: np.ndarray) -> float:
+    """Cramér's V of exact counts, of which the values are pooled that the look pools."""
+    rows, columns = (pooling(model.estimates, axis).indicator(model.sizes[axis]) for axis in axes)
+    return cramer_v(rows @ exact @ columns.T)
 
 
 @pytest.mark.crossed
@@ -87,18 +94,54 @@ def by_ward(strength: float) -> tuple[pd.DataFrame, float]:
 @pytest.mark.parametrize("strength", [0.15, 0.7])
 @pytest.mark.parametrize("epsilon", ["0.04", "0.1"])
 def test_associations_of_many_cells_are_held_by_their_intervals(delta, epsilon, strength):
-    frame, exact = by_ward(strength)
     planned = plan(epsilon, delta, columns=("ward", "age"), crosstabs=("ward by age",))
-    table = ingest(frame_chunks(frame), planned.schema, SeededRandom(0))
-    found = [associations(LEARNER.run(Run(table, planned, SeededRandom(seed))), seed)[0].strength for seed in range(80)]
-    assert np.mean([one.low <= exact <= one.high for one in found]) >= 0.9
-    assert all(one.low < one.high for one in found)
+    table = ingest(frame_chunks(by_ward(strength)), planned.schema, SeededRandom(0))
+    found = []
+    for seed in range(80):
+        model = LEARNER.run(Run(table, planned, SeededRandom(seed)))
+        exact = model.exact_table({planned.schema.entity: by_ward(strength)}, planned.schema, (0, 1))
+        found.append((associations(model, seed)[0].strength, pooled_v(model, (0, 1), exact)))
+    assert np.mean([one.low <= exact <= one.high for one, exact in found]) >= 0.9
+    assert all(one.low < one.high for one, _ in found)
+
+
+@cache
+def with_rare_values() -> np.ndarray:
+    """Counts of two columns: three common values of each, of which one tells of the other, and many rare ones."""
+    common = np.array([[900, 300, 200], [250, 800, 350], [150, 200, 700]])
+    exact = np.zeros((15, 15))
+    exact[:3, :3] = common
+    exact[np.arange(3, 15), np.arange(3, 15)] = 12  # Each rare value of one column goes with one of the other.
+    return exact
+
+
+@pytest.mark.parametrize("deviation", [2.0, 6.0, 15.0])
+def test_rare_values_are_pooled_and_intervals_hold_the_association_of_the_pooled_table(deviation):
+    exact, draw, held = with_rare_values(), np.random.default_rng(6), []
+    for seed in range(200):
+        model, _ = grouped(exact, deviation, draw)
+        [found] = associations(model, seed)
+        strength, told = found.strength, pooled_v(model, (0, 1), np.pad(exact, ((0, 2), (0, 2))))
+        held.append(strength.low <= told <= strength.high)
+    assert 0.9 <= np.mean(held) <= 0.995
+
+
+def test_every_value_of_a_pair_is_compared_pooled_or_named_as_left_out():
+    exact, draw = with_rare_values(), np.random.default_rng(7)
+    for deviation in (0.2, 4.0, 15.0, 200.0):
+        model, own = grouped(exact, deviation, draw)
+        for pool in poolings(model).values():
+            assert sorted([*(cell for cells in pool.groups for cell in cells), *pool.left_out]) == list(range(17))
+            assert set(pool.pooled) <= set(range(3, 17)) or deviation > 15
+        assert bool(pooled_words(model, own)) == (deviation > 0.2)
+        row = association_frame(model, own).iloc[0]
+        told = [row[f"{what} of {which}"] for which in ("first", "second") for what in ("pooled", "left out")]
+        assert any(told)
 
 
 def test_an_interval_that_reaches_0_has_the_upper_end_that_noise_may_hide():
     draws = np.linspace(0.0, 1.0, 1001)
     assert turned(0.2, draws).high == pytest.approx(0.975)
-    assert turned(0.2, draws, most=0.5).high == 0.5
     assert turned(0.2, draws).low == 0
     far = turned(5.0, 5 + draws)
     assert (far.low, far.high) == pytest.approx((4.025, 5.0))

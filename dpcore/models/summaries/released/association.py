@@ -1,7 +1,14 @@
-"""How strongly two columns go together, from a noisy table of both."""
+"""Cramér's V of two columns from a noisy table of both, with an interval for the noise.
+
+Values that are too rare for the noise are pooled: V divides by the expected count of every cell, which
+noise alone would decide. The interval inverts a test: it holds each V under which the noise makes a table
+like the released one. Proof and derivation: ``docs/privacy/summaries.md``.
+"""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -11,79 +18,143 @@ from dpcore.arrays import Floats
 from dpcore.models.summaries.released.estimates import Axes, Estimates
 from dpcore.models.summaries.released.model import SummaryModel
 from dpcore.models.summaries.released.reading import Amount
-from dpcore.models.summaries.released.turned import turned
 
-#: A category is left out if its count is below so many deviations of the noise on it.
-_SEEN: Final = 3.0
+#: A value, or a pool of values, needs a count above so many deviations of the noise on it.
+_CLEAR: Final = 4.0
+_TAIL: Final = 0.025
+#: Halvings by which an end of an interval is found.
+_HALVINGS: Final = 40
 
 
 @dataclass(frozen=True)
 class Association:
-    """Two axes and Cramér's V: 0 if they have nothing to do with each other, 1 if one follows the other."""
+    """Two axes and Cramér's V: 0 if they are independent, 1 if one determines the other."""
 
     axes: Axes
     strength: Amount
 
 
-def associations(model: SummaryModel, seed: int = 1) -> list[Association]:
-    """All pairs that were counted, the strongest first. What noise adds on average is taken off.
+@dataclass(frozen=True)
+class Pooling:
+    """Which cells of an axis Cramér's V compares.
 
-    Where noise hides all but one category of a column, nothing is told: anything from 0 to 1 fits.
+    Attributes
+    ----------
+    groups : tuple of tuple of int
+        Cells that count as one value, the pool last.
+    pooled, left_out : tuple of int
+        Rare cells: in the pool, or left out as even their pool is too rare for the noise.
     """
-    own, pairs = model.estimates, model.pairs
-    if not pairs:
-        return []
-    kept = {pair: tuple(_seen(own, axis) for axis in pair) for pair in pairs}
-    told = {pair: _Told(own, pair, cells) for pair, cells in kept.items() if min(map(len, cells)) > 1}
-    drawn: dict[Axes, list[tuple[Floats, Floats]]] = {pair: [] for pair in told}
-    for again in own.redraws(seed) if told else ():
-        for pair, one in told.items():
-            drawn[pair].append(one.moved(again))
-    found = [
-        Association(pair, told[pair].strength(drawn[pair]) if pair in told else Amount(0.0, 0.0, 1.0)) for pair in pairs
-    ]
+
+    groups: tuple[tuple[int, ...], ...]
+    pooled: tuple[int, ...]
+    left_out: tuple[int, ...]
+
+    def indicator(self, size: int) -> Floats:
+        """Matrix of shape (n_groups, size) that adds up the cells of each group."""
+        found = np.zeros((len(self.groups), size))
+        for row, cells in enumerate(self.groups):
+            found[row, list(cells)] = 1.0
+        return found
+
+
+def pooling(own: Estimates, axis: int) -> Pooling:
+    """Pool the rare cells of an axis; of what was released alone."""
+    counts, margin = own.table((axis,)), _CLEAR * own.deviation((axis,))
+    clear = tuple((cell,) for cell in range(len(counts)) if counts[cell] > margin)
+    rare = tuple(cell for cell in range(len(counts)) if counts[cell] <= margin)
+    if rare and counts[list(rare)].sum() > margin * math.sqrt(len(rare)):
+        return Pooling((*clear, rare), rare, ())
+    return Pooling(clear, (), rare)
+
+
+def poolings(model: SummaryModel) -> dict[int, Pooling]:
+    """Of every axis that is in a pair, in order."""
+    return {axis: pooling(model.estimates, axis) for axis in sorted({axis for pair in model.pairs for axis in pair})}
+
+
+def associations(model: SummaryModel, seed: int = 1) -> list[Association]:
+    """Cramér's V of all pairs that were counted, the largest first.
+
+    Where noise hides all but one value of a column V may be anything from 0 to 1.
+    """
+    own, pairs, pools = model.estimates, model.pairs, poolings(model)
+    clear = [pair for pair in pairs if all(len(pools[axis].groups) > 1 for axis in pair)]
+    tables = {pair: _PooledTable(own, pair, [pools[axis] for axis in pair]) for pair in clear}
+    for again in own.redraws(seed) if tables else ():
+        for table in tables.values():
+            table.add(again)
+    found = [Association(pair, tables[pair].strength() if pair in tables else Amount(0.0, 0.0, 1.0)) for pair in pairs]
     return sorted(found, key=lambda one: -one.strength.value)
 
 
-class _Told:
-    """A table of some cells of two axes, of which Cramér's V is told."""
+class _PooledTable:
+    """A table of two axes, and what other noise would do to its distance from independence.
 
-    def __init__(self, own: Estimates, pair: Axes, kept: tuple[list[int], ...]) -> None:
-        self.pair, self.kept, self.variance = pair, kept, own.deviation(pair) ** 2
-        self.table = self._of(own)
+    Let D be the table less that of independence, and n what a redraw adds to D. A table whose interaction is s D
+    has, with that noise, the mean square contingency s² (D, D) + 2 s (D, n) + (n, n), in the metric of the expected
+    counts of the redraw.
+    """
 
-    def moved(self, drawn: Estimates) -> tuple[Floats, Floats]:
-        """What other noise makes of it, and of a table of independence: shape (n_draws,) each."""
-        again = self._of(drawn)
-        alone = _independent(self.table) + again - self.table
-        # What is drawn carries the noise of the release, and its own on top.
-        return cramer_v(again, 2 * self.variance), cramer_v(alone, self.variance)
+    def __init__(self, own: Estimates, pair: Axes, pools: Sequence[Pooling]) -> None:
+        self._pair = pair
+        self._rows, self._columns = (pool.indicator(own.sizes[axis]) for pool, axis in zip(pools, pair, strict=True))
+        table = self._pooled(own)
+        self._apart, self._most = table - _independent(table), min(table.shape) - 1
+        self._released = float((self._apart**2 * _metric(table)).sum())
+        self._squares: list[Floats] = []
 
-    def strength(self, drawn: list[tuple[Floats, Floats]]) -> Amount:
-        """Cramér's V with its interval."""
-        again, alone = (np.concatenate(one) for one in zip(*drawn, strict=True))
-        return turned(float(cramer_v(self.table, self.variance)), again, most=1.0, alone=alone)
+    def add(self, drawn: Estimates) -> None:
+        """Take in some redraws."""
+        table = self._pooled(drawn)
+        noise, metric = table - _independent(table) - self._apart, _metric(table)
+        products = (self._apart**2, 2 * self._apart * noise, noise**2)
+        self._squares.append(np.stack([(one * metric).sum(axis=(-1, -2)) for one in products]))
 
-    def _of(self, estimates: Estimates) -> Floats:
-        return np.asarray(estimates.table(self.pair)[..., self.kept[0], :][..., self.kept[1]])
+    def strength(self) -> Amount:
+        """Cramér's V, less what noise adds to its square on average, with its 95 % interval."""
+        released, (apart, cross, noise) = self._released, np.concatenate(self._squares, axis=1)
+        added = float(noise.mean())
+
+        def v(square: float) -> float:
+            return min(1.0, math.sqrt(max(square, 0.0) / self._most))
+
+        def end(share: float, target: float) -> float:
+            """The V under which a share of the tables has at most this mean square contingency."""
+            low, high = 0.0, math.sqrt(self._most / max(released, 1e-12))
+            for _ in range(_HALVINGS):
+                middle = (low + high) / 2
+                reached = np.quantile(middle**2 * apart + middle * cross + noise, share)
+                low, high = (middle, high) if reached < target else (low, middle)
+            return v(high**2 * released)
+
+        value = v(released - added)
+        # A value below what noise makes on average leaves as much room as that: no interval is empty.
+        low, high = end(1 - _TAIL, released), end(_TAIL, max(released, added))
+        hidden = bool(np.quantile(noise, 1 - _TAIL) >= released)
+        return Amount(value, 0.0 if hidden else min(low, value), max(high, value))
+
+    def _pooled(self, estimates: Estimates) -> Floats:
+        return np.asarray(self._rows @ estimates.table(self._pair) @ self._columns.T)
 
 
-def cramer_v(table: Floats, variance: float) -> Floats:
-    """Cramér's V of noisy tables, whose every count has noise of this variance: shape (...) of (..., rows, columns)."""
-    height, width = table.shape[-2:]
-    alone = np.maximum(_independent(table), 1.0)
-    by_noise = variance * (1 - 1 / height) * (1 - 1 / width)
-    square = (((table - alone) ** 2 - by_noise) / alone).sum(axis=(-1, -2))
-    most = np.maximum(table.sum(axis=(-1, -2)), 1.0) * (min(height, width) - 1)
-    return np.asarray(np.minimum(1.0, np.sqrt(np.maximum(square, 0.0) / most)))
+def cramer_v(table: Floats) -> float:
+    """Cramér's V of a table without noise; 0 where fewer than two rows or columns hold anybody."""
+    table = table[table.sum(axis=1) > 0][:, table.sum(axis=0) > 0]
+    if min(table.shape) < 2:
+        return 0.0
+    expected = _independent(table)
+    return math.sqrt(float(((table - expected) ** 2 / expected).sum() / table.sum()) / (min(table.shape) - 1))
+
+
+def _metric(table: Floats) -> Floats:
+    """What the square of each cell counts: one divided by its expected count and by all records."""
+    return np.asarray(
+        1 / (np.maximum(_independent(table), 1.0) * np.maximum(table.sum(axis=(-1, -2), keepdims=True), 1.0))
+    )
 
 
 def _independent(table: Floats) -> Floats:
-    """What a table would be if rows and columns had nothing to do with each other."""
+    """The table of the same margins in which rows and columns are independent."""
     rows, columns = (np.maximum(table.sum(axis=axis, keepdims=True), 1.0) for axis in (-1, -2))
     return np.asarray(rows * columns / np.maximum(table.sum(axis=(-1, -2), keepdims=True), 1.0))
-
-
-def _seen(own: Estimates, axis: int) -> list[int]:
-    counts, deviation = own.table((axis,)), own.deviation((axis,))
-    return [place for place, count in enumerate(counts) if count > _SEEN * deviation]

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import pandas as pd
 
 from dpcore.domain.schema import Schema
-from dpcore.models.summaries.released.association import associations
+from dpcore.models.summaries.released.association import associations, poolings
 from dpcore.models.summaries.released.code_reading import branches
 from dpcore.models.summaries.released.model import SummaryModel
 from dpcore.models.summaries.released.reading import Amount, readings
 from dpcore.models.summaries.released.table_one import table_one
+
+_ASSOCIATIONS: Final = [
+    *("first", "second", "Cramér's V", "Cramér's V low", "Cramér's V high"),
+    *("pooled of first", "left out of first", "pooled of second", "left out of second"),
+]
 
 
 def cell_frame(model: SummaryModel, schema: Schema) -> pd.DataFrame:
@@ -59,13 +64,18 @@ def table_one_frame(model: SummaryModel, schema: Schema) -> pd.DataFrame:
 
 
 def association_frame(model: SummaryModel, schema: Schema) -> pd.DataFrame:
-    """Cramér's V of every pair that was counted, the strongest first."""
+    """Cramér's V of every pair that was counted, the strongest first, and the values that it pools or leaves out."""
     names = [axis.label(schema) if axis.rows else axis.name for axis in model.axes]
-    rows = [
-        {"first": names[one.axes[0]], "second": names[one.axes[1]], **_named("Cramér's V", one.strength)}
-        for one in associations(model)
-    ]
-    return pd.DataFrame(rows, columns=["first", "second", "Cramér's V", "Cramér's V low", "Cramér's V high"])
+    pools, rows = poolings(model), []
+    for one in associations(model):
+        row: dict[str, Any] = {"first": names[one.axes[0]], "second": names[one.axes[1]]}
+        row |= _named("Cramér's V", one.strength)
+        for which, axis in zip(("first", "second"), one.axes, strict=True):
+            cells = model.axes[axis].cells(schema)
+            row[f"pooled of {which}"] = "; ".join(cells[cell] for cell in pools[axis].pooled)
+            row[f"left out of {which}"] = "; ".join(cells[cell] for cell in pools[axis].left_out)
+        rows.append(row)
+    return pd.DataFrame(rows, columns=_ASSOCIATIONS)
 
 
 def code_frame(model: SummaryModel, schema: Schema) -> pd.DataFrame:

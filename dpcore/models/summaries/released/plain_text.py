@@ -8,7 +8,14 @@ from dpcore.models.summaries.released.code_reading import branches
 from dpcore.models.summaries.released.model import SummaryModel
 from dpcore.models.summaries.released.reading import Amount, ColumnReading, readings, total_of
 from dpcore.models.summaries.released.table_one import Line, table_one
-from dpcore.models.summaries.released.words import count_words, figure_words, share_words, strength_words
+from dpcore.models.summaries.released.words import (
+    POOLED,
+    count_words,
+    figure_words,
+    pooled_words,
+    share_words,
+    strength_words,
+)
 from dpcore.numerals import whole
 from dpcore.released.release import Release
 
@@ -31,11 +38,14 @@ def summary_text(release: Release, model: SummaryModel) -> str:
         told = branches(model, schema, place)
         lines += [f"{'  ' * (own.depth + 1)}{own.name}: {count_words(own.count)}" for own in told]
     if model.pairs:
-        lines += ["", "How strongly columns go together (Cramér's V, 0 to 1):"]
+        lines += ["", "Association of columns (Cramér's V, 0 to 1):"]
         labels = [axis.label(schema) for axis in model.axes]
         for one in associations(model):
             first, second = (labels[axis] for axis in one.axes)
             lines.append(f"  {first} and {second}: {strength_words(one.strength)}")
+        if pooled := pooled_words(model, schema):
+            lines += ["", f"Rare values in Cramér's V. {POOLED}"]
+            lines += [f"  {column}: {_pooled(together, left_out)}" for column, together, left_out in pooled]
     return "\n".join(lines)
 
 
@@ -73,3 +83,8 @@ def _shown(kind: str, amount: Amount) -> str:
     if kind == "count":
         return whole(amount.value)
     return share_words(amount) if kind == "share" else figure_words(amount)
+
+
+def _pooled(pooled: str, left_out: str) -> str:
+    told = (("pooled", pooled), ("left out", left_out))
+    return "; ".join(f"{what}: {values}" for what, values in told if values)

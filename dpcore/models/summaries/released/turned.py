@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from dpcore.arrays import Floats
@@ -13,12 +11,11 @@ from dpcore.models.summaries.released.reading import Amount
 def turned(
     value: float,
     again: Floats,
-    most: float = math.inf,
     alone: Floats | None = None,
     *,
     ratio: bool = False,
 ) -> Amount:
-    """A value from 0 to ``most`` with an interval: what other noise would have done to it, turned over.
+    """A value of at least 0 with an interval: what other noise would have done to it, turned over.
 
     Where that reaches 0, noise can only have added: then as much may hide above the value as it adds to it.
 
@@ -38,5 +35,5 @@ def turned(
     if ratio:
         least, largest = min(least, low), max(largest, high)
     if least > 0 and (alone is None or value > np.quantile(alone, 0.95)):
-        return Amount(value, min(least, value), min(max(largest, value), most))
-    return Amount(value, 0.0, min(max(largest if ratio else high, value), most))
+        return Amount(value, min(least, value), max(largest, value))
+    return Amount(value, 0.0, max(largest if ratio else high, value))

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import math
+from typing import Final
 
 from dpcore.domain.amounts import amount as with_unit
+from dpcore.domain.columns import RESERVED
 from dpcore.domain.labels import cells_called
 from dpcore.domain.schema import Schema
+from dpcore.models.summaries.released.association import poolings
 from dpcore.models.summaries.released.axes import Axis
+from dpcore.models.summaries.released.model import SummaryModel
 from dpcore.models.summaries.released.reading import Amount
 from dpcore.numerals import hundredths, minus, percent, whole
 
@@ -82,6 +86,25 @@ def _united(value: str, unit: str) -> str:
 def strength_words(amount: Amount) -> str:
     """Cramér's V or a standardised difference: ``0.32 (0.30 to 0.34)``."""
     return f"{hundredths(amount.value)} ({hundredths(amount.low)} to {hundredths(amount.high)})"
+
+
+#: What Cramér's V does with rare values.
+POOLED: Final = (
+    "Values whose count is small relative to the noise are pooled into one value; they are left out where the pool is "
+    "small too."
+)
+
+
+def pooled_words(model: SummaryModel, schema: Schema) -> list[tuple[str, str, str]]:
+    """Column, pooled values and values left out, for each column with any; codes without a value only if pooled."""
+    told = []
+    for place, pool in poolings(model).items():
+        axis = model.axes[place]
+        cells, words = axis.cells(schema), cell_words(axis, schema)
+        left_out = [words[cell] for cell in pool.left_out if cells[cell] not in RESERVED]
+        if pool.pooled or left_out:
+            told.append((axis.label(schema), ", ".join(words[cell] for cell in pool.pooled), ", ".join(left_out)))
+    return told
 
 
 def unit_of(axis: Axis, schema: Schema) -> str:

@@ -18,7 +18,7 @@ _MOST = 60
 
 def show(look: Look) -> None:
     """The map of all pairs, the same as a table, and one pair to read."""
-    from dpcore.models.summaries.released.words import strength_words
+    from dpcore.models.summaries.released.words import POOLED, pooled_words, strength_words
     from dpcore.plots.summaries_pairs import pairs_alt, pairs_figure
 
     with st.spinner("Comparing columns …"):
@@ -26,6 +26,9 @@ def show(look: Look) -> None:
     labels = [reading.label for reading in look.readings]
     st.markdown(text("look_pairs"))
     figure.show(pairs_figure(found, labels), key=f"{look.key}-pairs", alt=pairs_alt(found, labels))
+    pooled = pooled_words(look.model, look.schema)
+    if pooled:
+        st.caption(markup.plain(f"{POOLED} {', '.join(column for column, _, _ in pooled)}: see the table."))
     with st.expander("The same as a table"):
         rows = [
             markup.row([escape(labels[one.axes[0]]), escape(labels[one.axes[1]]), escape(strength_words(one.strength))])
@@ -33,6 +36,9 @@ def show(look: Look) -> None:
         ]
         header = ["Column", "and", "Cramér's V (interval for the noise)"]
         markup.table("Pairs that were counted, the strongest first", header, rows)
+        if pooled:
+            caption, header = f"Rare values in Cramér's V. {POOLED}", ["Column", "Pooled", "Left out"]
+            markup.table(caption, header, [markup.row(list(map(escape, line))) for line in pooled])
     place = st.selectbox(
         "Read one pair",
         range(len(found)),
