@@ -19,7 +19,7 @@ def balance_text(balance: Balance) -> str:
         f"budget {left_text(balance.cap)}{at_delta(balance.delta)}",
         f"spent {format_epsilon(balance.spent)}",
         f"reserved {format_epsilon(balance.reserved)}" if balance.reserved else "",
-        f"added up {format_epsilon(added)}" if (added := plain_sum(balance)) is not None else "",
+        f"without composition {format_epsilon(added)}" if (added := plain_sum(balance)) is not None else "",
         f"left {left_text(balance.left)}",
         f"largest run without a delta {left_text(balance.largest)}" if balance.delta else "",
         f"at most {left_text(balance.run_cap)} per run" if balance.run_cap is not None else "",

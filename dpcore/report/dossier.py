@@ -15,7 +15,6 @@ from dpcore.released.release import Release
 from dpcore.report.blocks import Block, Bullets, Document, Grid, Paragraph, Section
 from dpcore.report.domain import schema_tables
 from dpcore.report.result import result_blocks, title_of
-from dpcore.report.spending import plain_sum
 from dpcore.report.statement import statement
 from dpcore.report.tables import Table
 from dpcore.report.totals import Total, exact_epsilon, totals, weakest
@@ -206,9 +205,9 @@ class Dossier:
         for total in self.sums:
             yield Paragraph(total.odds, lead=f"{_capital(total.what)}:")
         yield Paragraph(
-            "The two differ where other results, or runs that failed after they began to read, cost something too; and "
-            "where many small runs cost less together than their sum. Privacy is lost by everything that was spent, "
-            "whether it stands here or not."
+            "Each is the smallest loss that follows: the sum over runs, or their composition at the δ of the budget. "
+            "Everything spent also includes other results, and runs that failed after they had read records. Privacy is "
+            "lost by everything that was spent, whether it is in this dossier or not."
         )
         if self.dataset.sharing:
             yield Paragraph(f"{self.dataset.sharing} What was spent on any of them counts here.")
@@ -240,12 +239,10 @@ def _capital(words: str) -> str:
 
 def _budget(balance: Balance) -> dict[str, str]:
     """The account of a data set, line by line."""
-    added = plain_sum(balance)
     return {
         "Budget": f"{exact_epsilon(balance.cap)}{at_delta(balance.delta)}",
         "Spent": exact_epsilon(balance.spent),
         "Reserved": exact_epsilon(balance.reserved),
-        **({} if added is None else {"Added up, what each run promises by itself": exact_epsilon(added)}),
         "Left": exact_epsilon(balance.left, up=False),
     }
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from decimal import Decimal
 
 import yaml
 
@@ -26,6 +25,7 @@ from dpcore.report.registry_form import (
     Variant,
 )
 from dpcore.report.statement import CONDITIONAL, NOT_STATED, UNPROTECTED
+from dpcore.report.totals import cost_together
 
 _AFTERWARDS = (
     "Estimates, intervals, figures, sentences and files are made from the noisy results alone. Noisy counts below zero "
@@ -90,7 +90,7 @@ def _basic(dossier: Dossier) -> Basic:
 
 def _variant(dossier: Dossier) -> Variant:
     schema = dossier.dataset.schema
-    delta = sum(release.certificate.delta for release in dossier.releases)
+    _, delta = cost_together(dossier.releases, dossier.balance)
     return Variant(
         variant_name="Approximate DP" if delta else "Pure DP",
         data_domain=f"Tables of at most {whole(schema.max_rows)} rows that fit the public schema of "
@@ -102,9 +102,7 @@ def _variant(dossier: Dossier) -> Variant:
 
 
 def _loss(dossier: Dossier) -> Loss:
-    statement, cards = dossier.statement, [release.certificate for release in dossier.releases]
-    epsilon = sum((card.epsilon for card in cards), Decimal(0))
-    delta = sum((card.delta for card in cards), Decimal(0))
+    statement, (epsilon, delta) = dossier.statement, cost_together(dossier.releases, dossier.balance)
     chosen, _ = dossier.sums
     spent = dossier.balance.spent + dossier.balance.reserved
     return Loss(
@@ -112,8 +110,8 @@ def _loss(dossier: Dossier) -> Loss:
         privacy_unit_details=f"{statement['Unit of privacy']}. Neighbouring data sets: "
         f"{statement['Neighbouring data sets']}, with all its rows.",
         privacy_parameters=Parameters(epsilon=float(epsilon), delta=float(delta) if delta else None),
-        privacy_parameters_details=f"Exact: ε = {plain_epsilon(epsilon)}, δ = {exact_amount(delta)} for these results, "
-        f"added up; ε = {plain_epsilon(spent)}, δ = {exact_amount(dossier.balance.delta)} for everything that was "
+        privacy_parameters_details=f"Exact: ε = {plain_epsilon(epsilon)}, δ = {exact_amount(delta)} for these results "
+        f"together; ε = {plain_epsilon(spent)}, δ = {exact_amount(dossier.balance.delta)} for everything that was "
         f"spent on the data set, by anybody. {chosen.odds}",
     )
 

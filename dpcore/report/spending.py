@@ -17,15 +17,15 @@ _ROUNDED: Final = Decimal("0.0001")
 
 
 def plain_sum(balance: Balance) -> Decimal | None:
-    """What the epsilons of all runs come to by adding, if the account says something else."""
+    """The sum of the epsilons of all runs, if composition makes it less."""
     added = balance.total.epsilon
     return None if added == balance.spent + balance.reserved else added
 
 
 def plain_sum_sentence(balance: Balance) -> str:
-    """The same for comparison; empty if it says nothing."""
+    """The same as a sentence; empty if there is nothing to say."""
     added = plain_sum(balance)
-    return "" if added is None else f"Added up, what each run promises by itself comes to ε = {format_epsilon(added)}."
+    return "" if added is None else f"Without composition, the ε of all runs would add up to {format_epsilon(added)}."
 
 
 def adds(quote: Quote) -> str:

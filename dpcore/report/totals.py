@@ -8,12 +8,13 @@ from decimal import Decimal
 
 from dpcore.numerals import small
 from dpcore.privacy.budgets import delta_sentence, format_epsilon, plain_epsilon
+from dpcore.privacy.filters import PrivacyFilter
+from dpcore.privacy.losses import UNBOUNDED, Loss, run_loss, total_loss
 from dpcore.released.plan import Guarantee, guaranteed_odds
-from dpcore.released.release import Release
+from dpcore.released.release import Certificate, Release
 from dpcore.report.spending import plain_sum_sentence
 from dpcore.workspace.accounts import Balance
 
-_ZERO = Decimal(0)
 _WEAKEST_FIRST: tuple[Guarantee, ...] = ("none", "conditional on convergence", "unconditional")
 
 
@@ -45,7 +46,7 @@ def exact_epsilon(epsilon: Decimal, *, up: bool = True) -> str:
 
 
 def totals(releases: Sequence[Release], balance: Balance, guarantee: Guarantee) -> list[Total]:
-    """What the chosen results promise by themselves, added up; and what everything together cost.
+    """What the chosen results cost together, which is never more than the second: what everything cost.
 
     Parameters
     ----------
@@ -54,24 +55,42 @@ def totals(releases: Sequence[Release], balance: Balance, guarantee: Guarantee) 
     guarantee : str
         The weakest of all results on the data set.
     """
-    epsilon = sum((release.certificate.epsilon for release in releases), _ZERO)
-    delta = sum((release.certificate.delta for release in releases), _ZERO)
+    epsilon, delta = cost_together(releases, balance)
     number = len(releases)
     chosen = f"the {number} results in this dossier" if number > 1 else "the result in this dossier"
     seen = f"in {chosen} together" if number > 1 else f"in {chosen}"
-    spent = balance.spent + balance.reserved
     every = "everything that was spent on this data set, by anybody, as its budget counts it"
     return [
-        _total(f"{chosen}, added up" if number > 1 else chosen, epsilon, delta, weakest(releases), seen),
+        _total(f"{chosen}, together" if number > 1 else chosen, epsilon, delta, weakest(releases), seen),
         _total(
             every,
-            spent,
+            balance.spent + balance.reserved,
             balance.delta,
             guarantee,
             "in all results on this data set together",
             plain_sum_sentence(balance),
         ),
     ]
+
+
+def cost_together(releases: Sequence[Release], balance: Balance) -> tuple[Decimal, Decimal]:
+    """Epsilon and delta of some results together: the least that follows from their certificates and their account.
+
+    They are bounded by the sums of their own epsilons and deltas; at the delta of the account by the composition of
+    their losses; and by everything that was spent, of which they are a part.
+    """
+    losses = [_loss(release.certificate) for release in releases]
+    added, whole = total_loss(losses), balance.spent + balance.reserved
+    ways = [(added.epsilon, added.delta)] if added.delta <= balance.delta or not whole.is_finite() else []
+    ways.append((whole, balance.delta))
+    # A learned schema may fail with a part of delta that the account has set aside; only the ledger knows which.
+    if balance.delta and not any(release.domain.learned for release in releases):
+        ways.append((PrivacyFilter(balance.cap, balance.delta).spent(added), balance.delta))
+    return min(ways)
+
+
+def _loss(card: Certificate) -> Loss:
+    return run_loss(card.epsilon, card.delta, UNBOUNDED if card.rho is None else card.rho)
 
 
 def weakest(releases: Sequence[Release]) -> Guarantee:

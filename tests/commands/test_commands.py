@@ -653,7 +653,7 @@ def test_a_charge_counts_by_its_rho_or_by_what_a_run_of_this_program_may_have_co
     assert lines[0][4:7] == ["0.25", "0.0000005", "0.0012"]
     assert lines[1][4:6] == ["0.25", "0.0000005"]
     assert Decimal(lines[1][6]) > Decimal("0.0012")
-    assert "added up 0.25, " in first
+    assert "without composition 0.25, " in first
     assert "spent 0.50, " in second
     for wrong, sentence in (("much", "Rho must be a number"), ("-1", "at least 0"), ("1e-13", "12 decimal places")):
         assert sentence in refuse(*charge, "--rho", wrong)

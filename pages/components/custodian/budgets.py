@@ -8,7 +8,7 @@ from decimal import Decimal
 import streamlit as st
 
 from dpcore.privacy.budgets import parse_delta, parse_epsilon, parse_limit
-from dpcore.report.spending import plain_sum
+from dpcore.report.spending import plain_sum_sentence
 from dpcore.workspace.accounts import Account, LedgerEntry
 from dpcore.workspace.descriptions import DatasetInfo
 from pages.components.kit import amounts, markup
@@ -45,22 +45,21 @@ def granted(accounts: Iterable[Account]) -> Decimal:
 def _facts(dataset: DatasetInfo) -> None:
     balance = access.service().total_balance(dataset.id)
     present = limits(access.service().ledger_entries(dataset.id))
-    added, given = plain_sum(balance), granted(access.service().accounts(dataset.id))
+    given = granted(access.service().accounts(dataset.id))
     markup.facts(
         {
             "Total budget": amounts.total(balance),
             **({"All grants together": amounts.left(given)} if given else {}),
             "Spent by all analysts": amounts.cost(balance.spent),
             "Reserved": amounts.cost(balance.reserved),
-            **({} if added is None else {"Added up, run by run": amounts.cost(added)}),
             "Left": amounts.left(balance.left),
             **({"Largest single run without δ": amounts.left(balance.largest)} if balance.delta else {}),
             "Most per analyst": amounts.each(present.analyst_cap),
             "Most per run": amounts.limit(present.run_cap),
         }
     )
-    if dataset.sharing:
-        st.caption(markup.plain(dataset.sharing))
+    for line in filter(None, (plain_sum_sentence(balance), dataset.sharing)):
+        st.caption(markup.plain(line))
 
 
 def _raise(dataset: DatasetInfo) -> None:
