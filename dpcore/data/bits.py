@@ -15,7 +15,9 @@ from numba.extending import intrinsic
 
 from dpcore.arrays import Ints, Words
 from dpcore.compiled import kernel
-from dpcore.data.packing import word_count
+
+#: Words that loops over bits take at a time, and vectors side by side.
+_WHOLE, _SIMD = 32, 8
 
 
 def _popcount(typing_context: Any, word: Any) -> Any:  # noqa: ARG001
@@ -48,37 +50,80 @@ def intersect(one: Words, other: Words, third: Words, common: Words) -> np.uint6
     return total
 
 
-def compress(vectors: Words, mask: Words) -> Words:
-    """Keep, for every vector, only the rows in ``mask``, in order.
+def room_of(masks: Words) -> Ints:
+    """Where the rows of each mask begin once they are closed up by :func:`closed_up`, and where the last ones end.
+
+    Parameters
+    ----------
+    masks : array of shape (n_masks, n_words)
+        Disjoint.
+
+    Returns
+    -------
+    array of shape (n_masks + 1,)
+        In words. The last entry is a function of the shape of ``masks`` alone.
+    """
+    rows = np.bitwise_count(masks).sum(axis=1, dtype=np.int64)
+    widths = -(-rows // (64 * _WHOLE)) * _WHOLE
+    return np.concatenate([[0], np.cumsum(widths)[:-1], [masks.shape[1] + _WHOLE * len(masks)]])
+
+
+def closed_up(vectors: Words, masks: Words, room: Ints) -> Words:
+    """For every vector the rows of one mask after those of the other, in order, with nothing between rows of one.
 
     Parameters
     ----------
     vectors : array of shape (n_vectors, n_words)
-    mask : array of shape (n_words,)
+    masks : array of shape (n_masks, n_words)
+        Disjoint.
+    room : array of shape (n_masks + 1,)
+        As :func:`room_of` has it, or for some masks that follow each other the part of it.
 
     Returns
     -------
-    array of shape (n_vectors, word_count(rows in mask)), at least one word wide
+    array of shape (n_vectors, room[-1] - room[0])
+        Places that are left over hold no row.
     """
-    kept = int(np.bitwise_count(mask).sum())
-    compressed = np.zeros((len(vectors), max(1, word_count(kept))), dtype=np.uint64)
-    _compress(vectors, mask, compressed)
-    return compressed
+    padded = np.zeros((masks.shape[1], -(-len(vectors) // _SIMD) * _SIMD), dtype=np.uint64)
+    padded[:, : len(vectors)] = vectors.T
+    closed = np.zeros((room[-1] - room[0] + 2, padded.shape[1]), dtype=np.uint64)
+    _close_up(padded, masks, room - room[0], closed)
+    return np.ascontiguousarray(closed[:-2, : len(vectors)].T)
 
 
 @kernel
-def _compress(vectors: Words, mask: Words, compressed: Words) -> None:
-    one, zero = np.uint64(1), np.uint64(0)
-    for v in range(vectors.shape[0]):
-        row = 0
-        for w in range(mask.shape[0]):
-            left = mask[w]
-            while left != zero:
-                lowest = left & (~left + one)
-                if vectors[v, w] & lowest != zero:
-                    compressed[v, row >> 6] |= one << np.uint64(row & 63)
-                row += 1
-                left ^= lowest
+def _close_up(vectors: Words, masks: Words, room: Ints, closed: Words) -> None:
+    """Close up word by word, all vectors at once. The arrays have a word of each vector side by side.
+
+    Bits of a word move in six steps, by 1, 2, 4, ... 32 places: those move in a step whose distance has its bit. See
+    Warren, Hacker's Delight (2nd edition), section 7-4.
+    """
+    moves = np.empty(6, dtype=np.uint64)
+    for m in range(masks.shape[0]):
+        row = np.uint64(64 * room[m])
+        for w in range(masks.shape[1]):
+            mask = masks[m, w]
+            left, gaps = mask, ~mask << np.uint64(1)
+            for step in range(6):
+                odd = gaps
+                for shift in range(6):
+                    odd ^= odd << np.uint64(1 << shift)
+                moves[step] = odd & left
+                left = (left ^ moves[step]) | (moves[step] >> np.uint64(1 << step))
+                gaps &= ~odd
+            first, second, third, fourth, fifth, sixth = moves
+            place, offset = row >> np.uint64(6), row & np.uint64(63)
+            for v in range(vectors.shape[1]):
+                bits = vectors[w, v] & mask
+                bits = (bits ^ (bits & first)) | ((bits & first) >> np.uint64(1))
+                bits = (bits ^ (bits & second)) | ((bits & second) >> np.uint64(2))
+                bits = (bits ^ (bits & third)) | ((bits & third) >> np.uint64(4))
+                bits = (bits ^ (bits & fourth)) | ((bits & fourth) >> np.uint64(8))
+                bits = (bits ^ (bits & fifth)) | ((bits & fifth) >> np.uint64(16))
+                bits = (bits ^ (bits & sixth)) | ((bits & sixth) >> np.uint64(32))
+                closed[place, v] |= bits << offset
+                closed[place + np.uint64(1), v] |= (bits >> np.uint64(1)) >> (np.uint64(63) - offset)
+            row += popcount(mask)
 
 
 def conjunctions(literals: Words, members: Ints, lengths: Ints) -> Words:

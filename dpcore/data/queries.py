@@ -17,8 +17,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpcore.arrays import Ints, Words
+from dpcore.arrays import Array, Flags, Ints, Words
+from dpcore.compiled import kernel
 from dpcore.data.bits import capture_rule, count_bits, remaining_classes
+from dpcore.data.counting import count_codes
 from dpcore.data.packing import unpack
 from dpcore.data.partition import Partition
 from dpcore.data.table import PrivateTable
@@ -110,20 +112,28 @@ def grouped(partition: Partition, target: str, part: Part, groups: Groups, group
     """The kernel of :func:`group_counts`."""
     classes = len(partition.schema.column(target).classes)
     places = class_groups(partition, target, part, groups, group_count)
-    counts = np.bincount(places, minlength=group_count * classes + 1)
-    return counts[:-1].reshape(group_count, classes).astype(np.int64)
+    return count_codes(places, group_count * classes + 1)[:-1].reshape(group_count, classes)
 
 
-def class_groups(partition: Partition, target: str, part: Part, groups: Groups, group_count: int) -> Ints:
-    """Group and class of each place as one number: shape (rows,).
+def class_groups(partition: Partition, target: str, part: Part, groups: Groups, group_count: int) -> Array:
+    """Group and class of each place as one number: shape (rows,), unsigned.
 
     Group times the number of classes plus class; ``group_count`` times that number for what is
     not counted, groups beyond ``group_count`` included.
     """
+    found, members = np.empty(partition.rows, dtype=np.uint32), unpack(partition.members(part), partition.rows)
     classes = len(partition.schema.column(target).classes)
-    codes, chosen = partition.codes_of(target).astype(np.int64), groups(partition)
-    counted = unpack(partition.members(part), partition.rows) & (codes < classes) & (chosen < group_count)
-    return np.where(counted, chosen * classes + codes, group_count * classes)
+    _class_groups(partition.codes_of(target), groups(partition), members, classes, group_count, found)
+    return found
+
+
+@kernel
+def _class_groups(codes: Array, groups: Ints, members: Flags, classes: int, group_count: int, found: Array) -> None:
+    nothing = np.int64(group_count) * np.int64(classes)
+    for i in range(len(found)):
+        code, group = np.int64(codes[i]), np.int64(groups[i])
+        counted = members[i] & (code < classes) & (group < group_count)
+        found[i] = nothing + np.int64(counted) * (group * classes + code - nothing)
 
 
 def itemset_sensitivity(columns: Sequence[tuple[str, ...]], met: Mapping[str, int]) -> Sensitivity:

@@ -13,13 +13,13 @@ from typing import Any, Final
 import numpy as np
 
 from dpcore.arrays import Floats, Ints
+from dpcore.data.counting import counts_between
 from dpcore.data.packing import unpack
 from dpcore.data.partition import Partition
 from dpcore.data.table import PrivateTable
 from dpcore.domain.columns import IntegerColumn
 from dpcore.domain.learned import Wish
 from dpcore.privacy.budgets import float_below
-from dpcore.privacy.even_pace import counts_between
 from dpcore.privacy.mechanisms import ThresholdMechanism
 from dpcore.privacy.prefixes import PrefixSums
 from dpcore.privacy.randomness import RandomSource

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Final, TypeVar
 
 import numpy as np
 from pydantic import BaseModel
 
 from dpcore.arrays import Floats, Ints
-from dpcore.data.partition import Partition
+from dpcore.data.counting import cells_between
 from dpcore.data.queries import GROUPS, Groups, Vectors, capture_counts, group_counts
 from dpcore.domain.schema import Schema
 from dpcore.learning.learner import Run
@@ -24,6 +24,7 @@ _FEWEST_GROUPS: Final = 5
 _MOST_GROUPS: Final = 30
 #: Levels of certainty for each of several classes, at most.
 _MOST_LEVELS: Final = 6
+_TWO: Final = 2
 
 
 def expected_rows(schema: Schema) -> float:
@@ -47,9 +48,23 @@ def levels_worth(signal: float, classes: int) -> int:
     return int(np.clip(math.sqrt(max(0.0, signal)) / (2 * classes), 1, _MOST_LEVELS))
 
 
-def cell_codes(partition: Partition, columns: Iterable[str]) -> dict[str, Ints]:
-    """Cell codes of some columns, places without a record included."""
-    return {name: partition.codes_of(name) for name in columns}
+def chance_groups(chances: Floats, cuts: Sequence[float] | Floats) -> Ints:
+    """Group of each place by its chances: of two classes by that of the second, of more by the likeliest and its own.
+
+    Parameters
+    ----------
+    chances : array of shape (n_places, n_classes)
+    cuts : sequence or array of shape (n_levels - 1,)
+        Between levels of the chance that tells, ascending.
+    """
+    limits = np.asarray(cuts, dtype=np.float64)
+    if chances.shape[1] == _TWO:
+        return cells_between(limits, chances[:, 1]).astype(np.int64)
+    most, likeliest = chances[:, 0].copy(), np.zeros(len(chances), dtype=np.int64)
+    for own in range(1, chances.shape[1]):
+        likeliest += (chances[:, own] > most) * (own - likeliest)
+        most = np.maximum(most, chances[:, own])
+    return likeliest * (len(limits) + 1) + cells_between(limits, most)
 
 
 def with_evaluation(run: Run, model: Model, evaluate: Callable[[Run, Model], object]) -> Model:

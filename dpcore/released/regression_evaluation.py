@@ -10,7 +10,6 @@ from dpcore.arrays import Floats, Ints
 from dpcore.frozen import FrozenModel
 from dpcore.numerals import measured
 from dpcore.privacy.budgets import geometric_tail
-from dpcore.privacy.even_pace import counts_between
 from dpcore.privacy.randomness import SeededRandom
 from dpcore.released.evaluation import FEW, REDRAWS, Z95, Figure
 from dpcore.released.noisy_counts import geometric_deviation
@@ -56,11 +55,6 @@ def error_edges(bounds: tuple[float, float]) -> Floats:
     """Groups of absolute errors for a target with public bounds: shape (n_groups + 1,)."""
     steps = np.arange(1 - _GROUPS, 1) / _PER_HALVING
     return np.concatenate([[0.0], (bounds[1] - bounds[0]) * 2.0**steps])
-
-
-def count_errors(errors: Floats, edges: Floats) -> Ints:
-    """Records per group of absolute errors; NaN is not a record. A record is in one group."""
-    return counts_between(edges[1:-1], np.abs(errors), ~np.isnan(errors), "right")
 
 
 def error_told(figure: Figure, unit: str = "") -> str:

@@ -96,17 +96,30 @@ def test_remaining_classes_matches_oracle(flags):
     assert counts.tolist() == [bits_oracle.count_both(flags[0], mask) for mask in flags[1:]]
 
 
-@given(st.integers(0, 300), st.integers(1, 4), st.integers(0, 10**6))
-def test_compress_keeps_the_masked_rows_in_order(rows, vectors, seed):
+@given(st.integers(0, 5000), st.integers(1, 9), st.integers(1, 5), st.integers(0, 10**6))
+def test_rows_of_each_mask_are_closed_up_in_order(rows, vectors, masks, seed):
     generator = np.random.default_rng(seed)
-    flags, mask = generator.random((vectors, rows)) < 0.5, generator.random(rows) < 0.4
+    flags, groups = generator.random((vectors, rows)) < 0.5, generator.integers(masks + 1, size=rows)
     words = packing.word_count(rows)
     packed = np.stack([packing.pack(row, words) for row in flags]).reshape(vectors, words)
-    kept = bits.compress(packed, packing.pack(mask, words))
-    assert kept.shape == (vectors, max(1, packing.word_count(int(mask.sum()))))
-    for row, vector in zip(flags, kept, strict=True):
-        assert packing.unpack(vector, int(mask.sum())).tolist() == row[mask].tolist()
-        assert np.bitwise_count(vector).sum() == row[mask].sum()
+    chosen = np.stack([packing.pack(groups == mask, words) for mask in range(masks)]).reshape(masks, words)
+    room = bits.room_of(chosen)
+    first = int(generator.integers(masks))
+    closed = bits.closed_up(packed, chosen[first:], room[first:])
+    assert closed.shape == (vectors, room[-1] - room[first])
+    for mask in range(first, masks):
+        for row, vector in zip(flags, closed[:, room[mask] - room[first] : room[mask + 1] - room[first]], strict=True):
+            own = row[groups == mask]
+            assert packing.unpack(vector, len(own)).tolist() == own.tolist()
+            assert np.bitwise_count(vector).sum() == own.sum()
+
+
+def test_room_for_rows_that_are_closed_up_does_not_tell_how_they_are_spread():
+    ends = {
+        int(bits.room_of(np.array([[mask] * 40, [~mask] * 40], dtype=np.uint64))[-1])
+        for mask in map(np.uint64, (0, 1, 2**64 - 1))
+    }
+    assert len(ends) == 1
 
 
 @pytest.mark.parametrize("columns", [0, 1, 63, 64, 65, 200])

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dpcore.models.ebm.learning.holdout import count_errors
 from dpcore.numerals import measured
 from dpcore.privacy.randomness import SeededRandom
 from dpcore.released import regression_evaluation
 from dpcore.released.evaluation import Figure
 from dpcore.released.regression_evaluation import (
     RegressionEvaluation,
-    count_errors,
     error_edges,
     error_told,
     evaluate_errors,

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from dpcore.privacy.randomness import SeededRandom
+from dpcore.models.ebm.learning.holdout import count_errors
 from dpcore.released import regression_evaluation
 from dpcore.released.evaluation import Evaluation, Figure
-from dpcore.released.regression_evaluation import RegressionEvaluation, count_errors, error_edges, evaluate_errors
+from dpcore.released.regression_evaluation import RegressionEvaluation, error_edges, evaluate_errors
 from dpcore.released.verdict import auc_words, baseline, verdict
 
 

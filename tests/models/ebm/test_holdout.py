@@ -22,7 +22,7 @@ from dpcore.privacy.randomness import SecureRandom, SeededRandom
 from dpcore.privacy.sensitivity import Sensitivity
 from dpcore.released.evaluation import counts_summed
 from dpcore.released.plan import RunPlan
-from dpcore.released.regression_evaluation import count_errors, error_edges
+from dpcore.released.regression_evaluation import error_edges
 from dpcore.released.thresholds import SENSITIVITY, operating_points
 
 ROWS = 3000

@@ -9,9 +9,10 @@ import numpy as np
 
 from dpcore.arrays import Array, Floats, Ints
 from dpcore.cores import in_threads
+from dpcore.data.counting import cells_between, counts_between
 from dpcore.data.packing import unpack
 from dpcore.data.partition import Partition
-from dpcore.learning.holdout import evaluate_groups, expected_rows, groups_worth, levels_worth
+from dpcore.learning.holdout import chance_groups, evaluate_groups, expected_rows, groups_worth, levels_worth
 from dpcore.learning.learner import Run
 from dpcore.models.ebm.learning.grid import number_cells
 from dpcore.models.ebm.released.axis import Axis
@@ -24,7 +25,6 @@ from dpcore.released.evaluation import Evaluation
 from dpcore.released.plan import EVALUATION, RunPlan
 from dpcore.released.regression_evaluation import (
     RegressionEvaluation,
-    count_errors,
     error_edges,
     evaluate_errors,
 )
@@ -108,14 +108,8 @@ def certainty_groups(model: EBMModel, signal: float) -> tuple[Floats, Floats]:
     probabilities = model.probabilities(_drawn_scores(model))
     cuts = np.unique(np.quantile(probabilities.max(axis=1), np.arange(1, levels) / levels))
     sums = np.repeat(np.eye(classes), len(cuts) + 1, axis=0)  # As if one case were sure: no group is empty.
-    np.add.at(sums, _certainty(probabilities, cuts), probabilities)
+    np.add.at(sums, chance_groups(probabilities, cuts), probabilities)
     return cuts, sums / sums.sum(axis=1, keepdims=True)
-
-
-def _certainty(probabilities: Floats, cuts: Floats) -> Ints:
-    """Group of :func:`certainty_groups` of each case."""
-    level = np.searchsorted(cuts, probabilities.max(axis=1), side="left")
-    return np.asarray(probabilities.argmax(axis=1) * (len(cuts) + 1) + level)
 
 
 def _drawn_scores(model: EBMModel) -> Floats:
@@ -132,8 +126,8 @@ def score_groups(partition: Partition, model: EBMModel, cuts: Floats) -> Ints:
     """Group of every place by its score, or for several classes by the most probable one."""
     scores = model_scores(partition, model)
     if model.task == "binary":
-        return np.searchsorted(cuts, scores[:, 0], side="left")
-    return _certainty(model.probabilities(scores), cuts)
+        return cells_between(cuts, scores[:, 0]).astype(np.int64)
+    return chance_groups(model.probabilities(scores), cuts)
 
 
 def _evaluate_numbers(run: Run, model: EBMModel, edges: Floats) -> RegressionEvaluation:
@@ -148,10 +142,15 @@ def _evaluate_numbers(run: Run, model: EBMModel, edges: Floats) -> RegressionEva
 def errors(partition: Partition, target: str, model: EBMModel, edges: Floats) -> tuple[Ints, Ints]:
     """Hold-out records per group of errors, of a model and of its intercept. Sensitivity of each: :data:`ERRORS`."""
     present = unpack(partition.members("holdout"), partition.rows)
-    truth = np.where(present, partition.numbers_of(target), np.nan)
+    truth = partition.numbers_of(target) + np.array([np.nan, 0.0])[present.view(np.uint8)]
     predicted = model.clipped(model_scores(partition, model)[:, 0])
     constant = model.clipped(np.asarray(model.intercept[0]))
     return count_errors(truth - predicted, edges), count_errors(truth - constant, edges)
+
+
+def count_errors(errors: Floats, edges: Floats) -> Ints:
+    """Records per group of absolute errors; NaN is not a record. A record is in one group."""
+    return counts_between(edges[1:-1], np.abs(errors), ~np.isnan(errors), "right")
 
 
 def error_share(plan: RunPlan) -> Decimal:

@@ -67,13 +67,6 @@ def cells_of(
 
 
 @kernel
-def count(labels: Ints32, codes: Array, counts: Ints) -> None:
-    """Count the records to learn from per code."""
-    for i in range(len(labels)):
-        counts[codes[i]] += 1 if labels[i] >= 0 else 0
-
-
-@kernel
 def move(scores: Ints32, codes: Array, change: Ints32) -> None:
     """Add the change of a record's cell to its scores.
 

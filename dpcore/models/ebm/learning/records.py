@@ -10,12 +10,13 @@ import numpy as np
 
 from dpcore.arrays import Array, Ints, Ints32
 from dpcore.cores import in_threads
+from dpcore.data.counting import count_held
 from dpcore.data.packing import unpack
 from dpcore.data.partition import Partition
 from dpcore.domain.columns import NumericColumn
 from dpcore.domain.schema import Part
 from dpcore.models.ebm.learning.grid import feature_cells
-from dpcore.models.ebm.learning.kernels import ABSENT, NUMBER_STEPS, count
+from dpcore.models.ebm.learning.kernels import ABSENT, NUMBER_STEPS
 
 #: Cells of the histogram of a numeric target.
 TARGET_CELLS = 128
@@ -117,9 +118,7 @@ def bin_counts(partition: Partition, layout: Layout) -> tuple[Ints, ...]:
 
 def counted(labels: Ints32, codes: Array, size: int) -> Ints:
     """Records to learn from per code."""
-    counts = np.zeros(size, dtype=np.int64)
-    count(labels, codes, counts)
-    return counts
+    return count_held(codes, labels >= 0, size)
 
 
 def labels_of(partition: Partition, target: str, part: Part) -> Ints32:
@@ -137,10 +136,12 @@ def _labels(partition: Partition, target: str, part: Part) -> Ints32:
     if isinstance(column, NumericColumn):
         numbers = partition.numbers_of(target)
         present = present & ~np.isnan(numbers)
-        shares = (np.where(present, numbers, column.lower) - column.lower) / (column.upper - column.lower)
-        return np.where(present, np.rint(shares * NUMBER_STEPS), ABSENT).astype(np.int32)
-    codes = partition.codes_of(target).astype(np.int32)
-    return np.where(present & (codes < len(column.classes)), codes, np.int32(ABSENT))
+        shares = (np.fmax(numbers, column.lower) - column.lower) / (column.upper - column.lower)
+        codes = np.rint(shares * NUMBER_STEPS).astype(np.int32)
+    else:
+        codes = partition.codes_of(target).astype(np.int32)
+        present &= codes < len(column.classes)
+    return np.asarray(ABSENT + present * (codes - np.int32(ABSENT)), dtype=np.int32)
 
 
 def cell_codes(partition: Partition, target: str) -> list[Array]:

@@ -15,6 +15,7 @@ import numpy as np
 
 from dpcore.arrays import Array, Floats, Ints, Ints32
 from dpcore.cores import in_threads
+from dpcore.data.counting import cells_between
 from dpcore.data.partition import Partition
 from dpcore.domain.columns import NumericColumn
 from dpcore.domain.schema import Schema
@@ -208,7 +209,7 @@ def residual_sizes(partition: Partition, shapes: Shapes) -> Ints:
 
     def look(block: slice, scores: Ints32) -> Ints:
         sizes = np.abs(labels[block] - scores[0, 0])
-        groups = np.searchsorted(SIZE_EDGES[:-1] * NUMBER_STEPS, sizes, side="left")
+        groups = cells_between(SIZE_EDGES[:-1] * NUMBER_STEPS, sizes.astype(np.float64))
         return counted(labels[block], groups, len(SIZE_EDGES))
 
     return _looked(partition, shapes, look)

@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 
 from dpcore.arrays import Array, Ints
-from dpcore.compiled import kernel
+from dpcore.data.counting import count_held, count_pairs
 from dpcore.data.packing import unpack
 from dpcore.data.partition import Partition
 from dpcore.data.table import PrivateTable
@@ -78,19 +78,21 @@ def counted(
     partition: Partition, axes: tuple[Axis, ...], sizes: tuple[int, ...], tables: tuple[tuple[int, ...], ...]
 ) -> Ints:
     """The kernel of :func:`table_counts`: all tables, one after another."""
-    members = unpack(partition.members("all"), partition.rows).view(np.uint8)
+    members = unpack(partition.members("all"), partition.rows)
     codes: dict[int, Array] = {}
     found = []
     for own in tables:
         for axis in own:
             if axis not in codes:
                 codes[axis] = axis_codes(partition, axes[axis])
-        counts = np.zeros(_cells(sizes, own), dtype=np.int64)
         if len(own) == 1:
-            count_cells(codes[own[0]], members, counts)
-        else:
-            count_pairs(codes[own[0]], codes[own[1]], sizes[own[1]], members, counts)
-        found.append(counts)
+            found.append(count_held(codes[own[0]], members, sizes[own[0]]))
+            continue
+        first, second = own
+        # Whoever is in no part stands in a column of its own.
+        width, counts = 2 * sizes[second], np.zeros(2 * _cells(sizes, own), dtype=np.int64)
+        count_pairs(codes[first], 2 * codes[second].astype(np.uint32) + members, width, counts)
+        found.append(counts[1::2])
     return np.concatenate(found)
 
 
@@ -102,21 +104,8 @@ def axis_codes(partition: Partition, axis: Axis) -> Array:
     rows = np.zeros(partition.rows, dtype=np.int64)
     for slot in child.rows:
         rows += unpack(slot, partition.rows)
-    return np.searchsorted(np.array(row_ends(child.table)), rows).astype(np.uint8)
-
-
-@kernel
-def count_cells(codes: Array, members: Array, counts: Ints) -> None:
-    """Count the members in each cell; every place is visited."""
-    for i in range(len(codes)):
-        counts[codes[i]] += members[i]
-
-
-@kernel
-def count_pairs(first: Array, second: Array, width: int, members: Array, counts: Ints) -> None:
-    """Count the members in each pair of cells; every place is visited."""
-    for i in range(len(first)):
-        counts[np.int64(first[i]) * width + second[i]] += members[i]
+    cells = np.searchsorted(np.array(row_ends(child.table)), np.arange(len(child.rows) + 1))
+    return cells.astype(np.uint8)[rows]
 
 
 def _cells(sizes: tuple[int, ...], axes: tuple[int, ...]) -> int:

@@ -17,9 +17,10 @@ from typing import Any, Final
 
 import numpy as np
 
-from dpcore.arrays import Array, Flags, Ints, Ints32, Words
+from dpcore.arrays import Array, Flags, Ints, Words
 from dpcore.compiled import kernel
 from dpcore.cores import in_threads
+from dpcore.data.counting import count_pairs
 from dpcore.data.partition import Partition
 from dpcore.data.queries import Groups, class_groups, group_counts
 from dpcore.data.table import PrivateTable
@@ -27,11 +28,14 @@ from dpcore.domain.conditions import Condition
 from dpcore.domain.cuts import Cuts, cuts_of
 from dpcore.domain.schema import Part, Schema
 from dpcore.models.trees.learning.growth import Grown
+from dpcore.models.trees.released.model import TreeModel
 from dpcore.models.trees.released.splits import Split, split_by_category, split_on
 from dpcore.privacy.sensitivity import Sensitivity
 
 #: Bytes of the counts that are asked for at once.
 _AT_ONCE: Final = 256 * 2**20
+#: Places that are taken down a tree one after another: their codes stay in the cache of a core.
+_NEAR: Final = 2**10
 
 
 @dataclass(frozen=True)
@@ -274,9 +278,23 @@ CELLS = Sensitivity(1, "L1", monotone=True)
 
 def reached(routes: Routes, share: Share | None, partition: Partition) -> Ints:
     """Number of the node that each place reaches; ``routes.ends`` if none, or not in the share."""
-    found = np.empty(partition.rows, dtype=np.int64)
-    _walk(np.asarray(partition.codes), routes.columns, routes.onward, routes.steps, routes.numbers, found)
-    return found if share is None else np.where(share.holds(partition), found, routes.ends)
+    found = walked(np.asarray(partition.codes), routes.columns, routes.onward, routes.steps, routes.numbers)
+    return found if share is None else routes.ends + share.holds(partition) * (found - routes.ends)
+
+
+def stopped_at(model: TreeModel, numbers: Ints, partition: Partition) -> Ints:
+    """Number of the node of a released tree where each place stops: shape (rows,).
+
+    Parameters
+    ----------
+    numbers : array of shape (n_nodes,)
+    """
+    names = model.columns()
+    if not names:
+        return np.full(partition.rows, numbers[0])
+    columns, onward, steps = model.steps(names)
+    positions = np.array([partition.schema.index(name) for name in names])
+    return walked(np.asarray(partition.codes), positions[columns], onward, steps, numbers)
 
 
 def cells_by_node(partition: Partition, target: str, part: Part, ends: Groups, end_count: int) -> Ints:
@@ -285,33 +303,53 @@ def cells_by_node(partition: Partition, target: str, part: Part, ends: Groups, e
     Every place is visited once for each column, wherever it ends: so the time does not depend on
     the records.
     """
-    schema, groups = partition.schema, class_groups(partition, target, part, ends, end_count).astype(np.int32)
+    schema, groups = partition.schema, class_groups(partition, target, part, ends, end_count)
     columns = np.array([place for place, column in enumerate(schema) if column.name != target], dtype=np.int64)
     first = np.cumsum([0, *(len(column.cells) for column in schema if column.name != target)])
     # One more for what is not counted.
-    counts = np.zeros((first[-1], end_count * len(schema.column(target).classes) + 1), dtype=np.int64)
+    width = end_count * len(schema.column(target).classes) + 1
+    counts = np.zeros((first[-1], width), dtype=np.int64)
     codes = np.asarray(partition.codes)
-    in_threads(lambda chosen: _count_cells(codes, columns, first, chosen, groups, counts), len(columns))
+
+    def count(chosen: Ints) -> None:
+        for place in chosen:
+            count_pairs(codes[columns[place]], groups, width, counts[first[place] : first[place + 1]].ravel())
+
+    in_threads(count, len(columns))
     return counts[:, :-1]
 
 
-@kernel
-def _walk(codes: Array, columns: Ints, onward: Ints, steps: int, numbers: Ints, found: Ints) -> None:
-    """Take every place down the tree, in as many steps as it is deep."""
-    for row in range(found.shape[0]):
-        node = np.int64(0)
-        for _ in range(steps):
-            node = onward[node, codes[columns[node], row]]
-        found[row] = numbers[node]
+def walked(codes: Array, columns: Ints, onward: Ints, steps: int, numbers: Ints) -> Ints:
+    """Number of the node where each place ends that is taken down a tree: shape (rows,).
+
+    Parameters
+    ----------
+    codes : array of shape (n_columns, rows), unsigned
+    columns, onward, steps, numbers
+        As of :class:`Routes`.
+    """
+    found = np.empty(codes.shape[1], dtype=np.int64)
+    used, own = np.unique(columns, return_inverse=True)
+    _walk(codes, used, own.astype(np.uint16), onward.astype(np.uint16), steps, numbers, found)
+    return found
 
 
 @kernel
-def _count_cells(codes: Array, columns: Ints, first: Ints, chosen: Ints, groups: Ints32, counts: Ints) -> None:
-    """Count the cells of ``chosen`` columns by group, column by column."""
-    for place in chosen:
-        column, start = columns[place], first[place]
-        for row in range(groups.shape[0]):
-            counts[start + codes[column, row], groups[row]] += 1
+def _walk(codes: Array, used: Ints, columns: Array, onward: Array, steps: int, numbers: Ints, found: Ints) -> None:
+    """Take every place as many steps as the tree is deep.
+
+    The columns ``used`` are read from start to end, whichever of them a place is asked about.
+    """
+    near = np.empty((len(used), _NEAR), dtype=codes.dtype)
+    for start in range(0, len(found), _NEAR):
+        many = min(_NEAR, len(found) - start)
+        for place in range(len(used)):
+            near[place, :many] = codes[used[place], start : start + many]
+        for row in range(many):
+            node = np.uint64(0)
+            for _ in range(steps):
+                node = np.uint64(onward[node, np.uint64(near[np.uint64(columns[node]), row])])
+            found[start + row] = numbers[node]
 
 
 def widest(candidates: list[ColumnCandidates]) -> int:

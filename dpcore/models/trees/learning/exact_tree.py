@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from itertools import pairwise
 from typing import Final
 
 import numpy as np
 
 from dpcore.arrays import Array, Floats, Ints, Words
-from dpcore.data.bits import compress, count_bits
+from dpcore.data.bits import closed_up, count_bits, room_of
 from dpcore.data.partition import Partition
 from dpcore.domain.conditions import Condition
 from dpcore.domain.schema import Part
@@ -128,21 +129,37 @@ class _End:
 
 
 def node_counts(
-    partition: Partition, target: str, part: Part, questions: Sequence[Condition], depth: int, nodes: Sequence[Path]
+    partition: Partition,
+    target: str,
+    part: Part,
+    questions: Sequence[Condition],
+    depth: int,
+    nodes: Sequence[Path],
+    asked: range,
 ) -> tuple[Array, ...]:
-    """Kernel: the four arrays of the :class:`JointCounts` of each node, one after another.
+    """Kernel: the four arrays of the :class:`JointCounts` of each node that is asked for, one after another.
 
     The last literal, the choice not to split, holds for all rows. Rows of a node are closed up,
     with those of the padding that go the same way: so the work of a level of blocks does not
     depend on how the records are spread, nor on how many there are. That of one node does: so
     nothing may tell when a block is drawn, but for the last of its level.
+
+    Parameters
+    ----------
+    nodes : sequence of Path
+        All those of a level.
+    asked : range
+        Positions of some that follow each other.
     """
     literals, classes = _vectors(partition, questions), partition.class_members(target, part)
+    if nodes == [()]:
+        return joint_counts(literals, classes, depth)
+    masks = np.stack([_members(literals, node) for node in nodes])
+    room = room_of(masks)[asked.start : asked.stop + 1]
+    closed = closed_up(np.concatenate([literals, classes]), masks[asked.start : asked.stop], room)
     counts: list[Array] = []
-    for node in nodes:
-        members = _members(literals, node)
-        own = [compress(vectors, members) if node else vectors for vectors in (literals, classes)]
-        counts += joint_counts(own[0], own[1], depth)
+    for first, last in pairwise(room - room[0]):
+        counts += joint_counts(closed[: len(literals)], closed[len(literals) :], depth, slice(first, last))
     return tuple(counts)
 
 
@@ -198,9 +215,9 @@ class _ExactTree:
         size = joint_bytes(len(self._questions) + 1, len(self._run.plan.classes), depth)
         most = max(1, _AT_ONCE // size)
         for start in range(0, len(ends), most):
-            asked = ends[start : start + most]
-            counts = iter(self._run.table.total(node_counts, *self._asked, depth, [end.path for end in asked]))
-            yield from zip(asked, map(JointCounts, counts, counts, counts, counts), strict=True)
+            asked, nodes = range(len(ends))[start : start + most], [end.path for end in ends]
+            counts = iter(self._run.table.total(node_counts, *self._asked, depth, nodes, asked))
+            yield from zip(ends[start : start + most], map(JointCounts, counts, counts, counts, counts), strict=True)
 
     def _draw(self, end: _End, joint: JointCounts, level: int) -> list[_End]:
         """Draw the block of one level for the rows of one node; return where it ends."""

@@ -15,7 +15,7 @@ from dpcore.data.packing import word_count
 from dpcore.data.partition import Partition
 from dpcore.errors import BudgetError, RequestError
 from dpcore.learning.holdout import (
-    cell_codes,
+    chance_groups,
     evaluate_groups,
     expected_rows,
     groups_worth,
@@ -24,7 +24,7 @@ from dpcore.learning.holdout import (
 )
 from dpcore.learning.learner import Asked, Learner, Run
 from dpcore.models.trees.learning.balance import pulled_shares
-from dpcore.models.trees.learning.contingency import NodeData
+from dpcore.models.trees.learning.contingency import NodeData, stopped_at
 from dpcore.models.trees.learning.driver import MAX_NODES, share_of
 from dpcore.models.trees.learning.growth import count_deviation, freeze
 from dpcore.models.trees.learning.methods import adaptive_noise
@@ -123,7 +123,11 @@ def _evaluate(run: Run, model: ForestModel) -> Evaluation:
 
 def _groups(model: ForestModel, partition: Partition) -> Ints:
     """Group of each place by its mean chance."""
-    return model.groups(model.chances_of_codes(cell_codes(partition, model.columns()), partition.rows))
+    total = np.zeros((partition.rows, len(model.classes)))
+    for tree in model.trees:
+        chances = np.array([node.estimates for node in tree.nodes])
+        total += chances[stopped_at(tree, np.arange(len(tree.nodes)), partition)]
+    return chance_groups(total / len(model.trees), model.cuts)
 
 
 def _expect(grown: GrownForest, sharing: Sharing) -> None:

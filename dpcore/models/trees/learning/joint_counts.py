@@ -12,7 +12,7 @@ import numpy as np
 from dpcore.arrays import Ints, Ints32, Words
 from dpcore.compiled import kernel
 from dpcore.cores import in_threads
-from dpcore.data.bits import count_bits, count_both, intersect
+from dpcore.data.bits import count_both, intersect
 
 #: Bytes that the counts behind one block, and what is computed from them, may take.
 MEMORY_LIMIT: Final = 2 * 2**30
@@ -126,7 +126,7 @@ def fits_memory(size: int, classes: int, depth: int) -> bool:
     return max(pairs, triples) <= MEMORY_LIMIT
 
 
-def joint_counts(literals: Words, classes: Words, depth: int) -> JointCounts:
+def joint_counts(literals: Words, classes: Words, depth: int, words: slice = slice(None)) -> JointCounts:
     """Count every conjunction of up to ``depth`` literals per class, on all cores.
 
     Parameters
@@ -136,6 +136,9 @@ def joint_counts(literals: Words, classes: Words, depth: int) -> JointCounts:
         Disjoint bit vectors of the records of each class.
     depth : int
         1 to 3.
+    words : slice
+        Only the records there; all by default. Of parts that follow each other, the time of all together depends on
+        where they end only through what is left of whole vectors of words.
 
     Returns
     -------
@@ -143,16 +146,18 @@ def joint_counts(literals: Words, classes: Words, depth: int) -> JointCounts:
         After O(n_literals^depth / depth! x n_classes x n_words) steps, whatever the bits are.
     """
     size, labels = len(literals), len(classes)
-    ones = count_bits(literals, classes)
+    first, last, _ = words.indices(literals.shape[1])
+    ones = np.zeros((size, labels), dtype=np.int64)
+    _count_single(literals, classes, first, last, ones)
     twos = np.zeros((size if depth > 1 else 0, size, labels), dtype=np.int64)
     threes = np.zeros((triple_count(size) if depth > 2 else 0, labels), dtype=np.int32)
     starts = triple_starts(size if depth > 2 else 0)
     if depth > 1:
-        in_threads(lambda i: _count_joint(literals, classes, i, twos, starts, threes), size)
+        in_threads(lambda i: _count_joint(literals, classes, first, last, i, twos, starts, threes), size)
         above = np.triu_indices(size, 1)
         twos[above[1], above[0]] = twos[above]
         twos[np.arange(size), np.arange(size)] = ones
-    none = np.bitwise_count(classes).sum(axis=1).astype(np.int64)
+    none = np.bitwise_count(classes[:, first:last]).sum(axis=1).astype(np.int64)
     return JointCounts(none, ones, twos, threes)
 
 
@@ -167,19 +172,32 @@ def triple_starts(size: int) -> Ints:
 
 
 @kernel
+def _count_single(literals: Words, classes: Words, first: int, last: int, ones: Ints) -> None:
+    for i in range(literals.shape[0]):
+        for c in range(classes.shape[0]):
+            ones[i, c] = count_both(literals[i, first:last], classes[c, first:last])
+
+
+@kernel
 def _count_joint(
     literals: Words,
     classes: Words,
+    first: int,
+    last: int,
     firsts: Ints,
     twos: Ints,
     starts: Ints,
     threes: Ints32,
 ) -> None:
-    """Count the pairs and triples whose lowest literal is one of ``firsts``, tile by tile."""
-    size, words = literals.shape
+    """Count the pairs and triples whose lowest literal is one of ``firsts``, tile by tile.
+
+    An end of the words makes two parts of a tile, be one of them empty: so all parts of some words have as many,
+    wherever they end.
+    """
+    size = literals.shape[0]
     room = np.empty(_TILE, dtype=np.uint64)
-    for start in range(0, words, _TILE):
-        stop = min(start + _TILE, words)
+    for tile in range(first // _TILE, last // _TILE + 1):
+        start, stop = max(first, tile * _TILE), min(last, (tile + 1) * _TILE)
         both = room[: stop - start]
         for i in firsts:
             for j in range(i + 1, size):

@@ -8,8 +8,9 @@ import numpy as np
 
 from dpcore.arrays import Ints
 from dpcore.data.partition import Partition
-from dpcore.learning.holdout import cell_codes, evaluate_groups, with_evaluation
+from dpcore.learning.holdout import evaluate_groups, with_evaluation
 from dpcore.learning.learner import Asked, Learner, Run
+from dpcore.models.trees.learning.contingency import stopped_at
 from dpcore.models.trees.learning.growth import freeze
 from dpcore.models.trees.learning.methods import METHODS
 from dpcore.models.trees.learning.workload import GROWING, tree_workload
@@ -56,5 +57,4 @@ def _evaluate(run: Run, model: TreeModel) -> Evaluation:
 
 def _places_of_finals(model: TreeModel, partition: Partition) -> Ints:
     """Place, among the nodes where records stop, of the one where each does."""
-    reached = model.apply_codes(cell_codes(partition, model.columns()), partition.rows)
-    return np.searchsorted(model.finals, reached)
+    return stopped_at(model, np.searchsorted(model.finals, np.arange(len(model.nodes))), partition)

@@ -163,14 +163,14 @@ class TreeModel(FrozenModel):
         if not names:
             return place
         cells = np.stack([codes[name] for name in names])
-        column, onward = self._steps(names)
+        column, onward, deepest = self.steps(names)
         row = np.arange(rows)
-        for _ in range(max(self.depth(position) for position in self.finals)):
+        for _ in range(deepest):
             place = onward[place, cells[column[place], row]]
         return place
 
-    def _steps(self, names: tuple[str, ...]) -> tuple[Ints, Ints]:
-        """Column looked at in each node, and the node that each of its cells leads to."""
+    def steps(self, names: tuple[str, ...]) -> tuple[Ints, Ints, int]:
+        """Column looked at in each node, by its place in ``names``; where each of its cells leads; most steps."""
         inner = {position for final in self.finals for position in self.path(final)[:-1]}
         splits = {place: own for place in inner if (own := self.nodes[place].split) is not None}
         widest = max(len(split.branches) for split in splits.values())
@@ -180,7 +180,7 @@ class TreeModel(FrozenModel):
             column[position] = names.index(split.column)
             children = np.asarray(self.nodes[position].children)
             onward[position, : len(split.branches)] = children[list(split.branches)]
-        return column, onward
+        return column, onward, max(self.depth(position) for position in self.finals)
 
     def count_records(self, frame: pd.DataFrame, schema: Schema, target: str) -> tuple[tuple[int, ...], ...]:
         """Exact records per node and class, without noise. For public records only."""

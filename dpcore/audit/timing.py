@@ -1,0 +1,250 @@
+"""Whether the time of a run tells of its records: all outputs forced, other records, CPU time compared.
+
+A run on one table is written down. It is then repeated on other tables of the same schema, forced to the same
+outputs, so that only the records differ. What a step takes may not. What this covers: ``docs/privacy/time.md``.
+"""
+
+from __future__ import annotations
+
+import gc
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from dpcore.arrays import Floats
+from dpcore.audit.replay.methods import METHODS, ReplayMethod
+from dpcore.audit.replay.tables import Rows, random_rows, random_schema
+from dpcore.audit.replay.tape import Forced, Recording, RunEvent, Tape
+from dpcore.data.executors import LocalExecutor
+from dpcore.data.partition import Partition
+from dpcore.data.table import PrivateTable
+from dpcore.domain.schema import Schema
+from dpcore.domain.unfinished import Unfinished
+from dpcore.errors import BudgetError, RequestError
+from dpcore.learning.facts import learn_categories, learn_cuts
+from dpcore.learning.learner import Run
+from dpcore.models.registry import get_learner
+from dpcore.privacy.filters import PrivacyFilter
+from dpcore.privacy.randomness import public_generator
+from dpcore.released.learning_plan import plan_learning
+from dpcore.released.plan import RunPlan
+
+#: Places of the tables, and the tables that are compared: records in each, as a share of the places.
+ROWS: Final = 100_000
+TABLES: Final = {"empty": 0.0, "half": 0.5, "full": 1.0, "alike": 1.0}
+#: The longest time of a step, as a multiple of the shortest, that is not said to differ.
+MOST: Final = 1.05
+#: Seconds below which the time of a step is too short to be compared.
+SHORTEST: Final = 2e-3
+#: How often each table is run at least, and at most if times still seem to differ.
+_LEAST_RUNS, _MOST_RUNS = 7, 60
+#: Epsilons to try in turn: a method composes only if that is cheaper.
+_EPSILONS: Final = (Decimal(10), Decimal(1), Decimal("0.1"))
+_TRIES: Final = 200
+_LAST: Final = "end of the run"
+
+
+@dataclass(frozen=True)
+class StepTime:
+    """CPU time of one step of a run on several tables.
+
+    Attributes
+    ----------
+    family, method, step : str
+    parts : int
+        Reports of the step.
+    seconds : mapping of str to float
+        Of all its parts together, by the name of the table.
+    ratio : float or None
+        Longest time, as a multiple of the shortest, of that part for which it is largest; parts that are too short
+        are taken together. ``None`` if these are too short as well.
+    """
+
+    family: str
+    method: str
+    step: str
+    parts: int
+    seconds: Mapping[str, float]
+    ratio: float | None
+
+    @property
+    def differs(self) -> bool:
+        """Whether the time tells of the records."""
+        return self.ratio is not None and self.ratio > MOST
+
+
+#: Carries a run out on a table, with its outputs from a tape.
+_Program = Callable[[PrivateTable, Tape], object]
+
+
+def compare_all(family: str = "", seed: int = 0, rows: int = ROWS) -> Iterator[StepTime]:
+    """Every step of every method, and of the learning of facts.
+
+    Parameters
+    ----------
+    family : str
+        Name of one learner, or "facts"; empty for all.
+    """
+    for method in METHODS:
+        if family in ("", method.family):
+            yield from compare_method(method, seed, rows)
+    for name in FACTS if family in ("", "facts") else ():
+        yield from compare_facts(name, seed, rows)
+
+
+def compare_method(method: ReplayMethod, seed: int = 0, rows: int = ROWS) -> list[StepTime]:
+    """Every step of a method, with the longest of the runs that replays draw from."""
+    rng = public_generator(len(METHODS) * seed + METHODS.index(method))
+    plan, learner = _plan(rng, method, rows), get_learner(method.family)
+
+    def program(table: PrivateTable, tape: Tape) -> object:
+        return learner.run(Run(table, plan, tape, tape.tick))
+
+    drawn = _drawn(rng, plan.schema)
+    tables = {name: own.table(plan.schema) for name, own in drawn.items()}
+    return [StepTime(method.family, method.name, *own) for own in _compare(program, tables, seed)]
+
+
+def _plan(rng: np.random.Generator, method: ReplayMethod, rows: int) -> RunPlan:
+    learner = get_learner(method.family)
+    chosen = {name: _longest(values) for name, values in method.choices.items()}
+    for epsilon in _EPSILONS * _TRIES:
+        schema = random_schema(rng, method.shape).model_copy(update={"max_rows": rows})
+        target = schema.targets[0] if schema.targets else ""
+        try:
+            plan = learner.plan(schema, target, epsilon, chosen, Decimal(method.delta))
+        except (RequestError, BudgetError):
+            continue
+        if (plan.composed or method.delta == "0") and (schema.holdout_percent or "evaluate" not in chosen):
+            return plan
+    raise AssertionError(f"no random schema suits {method.name}")
+
+
+def _longest(values: tuple[Any, ...]) -> Any:
+    """The value of a parameter that makes most work."""
+    if all(isinstance(value, tuple) for value in values):
+        return max(values, key=lambda value: (len(value), str(value)))
+    whole = all(isinstance(value, int) and not isinstance(value, bool) for value in values)
+    return max(values) if whole else values[0]
+
+
+def _drawn(rng: np.random.Generator, schema: Schema) -> dict[str, Rows]:
+    return {
+        name: random_rows(rng, schema, int(share * schema.max_rows), alike=name == "alike")
+        for name, share in TABLES.items()
+    }
+
+
+#: What is learned of a column, by what it is called.
+FACTS: Final = ("cut points and bounds", "categories")
+_NAMES: Final = 1000
+
+
+def compare_facts(name: str, seed: int = 0, rows: int = ROWS) -> list[StepTime]:
+    """The learning of cut points and bounds, or of categories."""
+    numbers = name == FACTS[0]
+    column = (
+        {"name": "x", "type": "real", "lower": 0, "upper": 1000, "learn": {"bounds": True}}
+        if numbers
+        else {"name": "x", "type": "categorical", "learn": True}
+    )
+    wanted = Unfinished.from_mapping({"name": "facts", "max_rows": rows, "columns": [column]})
+    plan = plan_learning(wanted, Decimal(1), PrivacyFilter(Decimal(5), Decimal("1e-6")))
+    ((wish),) = plan.wishes.values()
+    kind = {"type": "real", "upper": 1000} if numbers else {"type": "integer", "upper": _NAMES}
+    schema = Schema.from_mapping(
+        {"name": "facts", "max_rows": rows, "columns": [{"name": "x", "lower": 0, "bins": 1, **kind}]}
+    )
+    names = [f"name {number}" for number in range(_NAMES)]
+
+    def program(table: PrivateTable, tape: Tape) -> object:
+        if numbers:
+            return learn_cuts(table, 0, schema.columns[0], wish, plan, tape)
+        return learn_categories(table, 0, names, wish, plan, tape)
+
+    drawn = _drawn(public_generator(seed), schema)
+    tables = {name: own.table(schema) for name, own in drawn.items()}
+    return [StepTime("facts", name, "learning", *own[1:]) for own in _compare(program, tables, seed)]
+
+
+_Found = tuple[str, int, Mapping[str, float], float | None]
+
+
+def _compare(program: _Program, built: Mapping[str, PrivateTable], seed: int) -> list[_Found]:
+    with tempfile.TemporaryDirectory() as folder:
+        tables = {name: _stored(table, Path(folder) / name) for name, table in built.items()}
+        recorded = Recording(seed)
+        program(_fresh(tables["half"]), recorded)
+        found = {name: list[Floats]() for name in tables}
+        judged: list[_Found] = []
+        for run in range(_MOST_RUNS):
+            for name in [*tables][run % len(tables) :] + [*tables][: run % len(tables)]:
+                steps, times = _timed(program, _fresh(tables[name]), recorded.events)
+                found[name].append(times)
+            if run + 1 >= _LEAST_RUNS:
+                judged = _judged(steps, {name: np.min(times, axis=0) for name, times in found.items()})
+                if not any(ratio is not None and ratio > MOST for *_, ratio in judged):
+                    break
+    return judged
+
+
+def _stored(table: PrivateTable, folder: Path) -> PrivateTable:
+    """The table as a worker opens it: an array that was never written to would be read faster."""
+    folder.mkdir()
+    table.save(folder)
+    return PrivateTable.open(folder)
+
+
+def _fresh(table: PrivateTable) -> PrivateTable:
+    """The same table, of which nothing has been worked out yet."""
+    partitions = [Partition(table.schema, own.arrays, own.place) for own in table.partitions]
+    return PrivateTable(table.schema, partitions, LocalExecutor(1))
+
+
+class _Clock(Forced):
+    """A forced run that notes when its reports come."""
+
+    def __init__(self, recorded: Sequence[RunEvent]) -> None:
+        super().__init__(recorded)
+        self.times = list[float]()
+
+    def tick(self, step: str, done: int, total: int) -> None:
+        """Note a tick of progress, and its time."""
+        super().tick(step, done, total)
+        self.times.append(time.process_time())
+
+
+def _timed(program: _Program, table: PrivateTable, recorded: Sequence[RunEvent]) -> tuple[list[str], Floats]:
+    """Steps, and the CPU time of each, from one report to the next."""
+    clock = _Clock(recorded)
+    gc.collect()
+    gc.disable()
+    try:
+        start = time.process_time()
+        program(table, clock)
+        end = time.process_time()
+    finally:
+        gc.enable()
+    clock.finish()
+    steps = [str(event.what[1]) for event in clock.events if event.what[0] == "progress"]
+    return [*steps, _LAST], np.diff([start, *clock.times, end])
+
+
+def _judged(steps: Sequence[str], times: Mapping[str, Floats]) -> list[_Found]:
+    every = np.stack(list(times.values()))
+    found: list[_Found] = []
+    for step in dict.fromkeys(steps):
+        own = every[:, [place for place, other in enumerate(steps) if other == step]]
+        long = own.max(axis=0) >= SHORTEST
+        rest = own[:, ~long].sum(axis=1)
+        judged = [*own[:, long].T, *([rest] if rest.max() >= SHORTEST else [])]
+        ratios = [float(each.max() / each.min()) for each in judged]
+        seconds = dict(zip(times, own.sum(axis=1).tolist(), strict=True))
+        found.append((step, own.shape[1], seconds, max(ratios, default=None)))
+    return found
