@@ -19,7 +19,7 @@ import numpy as np
 
 from dpcore.arrays import Floats
 from dpcore.audit.replay.methods import METHODS, ReplayMethod
-from dpcore.audit.replay.tables import Rows, random_rows, random_schema
+from dpcore.audit.replay.tables import random_rows, random_schema
 from dpcore.audit.replay.tape import Forced, Recording, RunEvent, Tape
 from dpcore.data.executors import LocalExecutor
 from dpcore.data.partition import Partition
@@ -43,10 +43,12 @@ MOST: Final = 1.05
 #: Seconds below which the time of a step is too short to be compared.
 SHORTEST: Final = 2e-3
 #: How often each table is run at least, and at most if times still seem to differ.
-_LEAST_RUNS, _MOST_RUNS = 7, 60
+_LEAST_RUNS, _MOST_RUNS = 7, 100
 #: Epsilons to try in turn: a method composes only if that is cheaper.
 _EPSILONS: Final = (Decimal(10), Decimal(1), Decimal("0.1"))
 _TRIES: Final = 200
+#: What replays keep short.
+_LONGER: Final = {"pool_size": 4000, "mcmc_steps": 400, "steps": 200}
 _LAST: Final = "end of the run"
 
 
@@ -101,19 +103,20 @@ def compare_all(family: str = "", seed: int = 0, rows: int = ROWS) -> Iterator[S
 def compare_method(method: ReplayMethod, seed: int = 0, rows: int = ROWS) -> list[StepTime]:
     """Every step of a method, with the longest of the runs that replays draw from."""
     rng = public_generator(len(METHODS) * seed + METHODS.index(method))
-    plan, learner = _plan(rng, method, rows), get_learner(method.family)
+    plan, learner = longest_plan(rng, method, rows, _LONGER), get_learner(method.family)
 
     def program(table: PrivateTable, tape: Tape) -> object:
         return learner.run(Run(table, plan, tape, tape.tick))
 
-    drawn = _drawn(rng, plan.schema)
-    tables = {name: own.table(plan.schema) for name, own in drawn.items()}
-    return [StepTime(method.family, method.name, *own) for own in _compare(program, tables, seed)]
+    return [StepTime(method.family, method.name, *own) for own in _compare(program, tables_of(rng, plan.schema), seed)]
 
 
-def _plan(rng: np.random.Generator, method: ReplayMethod, rows: int) -> RunPlan:
+def longest_plan(
+    rng: np.random.Generator, method: ReplayMethod, rows: int, longer: Mapping[str, int] | None = None
+) -> RunPlan:
+    """A plan of a random schema with the values, of those that replays draw from, that make most work."""
     learner = get_learner(method.family)
-    chosen = {name: _longest(values) for name, values in method.choices.items()}
+    chosen = {name: (longer or {}).get(name, _longest(values)) for name, values in method.choices.items()}
     for epsilon in _EPSILONS * _TRIES:
         schema = random_schema(rng, method.shape).model_copy(update={"max_rows": rows})
         target = schema.targets[0] if schema.targets else ""
@@ -134,9 +137,10 @@ def _longest(values: tuple[Any, ...]) -> Any:
     return max(values) if whole else values[0]
 
 
-def _drawn(rng: np.random.Generator, schema: Schema) -> dict[str, Rows]:
+def tables_of(rng: np.random.Generator, schema: Schema) -> dict[str, PrivateTable]:
+    """The tables that are compared."""
     return {
-        name: random_rows(rng, schema, int(share * schema.max_rows), alike=name == "alike")
+        name: random_rows(rng, schema, int(share * schema.max_rows), alike=name == "alike").table(schema)
         for name, share in TABLES.items()
     }
 
@@ -168,8 +172,7 @@ def compare_facts(name: str, seed: int = 0, rows: int = ROWS) -> list[StepTime]:
             return learn_cuts(table, 0, schema.columns[0], wish, plan, tape)
         return learn_categories(table, 0, names, wish, plan, tape)
 
-    drawn = _drawn(public_generator(seed), schema)
-    tables = {name: own.table(schema) for name, own in drawn.items()}
+    tables = tables_of(public_generator(seed), schema)
     return [StepTime("facts", name, "learning", *own[1:]) for own in _compare(program, tables, seed)]
 
 

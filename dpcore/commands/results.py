@@ -185,14 +185,20 @@ def audit(
     replay: Annotated[bool, typer.Option("--replay", help="Replay whole runs on neighbouring tables instead.")] = False,
     configurations: Annotated[int, typer.Option(min=1, help="With --replay: random runs, over all methods.")] = 1000,
     seed: Annotated[int, typer.Option(min=0, help="With --replay: which random runs.")] = 0,
-    family: Annotated[str, typer.Option(metavar="NAME", help="With --replay: one algorithm only.")] = "",
+    family: Annotated[str, typer.Option(metavar="NAME", help="With --replay or --time: one algorithm only.")] = "",
     attacks: Annotated[
         bool, typer.Option("--attacks", help="Attack a whole installation, in a temporary home, instead.")
+    ] = False,
+    timing: Annotated[
+        bool, typer.Option("--time", help="Compare the CPU time of every step on different tables instead.")
     ] = False,
 ) -> None:
     """Attack the mechanisms on this machine, and broken versions of them that must be caught."""
     if attacks:
         _attack()
+        return
+    if timing:
+        _time(family)
         return
     if replay:
         _replay(configurations, seed, family)
@@ -218,6 +224,19 @@ def _attack() -> None:
     typer.echo(text_table(["attack", "tried", "seen", "the attack"], rows))
     if any(one.succeeded for one in results):
         raise RunFailedError("an attack succeeded.")
+
+
+def _time(family: str) -> None:
+    """Real runs on different tables, outputs forced: the CPU time of every step, as a table in Markdown."""
+    from dpcore.audit.timing import compare_all
+    from dpcore.commands.text import timing_text
+
+    results = list(compare_all(family.replace("-", "_")))
+    if not results:
+        raise RequestError(f"There is no algorithm '{family}'.")
+    typer.echo(timing_text(results))
+    if any(result.differs for result in results):
+        raise RunFailedError("the time of a step tells of the records.")
 
 
 def _replay(configurations: int, seed: int, family: str) -> None:

@@ -24,6 +24,7 @@ from dpcore.workspace.requests import Quote
 if TYPE_CHECKING:
     from dpcore.audit.replay.run import Summary
     from dpcore.audit.suite import AuditResult
+    from dpcore.audit.timing import StepTime
 
 
 def release_text(release: Release) -> str:
@@ -147,3 +148,27 @@ def replay_text(results: Sequence[Summary]) -> str:
     head = ["family", "method", "replays", "share of epsilon", "of people set aside", "violations"]
     broken = [f"{own.method.name}, {text}" for own in results for text in own.violations]
     return "\n".join([text_table(head, rows), *broken])
+
+
+def timing_text(results: Sequence[StepTime]) -> str:
+    """For each step of a family the CPU time, and how much it differs between tables: a table in Markdown."""
+    steps = dict.fromkeys((result.family, result.step) for result in results)
+    rows = [["Family", "Step", "Methods", "CPU, ms", "Longest / shortest", "Too short"], ["---"] * 6]
+    for family, step in steps:
+        own = [result for result in results if (result.family, result.step) == (family, step)]
+        times = [1000 * max(result.seconds.values()) for result in own]
+        ratios = [result.ratio for result in own if result.ratio is not None]
+        rows.append(
+            [
+                family,
+                step,
+                str(len(own)),
+                f"{min(times):.1f} to {max(times):.1f}",
+                f"{max(ratios):.3f}" if ratios else "",
+                str(len(own) - len(ratios)),
+            ]
+        )
+    differing = [
+        f"{result.family}, {result.method}, {result.step}: {result.ratio:.3f}" for result in results if result.differs
+    ]
+    return "\n".join(["| " + " | ".join(row) + " |" for row in rows] + differing)

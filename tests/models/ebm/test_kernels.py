@@ -16,7 +16,6 @@ from dpcore.models.ebm.learning.kernels import (
     add_up,
     add_up_pair,
     clipped_residuals,
-    count,
     logistic_residuals,
     move,
     softmax_residuals,
@@ -27,6 +26,7 @@ from dpcore.models.ebm.learning.queries import (
     pair_sensitivity,
     residual_sensitivity,
 )
+from dpcore.models.ebm.learning.records import counted
 from tests.oracles import ebm_oracle as oracle
 
 CELLS, REPLICATES = 5, 2
@@ -106,9 +106,7 @@ def test_sums_and_scores_agree_with_the_oracle(width):
 
 def test_records_are_counted_by_their_codes():
     labels, _, codes = make("binary", 1, 300, 3)
-    counts = np.zeros(CELLS, dtype=np.int64)
-    count(labels, codes, counts)
-    assert counts.tolist() == oracle.counts(codes, labels, CELLS)
+    assert counted(labels, codes, CELLS).tolist() == oracle.counts(codes, labels, CELLS)
 
 
 @pytest.mark.parametrize(

@@ -27,6 +27,7 @@ from dpcore.data.table import PrivateTable
 from dpcore.models.redescriptions.learning.queries import AGREEMENT
 from dpcore.models.redescriptions.learning.views import Sets
 from dpcore.models.trees.learning.lookahead import ExactWeight, float_error
+from dpcore.models.trees.learning.pair_values import weighed
 from dpcore.privacy.mechanisms import weighted_index
 from dpcore.privacy.randomness import RandomSource, uniforms
 
@@ -203,7 +204,7 @@ def _fold(
             best = max(best, np.int64(utilities[row, column]))
         total = 0.0
         for column in columns:
-            total += math.exp(weight * (utilities[row, column] - best))
+            total += weighed(weight * (utilities[row, column] - best))
         bests[place], rests[place] = best, math.log(total)
 
 

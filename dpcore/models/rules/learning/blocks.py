@@ -34,7 +34,7 @@ from dpcore.models.rules.learning.prior import ListPrior
 from dpcore.models.trees.learning.balance import expected_shares
 from dpcore.models.trees.learning.joint_counts import joint_counts
 from dpcore.models.trees.learning.lookahead import ExactWeight, float_error
-from dpcore.models.trees.learning.pair_values import LEAF_UTILITIES, leaf_value
+from dpcore.models.trees.learning.pair_values import LEAF_UTILITIES, leaf_value, weighed
 from dpcore.privacy.budgets import EPSILON_STEP
 from dpcore.privacy.mechanisms import GeometricMechanism, weighted_index
 from dpcore.privacy.randomness import RandomSource
@@ -296,5 +296,5 @@ def _fill_firsts(
                 top = max(top, each[j])
         for j in range(size + 1):
             if (j == size or may[i, j]) and logs[j] > -np.inf:
-                total += math.exp(weight * (each[j] - top) + logs[j])
+                total += weighed(weight * (each[j] - top) + logs[j])
         bests[i], rests[i] = top, math.log(total) if total > 0 else -np.inf

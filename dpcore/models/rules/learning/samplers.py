@@ -122,7 +122,7 @@ def captures_of_lists(
 def captures_of_list(
     partition: Partition, target: str, part: Part, antecedents: Antecedents, lists: Ints16, lengths: Ints
 ) -> Ints:
-    """The same for one list. Places beyond are filled with a rule that captures nothing.
+    """The same for one list. Beyond it, rules are asked of nobody.
 
     The work of a step must not tell how long the chain's present list is.
     """
@@ -287,13 +287,11 @@ def _shared(lists: Ints16, lengths: Ints, i: int) -> int:
 @kernel
 def _capture_list(antecedents: Words, classes: Words, state: Ints16, length: int, counts: Ints) -> None:
     remaining = np.empty((2, classes.shape[1]), np.uint64)
-    nothing = np.zeros(classes.shape[1], np.uint64)
+    nobody = np.zeros((2, classes.shape[1]), np.uint64)
     beyond = np.zeros(classes.shape[0], np.int64)
     _union(classes, remaining[0])
-    for j in range(len(state)):
-        before, after = remaining[j % 2], remaining[(j + 1) % 2]
-        if j < length:
-            capture_rule(antecedents[state[j]], classes, before, after, counts[j])
-        else:
-            capture_rule(nothing, classes, before, after, beyond)
-    remaining_classes(remaining[len(state) % 2], classes, counts[length])
+    for j in range(length):
+        capture_rule(antecedents[state[j]], classes, remaining[j % 2], remaining[(j + 1) % 2], counts[j])
+    for j in range(length, len(state)):
+        capture_rule(antecedents[j % len(antecedents)], classes, nobody[0], nobody[1], beyond)
+    remaining_classes(remaining[length % 2], classes, counts[length])

@@ -31,7 +31,7 @@ from dpcore.arrays import Floats, Ints
 from dpcore.cores import in_threads
 from dpcore.errors import BudgetError
 from dpcore.models.trees.learning.joint_counts import JointCounts, Path, triple_starts
-from dpcore.models.trees.learning.pair_values import GRID, LEAF_UTILITIES, LeafUtility, fill_pairs
+from dpcore.models.trees.learning.pair_values import GRID, LEAF_UTILITIES, LEAST_EXPONENT, LeafUtility, fill_pairs
 from dpcore.privacy.losses import selection_rho
 from dpcore.privacy.mechanisms import weighted_index
 from dpcore.privacy.randomness import RandomSource
@@ -207,6 +207,11 @@ def _path_to(place: int, splits: list[int]) -> Path:
     return tuple(reversed(steps))
 
 
+def _weighed(exponents: Floats) -> Floats:
+    """Exp of numbers that are not positive, as :func:`~dpcore.models.trees.learning.pair_values.weighed`."""
+    return np.asarray(np.exp(np.maximum(exponents, LEAST_EXPONENT)))
+
+
 class _Problem:
     """Values of all nodes of all blocks over one set of records."""
 
@@ -253,13 +258,13 @@ class _Problem:
         best = values.max(axis=-1)
         if LEAF_UTILITIES[self._kind] == "correct":
             return best, np.zeros(best.shape)
-        return best, np.log(np.exp(self._weight * (values - best[..., None])).mean(axis=-1))
+        return best, np.log(_weighed(self._weight * (values - best[..., None])).mean(axis=-1))
 
     def _fold(self, values: tuple[Ints, Floats]) -> tuple[Ints, Floats]:
         """Sum over splits, along the last axis."""
         bests, rests = values
         best = bests.max(axis=-1)
-        terms = np.exp(self._weight * (bests - best[..., None]) + rests)
+        terms = _weighed(self._weight * (bests - best[..., None]) + rests)
         return best, np.log(terms.sum(axis=-1))
 
     def _single_values(self) -> tuple[Ints, Floats]:

@@ -19,6 +19,18 @@ LEAF_UTILITIES: Final = ("labelled", "correct", "purity")
 GRID: Final = 256
 
 
+#: Exponents are kept between these, where exp takes as long for all. The ends change no sum of weights: beside the
+#: largest of them, exp of the least is nothing, and exp of the largest is 1.
+LEAST_EXPONENT: Final = -500.0
+_LARGEST_EXPONENT: Final = -(2.0**-54)
+
+
+@kernel
+def weighed(exponent: float) -> float:
+    """Exp of a number that is not positive."""
+    return math.exp(min(max(exponent, LEAST_EXPONENT), _LARGEST_EXPONENT))
+
+
 @kernel
 def leaf_value(counts: Ints, worth: Ints, kind: int, weight: float) -> tuple[np.int64, float]:
     """Value of a leaf; ``kind`` is the position of its utility in :data:`LEAF_UTILITIES`.
@@ -39,7 +51,7 @@ def leaf_value(counts: Ints, worth: Ints, kind: int, weight: float) -> tuple[np.
         return best, 0.0
     total = 0.0
     for c in range(counts.shape[0]):
-        total += math.exp(weight * (worth[c] * counts[c] - best))
+        total += weighed(weight * (worth[c] * counts[c] - best))
     return best, math.log(total / counts.shape[0])
 
 
@@ -89,7 +101,7 @@ def fill_pairs(
                 top = split_bests[s].max()
                 total = 0.0
                 for k in range(size):
-                    total += math.exp(weight * (split_bests[s, k] - top) + split_rests[s, k])
+                    total += weighed(weight * (split_bests[s, k] - top) + split_rests[s, k])
                 bests[i, j, s // 2, s % 2] = bests[j, i, s % 2, s // 2] = top
                 rests[i, j, s // 2, s % 2] = rests[j, i, s % 2, s // 2] = math.log(total)
 
