@@ -11,7 +11,8 @@ from dpcore.arrays import Ints, Words
 from dpcore.data.bits import count_bits
 from dpcore.domain.columns import View
 from dpcore.models.redescriptions.learning.queries import purities, tree_leaves
-from dpcore.models.redescriptions.learning.views import Sides, opposite, view_conditions
+from dpcore.models.redescriptions.learning.views import Sides, opposite
+from dpcore.models.redescriptions.released.derived import view_conditions
 from dpcore.models.redescriptions.released.model import RedescriptionModel
 from dpcore.models.redescriptions.released.tree_pair import Tree, TreePair
 

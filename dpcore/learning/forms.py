@@ -9,7 +9,7 @@ from decimal import ROUND_FLOOR, Decimal
 
 from dpcore.errors import BudgetError
 from dpcore.learning.learner import Asked
-from dpcore.privacy.budgets import BudgetSplit, exact_amount
+from dpcore.privacy.budgets import BudgetSplit
 from dpcore.privacy.filters import PrivacyFilter, smallest_epsilon
 from dpcore.privacy.losses import (
     NOTHING,
@@ -18,7 +18,7 @@ from dpcore.privacy.losses import (
     pure_rho,
     selection_epsilon,
 )
-from dpcore.released.plan import Composed, RunPlan
+from dpcore.released.plan import Composed, RunPlan, composed_words
 
 _NEEDS_DELTA = (
     "This method needs a delta, and only pure runs are taken here: choose another method, or ask "
@@ -142,7 +142,7 @@ def composed_form(asked: Asked, pure: RunPlan, select: Callable[[str, Decimal], 
         definition="approximate",
         delta=asked.delta,
         parallel=dict.fromkeys(pure.parallel, aside),
-        composition=f"zero-concentrated DP: the parts are shares of rho = {exact_amount(rho)}",
+        composition=composed_words(rho),
         rho=rho,
         composed=Composed(selections, counts),
         asked=asked.epsilon,

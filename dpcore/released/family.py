@@ -30,6 +30,9 @@ class ReleasedFamily:
         Pydantic model of what a run releases, with ``count_margin`` and ``evaluation``.
     text : callable
         (release, model) writes a released model as plain text for a terminal.
+    rebuilt : callable
+        (release, model) computes again what of a model follows from its conditions and noisy counts, the schema, the
+        parameters and the certificate (:mod:`dpcore.released.derived`); it raises an error where these do not fit.
     lead : str
         What it does, in one sentence or two.
     evidence : type
@@ -59,6 +62,7 @@ class ReleasedFamily:
     parameters: type[BaseModel]
     model: type[BaseModel]
     text: Callable[[Release, Any], str]
+    rebuilt: Callable[[Release, Any], Any]
     lead: str = ""
     evidence: type[Evidence] = Evidence
     methods: Mapping[str, str] = field(default_factory=dict)

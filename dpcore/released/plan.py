@@ -19,6 +19,7 @@ from dpcore.privacy.budgets import (
     BudgetSplit,
     Definition,
     at_delta,
+    exact_amount,
     float_below,
     format_epsilon,
     gaussian_tail,
@@ -254,6 +255,17 @@ class RunPlan:
     def count_margin(self, confidence: float = 0.95) -> int:
         """Noise on the count that matters most stays within plus or minus this."""
         return self.count_noise[0].margin(confidence)
+
+
+def composed_words(rho: Decimal) -> str:
+    """How the parts of a run compose that adds up their rho."""
+    return f"zero-concentrated DP: the parts are shares of rho = {exact_amount(rho)}"
+
+
+def gaussian_words(mu: float | str, unit: str) -> str:
+    """The same of a run that divides mu squared, of one row or person."""
+    told = mu if isinstance(mu, str) else f"{mu:.4g}"
+    return f"Gaussian DP: the parts are shares of mu squared, mu = {told} per {unit}"
 
 
 def protected_unit(schema: Schema) -> str:

@@ -198,7 +198,7 @@ def make_release(
         epsilon=plan.epsilon,
         delta=plan.delta,
         rho=plan.loss.rho if stated else None,
-        privacy_unit=_with_article(protected_unit(plan.schema)),
+        privacy_unit=unit_words(plan.schema),
         max_rows_per_person=unit.max_rows_per_person,
         max_rows=plan.schema.max_rows,
         budget_split=dict(plan.split.parts),
@@ -255,5 +255,7 @@ def _marked(content: dict[str, Any]) -> dict[str, Any]:
     return content | {"domain": after.model_dump(mode="json"), "certificate": card}
 
 
-def _with_article(words: str) -> str:
+def unit_words(schema: Schema) -> str:
+    """Who or what is protected, as certificates say it."""
+    words = protected_unit(schema)
     return f"{'an' if words[:1].lower() in 'aeiou' else 'a'} {words}"

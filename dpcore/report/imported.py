@@ -18,8 +18,10 @@ from typing import Any, Final, NoReturn
 from dpcore.errors import FrostglassError, RequestError
 from dpcore.privacy.budgets import EPSILON_LIMIT
 from dpcore.privacy.losses import RHO_LIMIT
+from dpcore.released.derived import agree
 from dpcore.released.family import ReleasedFamily
-from dpcore.released.release import Certificate, Release
+from dpcore.released.parameters import chosen_cuts
+from dpcore.released.release import Certificate, Release, unit_words
 
 #: What the process may take, as public as the size of the file.
 _SECONDS: Final = 60
@@ -111,21 +113,20 @@ def _fault(release: Release) -> str:
     fits = (
         is_coherent(card)
         and card.max_rows == domain.max_rows
+        and card.neighboring_relation == Certificate.model_fields["neighboring_relation"].default
+        and card.privacy_unit == unit_words(domain)
         and card.max_rows_per_person == domain.privacy_unit.max_rows_per_person
         and card.cuts_from == release.parameters.get("cuts_from", "")
         and len(release.dataset_name) <= _LONGEST_NAME
         and len(release.dataset_id) <= _LONGEST_NAME
-        and _are_parameters(family, release.parameters)
+        and _are_parameters(family, release)
         and _is_modest(release.model_dump(mode="json", exclude={"domain", "model"}))
         and family.targeted == bool(release.target)
         and (not release.target or release.target in {column.name for column in domain})
     )
-    classes = getattr(model, "classes", None)
-    if fits and release.target and classes:
-        fits = tuple(classes) == tuple(domain.column(release.target).classes)
-    if not fits:
-        return "itself"
     try:
+        if not fits or not _follows(family, release, model):
+            return "itself"
         _show(release, model)
     except (MemoryError, RecursionError):
         return "limits"
@@ -134,13 +135,27 @@ def _fault(release: Release) -> str:
     return _GOOD
 
 
-def _are_parameters(family: ReleasedFamily, given: dict[str, Any]) -> bool:
-    """Whether a run of this family could have been asked for so."""
+def _follows(family: ReleasedFamily, release: Release, model: Any) -> bool:
+    """Whether all that follows from other fields is what they say."""
     try:
-        family.parameters.model_validate(given)
-    except ValueError:
+        rebuilt = family.rebuilt(release, model)
+    except (MemoryError, RecursionError):
+        raise
+    except Exception:  # noqa: BLE001  Fields that nothing follows from do not fit each other.
         return False
-    return True
+    return agree(model.model_dump(mode="json"), rebuilt.model_dump(mode="json"))
+
+
+def _are_parameters(family: ReleasedFamily, release: Release) -> bool:
+    """Whether a run of this family could have been asked for so, with people set aside or without."""
+    try:
+        chosen = family.parameters.model_validate(release.parameters)
+        if hasattr(chosen, "cut_points"):
+            chosen_cuts(release.domain, chosen)
+    except (FrostglassError, ValueError):
+        return False
+    aside = getattr(chosen, "evaluate", False) and release.domain.holdout_percent > 0
+    return bool(aside) == bool(release.certificate.parallel_split)
 
 
 def _is_modest(content: dict[str, Any]) -> bool:
@@ -176,7 +191,7 @@ def is_coherent(card: Certificate) -> bool:
         and all(0 <= rho <= RHO_LIMIT for rho in known)
         and all(0 <= part <= most for part in whole)
         and all(0 < part <= card.epsilon for part in aside)
-        and (card.composition != "" or sum(whole) == card.epsilon)
+        and sum(whole) == card.epsilon
     )
 
 

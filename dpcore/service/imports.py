@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Final
 
 from dpcore.errors import RequestError
@@ -16,7 +19,26 @@ from dpcore.workspace.users import ROLES
 LARGEST_IMPORT: Final = 16 << 20
 _TOO_LARGE = f"This file is larger than {LARGEST_IMPORT >> 20} MB: no result of this program is."
 _NO_TEXT = "This is not a file with a result: import the JSON file of a download."
+_BUSY = "Another file of yours is still being checked: import this one when that is done."
 _HERE = "This result is here already: you find it below, with its line in the ledger."
+
+#: Whose files are being checked.
+_checking: set[str] = set()
+_turn = threading.Lock()
+
+
+@contextmanager
+def _only_one(person: str) -> Iterator[None]:
+    """Let a person have one file checked at a time, so that others get their turn."""
+    with _turn:
+        if person in _checking:
+            raise RequestError(_BUSY)
+        _checking.add(person)
+    try:
+        yield
+    finally:
+        with _turn:
+            _checking.discard(person)
 
 
 class Imports(ServiceBase):
@@ -34,7 +56,8 @@ class Imports(ServiceBase):
         Raises
         ------
         RequestError
-            If it is too large, not a result, one that contradicts itself, or one that is here already.
+            If it is too large, not a result, one that contradicts itself, or one that is here already; or while
+            another one of the caller is checked.
         """
         from dpcore.report.imported import checked
 
@@ -45,7 +68,8 @@ class Imports(ServiceBase):
             text = content.decode("utf-8-sig")
         except UnicodeDecodeError:
             raise RequestError(_NO_TEXT) from None
-        release = checked(text)
+        with _only_one(self._user.name):
+            release = checked(text)
         if any(release.id == own.id for own in self._released.releases(self._seen(None), reader=self._reader())):
             raise RequestError(_HERE)
         keep_import(self._engine, self._user.name, release)

@@ -35,7 +35,7 @@ class FakeModel(BaseModel):
 
 
 class FakeLearner(Learner):
-    family = ReleasedFamily("fake", "Fake", FakeParameters, FakeModel, lambda *_: "Rows")
+    family = ReleasedFamily("fake", "Fake", FakeParameters, FakeModel, lambda *_: "Rows", lambda _, model: model)
 
     def _check_target(self, asked: Asked) -> None:
         if target_column(asked.schema, asked.target).name not in asked.schema.targets:
@@ -80,6 +80,7 @@ class FakePairLearner(Learner):
         FakePairParameters,
         FakePairModel,
         lambda *_: "Rows",
+        lambda _, model: model,
         targeted=False,
         views=True,
     )

@@ -16,7 +16,8 @@ from dpcore.models.redescriptions.learning.starts import (
     linked_start,
     random_start,
 )
-from dpcore.models.redescriptions.learning.views import Sides, opposite, view_conditions
+from dpcore.models.redescriptions.learning.views import Sides, opposite
+from dpcore.models.redescriptions.released.derived import view_conditions
 from dpcore.privacy.mechanisms import ExponentialMechanism
 from dpcore.privacy.randomness import SecureRandom, SeededRandom
 from tests.oracles import redescriptions_oracle as oracle

@@ -14,6 +14,7 @@ from dpcore.domain.schema import Schema
 from dpcore.errors import BudgetError
 from dpcore.models.ebm.learning.queries import histogram_sensitivity, residual_sensitivity
 from dpcore.models.ebm.learning.schedule import EBMSettings, resolve
+from dpcore.models.ebm.released.derived import CHOICE
 from dpcore.models.ebm.released.parameters import EBMParameters
 from dpcore.privacy.bounded_range import Selections
 from dpcore.privacy.budgets import (
@@ -27,7 +28,7 @@ from dpcore.privacy.losses import gaussian_rho, selection_rho
 from dpcore.privacy.mechanisms import FineGaussian
 
 BINS, SIZES, SHAPES = "bins", "residual sizes", "shapes"
-CHOICE, PAIRS = "choice of pairs", "pairs"
+PAIRS = "pairs"
 #: Shares of the budget: of epsilon for the choice of pairs, of the rest for the others.
 _CHOICE_SHARE, _PAIRS_SHARE, _SIZES_SHARE = Decimal("0.1"), Decimal("0.25"), Decimal("0.02")
 #: Share of the budget of a pair that its noisy cell counts get.

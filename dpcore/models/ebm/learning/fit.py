@@ -39,13 +39,12 @@ from dpcore.models.ebm.learning.steps import PAIR_LEVEL, AllBins, Feature, Step
 from dpcore.models.ebm.learning.turns import Turns
 from dpcore.models.ebm.released.axis import Axis
 from dpcore.models.ebm.released.bands import SMOOTHED, Band
+from dpcore.models.ebm.released.derived import KNOWN
 from dpcore.models.ebm.released.model import EBMModel, Term
 from dpcore.privacy.mechanisms import FineGaussian
 
 #: A numeric bin is not split below twice so many standard deviations of the noise on a cell.
 _LEAST_COUNT = {"all_bins": 1.5, "random_splits": 4.0}
-#: A total of counts is known if it is this many standard deviations of its noise.
-_KNOWN = 2.0
 #: Residual sums of pairs that one question asks for: 64 for each pair and output.
 _MOST_SUMS = 2**17
 
@@ -299,7 +298,7 @@ def _counted(block: _Block, place: int) -> bool:
     Every replicate divides by the same noisy counts, so that their spread cannot show it.
     """
     error = float(np.linalg.norm(block.errors[place]))
-    return float(block.noisy_counts[place].sum()) > _KNOWN * error
+    return float(block.noisy_counts[place].sum()) > KNOWN * error
 
 
 def _table(values: Floats) -> tuple[tuple[float, ...], ...]:

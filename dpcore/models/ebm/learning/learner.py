@@ -11,7 +11,6 @@ from dpcore.learning.holdout import with_evaluation
 from dpcore.learning.learner import Asked, Learner, Run
 from dpcore.models.ebm.learning.accounting import (
     BINS,
-    CHOICE,
     Cost,
     check_budget,
     cost_of,
@@ -25,6 +24,7 @@ from dpcore.models.ebm.learning.histograms import count_deviation
 from dpcore.models.ebm.learning.holdout import error_share, evaluate
 from dpcore.models.ebm.learning.schedule import EBMSettings, most_cells
 from dpcore.models.ebm.learning.workload import ebm_workload
+from dpcore.models.ebm.released.derived import CHOICE, composition_words
 from dpcore.models.ebm.released.family import EBM
 from dpcore.models.ebm.released.model import EBMModel
 from dpcore.models.ebm.released.parameters import EBMParameters
@@ -78,7 +78,7 @@ class EBMLearner(Learner):
             sampler=chosen.method,
             estimates_step=BINS,
             noise=_count_noise(cost, schema, target),
-            composition=_composition(cost),
+            composition=composition_words(cost.mu, chooses=CHOICE in cost.split.parts),
             rho=cost.rho,
         )
         if plan.evaluated and isinstance(schema.column(target), NumericColumn):
@@ -141,14 +141,3 @@ def _count_noise(cost: Cost, schema: Schema, target: str) -> tuple[CountNoise, .
     if widest == 1:
         return (one,)
     return (one, CountNoise("the count of a bin as wide as its column", deviation=deviation * math.sqrt(widest - 1)))
-
-
-def _composition(cost: Cost) -> str:
-    shares = f"Gaussian DP: the parts are shares of mu squared, mu = {cost.mu:.4g} per row"
-    if CHOICE in cost.split.parts:
-        return (
-            f"'{CHOICE}' is the sum of the epsilons of its selections (exponential mechanism); the "
-            f"rest is {shares}. Both compose by their privacy loss, for which less than their sum "
-            "is needed"
-        )
-    return shares

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from dpcore.models.ebm.released.derived import rebuilt_machine
 from dpcore.models.ebm.released.evidence import EBMEvidence
 from dpcore.models.ebm.released.model import EBMModel
 from dpcore.models.ebm.released.parameters import EBMParameters
@@ -17,6 +18,7 @@ EBM: Final = ReleasedFamily(
     parameters=EBMParameters,
     model=EBMModel,
     text=ebm_text,
+    rebuilt=rebuilt_machine,
     evidence=EBMEvidence,
     methods={
         "all_bins": "All bins at once (recommended)",

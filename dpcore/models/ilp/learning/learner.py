@@ -32,6 +32,7 @@ from dpcore.models.ilp.learning.weighing import (
     weights_told,
 )
 from dpcore.models.ilp.learning.workload import ilp_workload
+from dpcore.models.ilp.released.derived import EXPONENTIAL, PASSED_ON, SAMPLERS
 from dpcore.models.ilp.released.family import ILP
 from dpcore.models.ilp.released.model import CoveredGroup, ILPModel
 from dpcore.privacy.budgets import BudgetSplit, first_share, row_epsilon
@@ -45,17 +46,6 @@ _MOST_COUNTED = 200_000
 #: Nats of a choice that all people together make, each with a weight of 1, from which strict clauses come first. On
 #: invented patients (``benchmarks ilp``, other seeds) they rank worse at 36, alike at 62 and 89, better at 178.
 _ROOM = 100
-_SAMPLERS = {
-    "noisy_max": "report noisy max over the lattice",
-    "relevance_aware": "noisy counts, level by level",
-    "naive": "noisy counts of the whole lattice",
-}
-
-
-_PASSED_ON = (
-    f"the parts add up; what the levels of a clause do not need goes to the clauses after it, and "
-    f"what the last one leaves to '{COUNTS}'"
-)
 
 
 class ILPLearner(Learner):
@@ -84,9 +74,9 @@ class ILPLearner(Learner):
         plan = asked.plan(
             split,
             parameters=chosen,
-            sampler=_SAMPLERS[chosen.method],
+            sampler=SAMPLERS[chosen.method],
             estimates_step=COUNTS,
-            composition=_PASSED_ON if chosen.method == "relevance_aware" else "",
+            composition=PASSED_ON if chosen.method == "relevance_aware" else "",
         )
         if chosen.method == "relevance_aware":
             first_share(share, [1.0] * (chosen.max_literals + 1))
@@ -127,7 +117,7 @@ def _in_its_form(asked: Asked, pure: RunPlan) -> RunPlan:
         return whole if whole >= 2 * pure.split[CLAUSES] else Decimal(0)
 
     made = composed_form(asked, pure, select)
-    return replace(made, sampler="exponential mechanism over the lattice") if made.composed else pure
+    return replace(made, sampler=EXPONENTIAL) if made.composed else pure
 
 
 def _counting(plan: RunPlan, left: Decimal) -> tuple[GeometricMechanism | GaussianMechanism, CountNoise]:

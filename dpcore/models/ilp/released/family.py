@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from dpcore.models.ilp.language.parameters import ILPParameters
+from dpcore.models.ilp.released.derived import rebuilt_theory
 from dpcore.models.ilp.released.evidence import ILPEvidence
 from dpcore.models.ilp.released.model import ILPModel
 from dpcore.models.ilp.released.plain_text import ilp_text
@@ -18,6 +19,7 @@ ILP: Final = ReleasedFamily(
     parameters=ILPParameters,
     model=ILPModel,
     text=ilp_text,
+    rebuilt=rebuilt_theory,
     evidence=ILPEvidence,
     methods={
         "noisy_max": "Report noisy max (recommended)",

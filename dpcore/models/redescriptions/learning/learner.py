@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from dpcore.arrays import Ints
 from dpcore.domain.columns import View
 from dpcore.learning.learner import Asked, Learner, Run
@@ -36,15 +34,13 @@ from dpcore.models.redescriptions.learning.queries import (
 from dpcore.models.redescriptions.learning.starts import SearchStart, linked_start, random_start
 from dpcore.models.redescriptions.learning.views import VIEWS, Sets, Sides, leaf_sets, opposite
 from dpcore.models.redescriptions.learning.workload import redescription_workload
+from dpcore.models.redescriptions.released.derived import EACH_OTHER
 from dpcore.models.redescriptions.released.family import REDESCRIPTIONS
 from dpcore.models.redescriptions.released.model import RedescriptionModel
 from dpcore.models.redescriptions.released.tree_pair import Tree, TreePair
 from dpcore.privacy.mechanisms import GeometricMechanism
 from dpcore.released.plan import RunPlan
 from dpcore.released.workload import Workload
-
-#: Target of a pair whose trees are drawn together for each other.
-_BOTH: Final = "each other"
 
 
 class RedescriptionLearner(Learner):
@@ -127,7 +123,7 @@ class _Searches:
             drawn = candidates.draw(weight, beyond_chance, free[0], free[1], self._run.randomness)
             splits = {view: place[row, [0, 1, 1]] for view, place, row in zip(VIEWS, places, drawn, strict=True)}
             leaves = {view: self._leaves(view, tree) for view, tree in splits.items()}
-            pairs.append(self._counted(number, 0, _BOTH, splits, leaves))
+            pairs.append(self._counted(number, 0, EACH_OTHER, splits, leaves))
             best = best_found(pairs[-1], self._run.schema)
             used |= telling_columns(pairs[-1], best)
             beyond_chance ^= best is None

@@ -17,7 +17,7 @@ from dpcore.models.redescriptions.learning.exact_pairs import candidate_counts, 
 from dpcore.models.redescriptions.learning.growing import exact_blocks
 from dpcore.models.redescriptions.learning.queries import LEAF_COUNTS, LEVERAGE, PAIR_COUNTS
 from dpcore.models.redescriptions.learning.starts import class_count
-from dpcore.models.redescriptions.learning.views import view_conditions
+from dpcore.models.redescriptions.released.derived import LEAVES, PAIRS, sampler_words, view_conditions
 from dpcore.models.redescriptions.released.parameters import (
     PUBLISHED_DEPTH,
     PUBLISHED_STARTS,
@@ -31,18 +31,9 @@ from dpcore.released.plan import CountNoise, RunPlan
 
 START: Final = "starting points"
 TREES: Final = "trees"
-PAIRS: Final = "pairs of leaves"
-LEAVES: Final = "left leaves"
 #: Share of the budget that chooses trees; of ``lookahead``, one part of it finds where to start,
 #: and one grows each tree.
 _HOUSE_SHARES: Final = {"exact_pairs": Decimal("0.4"), "lookahead": Decimal("0.5")}
-_SAMPLERS: Final = {
-    "exact_pairs": "exact pairs of conditions",
-    "lookahead": "exact lookahead",
-    "alt_expm": "exponential mechanism, split by split",
-    "alt_mcmc": "Markov chain over trees",
-    "mcmc_tree_pair": "Markov chain over pairs of trees",
-}
 #: Most pairs of literals among which a start is chosen, and pairs of leaves that are counted.
 _MOST_PAIRS = 4_000_000
 #: Least epsilon x max_rows for so many searches (house rule).
@@ -115,9 +106,7 @@ def plan_run(asked: Asked) -> RunPlan:
         _split(asked.epsilon, chosen),
         parameters=chosen,
         guarantee="conditional on convergence" if chosen.uses_chain else "unconditional",
-        sampler="pool of random pairs of trees"
-        if chosen.method == "mcmc_tree_pair" and chosen.sampler == "pool"
-        else _SAMPLERS[chosen.method],
+        sampler=sampler_words(chosen),
         estimates_step=PAIRS,
     )
     calls = Calls.of(plan)

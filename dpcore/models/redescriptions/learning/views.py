@@ -14,34 +14,10 @@ from dpcore.arrays import Ints, Words
 from dpcore.data.partition import Partition
 from dpcore.data.table import PrivateTable
 from dpcore.domain.columns import View
-from dpcore.domain.conditions import Condition, threshold_conditions
-from dpcore.domain.schema import Schema
+from dpcore.domain.conditions import Condition
 from dpcore.models.redescriptions.learning.queries import leverages, linked, tree_leaves
-from dpcore.models.trees.released.splits import split_conditions
 
 VIEWS: Final[tuple[View, View]] = ("left", "right")
-
-
-def view_conditions(
-    schema: Schema, columns: Sequence[str], *, reserved: bool, either_way: bool = False
-) -> tuple[Condition, ...]:
-    """Every public split over the columns of a view, each once.
-
-    Parameters
-    ----------
-    reserved : bool
-        Also split on ``(missing)`` and ``(other)``.
-    either_way : bool
-        Ordered columns: ``>`` at every edge beside ``<=``. They are not each other's negation:
-        ``(missing)`` satisfies neither, so it may stand with either side.
-    """
-    wanted = set(columns)
-    literals = [item for item in split_conditions(schema, "", reserved=reserved) if item.column in wanted]
-    if either_way:
-        for column in (item for item in schema if item.name in wanted and item.ordered):
-            thresholds = threshold_conditions(column, reserved=False)
-            literals += [item for item in thresholds if item.first > 0]
-    return tuple(literals)
 
 
 @dataclass(frozen=True, repr=False)

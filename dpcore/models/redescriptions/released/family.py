@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from dpcore.models.redescriptions.released.derived import rebuilt_pairs
 from dpcore.models.redescriptions.released.evidence import RedescriptionEvidence
 from dpcore.models.redescriptions.released.model import RedescriptionModel
 from dpcore.models.redescriptions.released.parameters import RedescriptionParameters
@@ -18,6 +19,7 @@ REDESCRIPTIONS: Final = ReleasedFamily(
     parameters=RedescriptionParameters,
     model=RedescriptionModel,
     text=release_text,
+    rebuilt=rebuilt_pairs,
     evidence=RedescriptionEvidence,
     methods={
         "exact_pairs": "Both sides at once (recommended)",

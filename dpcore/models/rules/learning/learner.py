@@ -29,6 +29,7 @@ from dpcore.models.rules.learning.mining import Mined, check_levels, mine_antece
 from dpcore.models.rules.learning.prior import ListPrior
 from dpcore.models.rules.learning.samplers import CaptureProblem, list_bytes, run_chain, sample_from_pool
 from dpcore.models.rules.learning.workload import rule_list_workload
+from dpcore.models.rules.released.derived import PASSED_ON
 from dpcore.models.rules.released.family import RULE_LIST
 from dpcore.models.rules.released.model import Rule, RuleListModel, rule_text
 from dpcore.models.rules.released.parameters import BudgetShares, RuleListParameters
@@ -47,7 +48,6 @@ from dpcore.released.workload import Workload
 _MEMORY_LIMIT = 4 * 2**30
 #: Most people that noise may hide, as a share of all, for a group without noisy people to be nobody.
 _HIDDEN = 0.05
-_PASSED_ON = "the parts add up; what mining does not need of 'antecedents' goes to 'list' and 'estimates'"
 #: Words that the sampler may visit: some tens of minutes.
 _WORK_LIMIT = 4 * 10**12
 
@@ -87,7 +87,7 @@ class RuleListLearner(Learner):
             guarantee="conditional on convergence" if chosen.sampler == "mcmc" else "unconditional",
             sampler=chosen.sampler,
             estimates_step="estimates",
-            composition=_PASSED_ON if split["antecedents"] else "",
+            composition=PASSED_ON if split["antecedents"] else "",
         )
         if chosen.sampler == "lookahead":
             _weight(plan, _block_parts(plan, plan.row_epsilon("list"))[1])  # Refuses an epsilon that is too small.

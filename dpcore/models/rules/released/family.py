@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from dpcore.models.rules.released.derived import rebuilt_list
 from dpcore.models.rules.released.evidence import RuleListEvidence
 from dpcore.models.rules.released.model import RuleListModel
 from dpcore.models.rules.released.parameters import RuleListParameters
@@ -18,6 +19,7 @@ RULE_LIST: Final = ReleasedFamily(
     parameters=RuleListParameters,
     model=RuleListModel,
     text=rule_list_text,
+    rebuilt=rebuilt_list,
     evidence=RuleListEvidence,
     rehearsed={"pool_size": 100_000, "mcmc_steps": 20_000},
 )

@@ -17,7 +17,6 @@ from dpcore.domain.schema import Schema
 from dpcore.errors import BudgetError
 from dpcore.learning.learner import Asked
 from dpcore.models.summaries.learning.division import (
-    CHOICE,
     COLUMNS,
     FINER,
     FOUND,
@@ -28,13 +27,13 @@ from dpcore.models.summaries.learning.division import (
     division_of,
 )
 from dpcore.models.summaries.learning.queries import COUNT_STEPS, distance_sensitivity, table_sensitivity
+from dpcore.models.summaries.released.derived import CHOICE, own_delta_words
 from dpcore.models.summaries.released.estimates import Axes, Estimates, Measured, Pair
 from dpcore.privacy.bounded_range import Selections
 from dpcore.privacy.budgets import (
     EPSILON_STEP,
     BudgetSplit,
     calibrate_fine_gaussian,
-    exact_amount,
     gaussian_delta,
     gaussian_part,
 )
@@ -47,7 +46,7 @@ from dpcore.privacy.losses import (
     selection_rho,
 )
 from dpcore.privacy.mechanisms import ExponentialMechanism, FineGaussian, GeometricMechanism
-from dpcore.released.plan import Composed, CountNoise, RunPlan
+from dpcore.released.plan import Composed, CountNoise, RunPlan, composed_words
 
 _CHOICE_SHARE: Final = Fraction(1, 10)
 #: Beyond this the deviation is below 1e-130 records, and floats cannot hold the weight of such a count.
@@ -184,9 +183,7 @@ def _own_delta(asked: Asked, division: Division) -> RunPlan:
     split = BudgetSplit.by_weights(asked.epsilon, _weights(division, gaussian=True))
     mu, choice = _calibrated(asked.schema, asked.epsilon, asked.parameters.delta, division, split)
     rho = gaussian_rho(math.nextafter(mu, math.inf)) + division.pairs * selection_rho(choice)
-    words = f"Gaussian DP: the parts are shares of mu squared, mu = {mu:.4g} per person"
-    if division.chooses:
-        words = f"'{CHOICE}' is the sum of the epsilons of its selections (exponential mechanism); the rest is {words}"
+    words = own_delta_words(mu, chooses=division.chooses)
     return asked.plan(
         split,
         delta=asked.parameters.delta,
@@ -236,7 +233,7 @@ def _composed(asked: Asked, division: Division) -> RunPlan:
         epsilon=epsilon,
         delta=asked.delta,
         definition="approximate",
-        composition=f"zero-concentrated DP: the parts are shares of rho = {exact_amount(whole)}",
+        composition=composed_words(whole),
         rho=whole,
         composed=Composed(selections, counts, scales=True),
         asked=asked.epsilon,

@@ -22,7 +22,7 @@ from dpcore.models.summaries.released.finer import finer_ends
 from dpcore.models.summaries.released.parameters import BETWEEN, SummaryParameters
 
 COLUMNS, GROUPS, PAIRS = "columns", "columns by groups", "pairs"
-CHOICE, FOUND, TREES, FINER = "choice of pairs", "pairs found", "groups of codes", "finer quantiles"
+FOUND, TREES, FINER = "pairs found", "groups of codes", "finer quantiles"
 #: How important an error in a cell is, of a column being 1.
 _IMPORTANCE: Final[Mapping[str, float]] = {COLUMNS: 1.0, GROUPS: 0.5, PAIRS: 0.25, FOUND: 0.25, TREES: 1.0, FINER: 0.25}
 #: Least and largest share of the pairs that are to be found, of what is left beside their choice.

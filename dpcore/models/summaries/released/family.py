@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from dpcore.models.summaries.released.derived import rebuilt_look
 from dpcore.models.summaries.released.evidence import SummaryEvidence
 from dpcore.models.summaries.released.model import SummaryModel
 from dpcore.models.summaries.released.parameters import SummaryParameters
@@ -18,6 +19,7 @@ SUMMARIES: Final = ReleasedFamily(
     parameters=SummaryParameters,
     model=SummaryModel,
     text=summary_text,
+    rebuilt=rebuilt_look,
     evidence=SummaryEvidence,
     methods={"weighted": "Noise where it disturbs least (recommended)", "equal": "The same for every table"},
     targeted=False,

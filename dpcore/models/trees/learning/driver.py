@@ -17,13 +17,11 @@ from dpcore.arrays import Ints
 from dpcore.errors import BudgetError
 from dpcore.models.trees.learning.contingency import NodeData, Region, Routes
 from dpcore.models.trees.learning.growth import Grown
+from dpcore.models.trees.released.model import MAX_NODES
 from dpcore.models.trees.released.splits import Split
 from dpcore.privacy.budgets import EPSILON_STEP
 from dpcore.privacy.mechanisms import GeometricMechanism
 from dpcore.privacy.randomness import RandomSource
-
-#: No tree grows beyond this: multi-way splits of small, noisy nodes would hardly ever end.
-MAX_NODES = 500
 
 
 @lru_cache(maxsize=1024)

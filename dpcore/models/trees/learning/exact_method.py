@@ -19,6 +19,7 @@ from dpcore.models.trees.learning.joint_counts import WORK_LIMIT, fits_memory, t
 from dpcore.models.trees.learning.lookahead import ExactWeight
 from dpcore.models.trees.learning.pair_values import LeafUtility
 from dpcore.models.trees.learning.workload import GROWING, exact_words
+from dpcore.models.trees.released.derived import COUNTS, EXACT
 from dpcore.models.trees.released.parameters import TreeParameters
 from dpcore.models.trees.released.splits import split_conditions
 from dpcore.privacy.budgets import EPSILON_STEP, BudgetSplit, row_epsilon
@@ -26,7 +27,6 @@ from dpcore.privacy.losses import pure_rho, selection_epsilon
 from dpcore.released.parameters import chosen_cuts
 from dpcore.released.plan import CountNoise, RunPlan
 
-LEAVES: Final = "leaves"
 #: Parts of the work in which a level of blocks is reported: the lower ones are more work.
 _PARTS: Final = 1000
 
@@ -51,10 +51,10 @@ def plan_exact(asked: Asked) -> RunPlan:
     _check_effort(schema, blocks, splits, classes)
     for_leaves = Decimal(repr(share))
     weights = {_step(level): (1 - for_leaves) / len(blocks) for level in range(len(blocks))}
-    split = BudgetSplit.by_weights(asked.epsilon, {**weights, LEAVES: for_leaves})
-    leaf = row_epsilon(split[LEAVES], schema.privacy_unit.max_rows_per_person)
+    split = BudgetSplit.by_weights(asked.epsilon, {**weights, COUNTS: for_leaves})
+    leaf = row_epsilon(split[COUNTS], schema.privacy_unit.max_rows_per_person)
     noise = (CountNoise("a count of a group (more where parts are folded into it)", leaf),)
-    plan = asked.plan(split, parameters=chosen, sampler="exact lookahead", estimates_step=LEAVES, noise=noise)
+    plan = asked.plan(split, parameters=chosen, sampler=EXACT, estimates_step=COUNTS, noise=noise)
     literals = splits + 1  # The choice not to split is one more.
     for block in _block_plans(plan):
         block.weight(schema.max_rows, literals, classes)  # Refuses an epsilon that is too small.
@@ -84,7 +84,7 @@ def _in_its_form(asked: Asked, plan: RunPlan, literals: int) -> RunPlan:
             return weight(step, whole).rho(whole)
         return block_rho(whole, Decimal(weight(step, divided(whole)[1]).slack))
 
-    rho = sum((cost(step) for step in blocks), pure_rho(plan.split[LEAVES]))
+    rho = sum((cost(step) for step in blocks), pure_rho(plan.split[COUNTS]))
     pure = replace(plan, rho=rho)
     composed = composed_form(asked, pure, select)
     return composed if _has_shares(composed) else pure
@@ -94,7 +94,7 @@ def _has_shares(plan: RunPlan) -> bool:
     """Whether what the tree says that each step spends on a row is something, however many rows a person may have."""
     try:
         _block_plans(plan)
-        _row_share(plan, LEAVES)
+        _row_share(plan, COUNTS)
     except BudgetError:
         return False
     return True
@@ -154,7 +154,7 @@ def run_exact(run: Run) -> Grown:
         run,
         questions,
         blocks,
-        _row_share(run.plan, LEAVES),
+        _row_share(run.plan, COUNTS),
         lambda level: run.progress(GROWING, round(_PARTS * work[level] / work[-1]), _PARTS),
     )
     if chosen.prunes:

@@ -25,7 +25,7 @@ from dpcore.learning.holdout import (
 from dpcore.learning.learner import Asked, Learner, Run
 from dpcore.models.trees.learning.balance import pulled_shares
 from dpcore.models.trees.learning.contingency import NodeData, stopped_at
-from dpcore.models.trees.learning.driver import MAX_NODES, share_of
+from dpcore.models.trees.learning.driver import share_of
 from dpcore.models.trees.learning.growth import count_deviation, freeze
 from dpcore.models.trees.learning.methods import adaptive_noise
 from dpcore.models.trees.learning.pruning import prune
@@ -38,6 +38,7 @@ from dpcore.models.trees.learning.workload import GROWING_TREES, forest_workload
 from dpcore.models.trees.released.chance_groups import chance_cuts
 from dpcore.models.trees.released.family import FOREST
 from dpcore.models.trees.released.forest_model import ForestModel
+from dpcore.models.trees.released.model import MAX_NODES
 from dpcore.models.trees.released.parameters import ForestParameters, ForestSettings, Sharing
 from dpcore.privacy.budgets import BudgetSplit
 from dpcore.released.evaluation import Evaluation

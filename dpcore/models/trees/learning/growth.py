@@ -13,12 +13,10 @@ from dpcore.arrays import Floats, Ints
 from dpcore.domain.schema import Schema
 from dpcore.errors import BudgetError
 from dpcore.models.trees.learning.balance import pulled_shares
+from dpcore.models.trees.released.derived import ALPHA, supporting
 from dpcore.models.trees.released.model import TreeModel, TreeNode
 from dpcore.models.trees.released.splits import Split
 from dpcore.released.noisy_counts import noise_intervals, point_estimates, sum_tail
-
-#: Dirichlet weight of each class in the estimates.
-ALPHA = 1.0
 
 
 @dataclass
@@ -170,7 +168,7 @@ def _estimates(grown: Grown) -> tuple[Floats, int]:
     """Class shares of a node, and the class that is predicted there."""
     counts, label = grown.counts(), drawn_label(grown)
     if grown.expected is None:
-        return point_estimates(_supporting(counts, label)[None], (ALPHA,) * len(counts))[0], label
+        return point_estimates(supporting(counts, label)[None], (ALPHA,) * len(counts))[0], label
     shares = pulled_shares(counts, grown.expected, count_deviation(grown))
     return shares, int(np.argmax(shares))
 
@@ -179,17 +177,3 @@ def count_deviation(grown: Grown) -> float:
     """Standard deviation of the noise on each class count of a node, at most."""
     scale, gaussian = _widest_noise(grown)
     return scale * math.sqrt((1 if gaussian else 2) * sum(1 for _ in grown.leaves()))
-
-
-def _supporting(counts: Ints, label: int) -> Ints:
-    """Nearest counts in which no class exceeds ``label``: a drawn label is evidence too.
-
-    Pools the label with the classes that exceed it, largest first (least squares).
-    """
-    pooled = [label]
-    for code in np.argsort(-counts, kind="stable"):
-        if code != label and counts[code] > np.mean(counts[pooled]):
-            pooled.append(int(code))
-    nearest = counts.copy()
-    nearest[pooled] = round(float(np.mean(counts[pooled])))
-    return nearest

@@ -8,9 +8,9 @@ from typing import Final
 
 from dpcore.domain.schema import Schema
 from dpcore.learning.workload import GROUPING, evaluation, table_bytes, words_of
-from dpcore.models.trees.learning.driver import MAX_NODES
 from dpcore.models.trees.learning.greedy import smallest_step
 from dpcore.models.trees.learning.joint_counts import joint_bytes, triple_count
+from dpcore.models.trees.released.model import MAX_NODES
 from dpcore.models.trees.released.parameters import ForestSettings, TreeParameters
 from dpcore.models.trees.released.splits import split_conditions
 from dpcore.released.parameters import chosen_cuts

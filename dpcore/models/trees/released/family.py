@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from dpcore.models.trees.released.derived import rebuilt_forest, rebuilt_tree
 from dpcore.models.trees.released.evidence import ForestEvidence, TreeEvidence
 from dpcore.models.trees.released.forest_model import ForestModel
 from dpcore.models.trees.released.model import TreeModel
@@ -18,6 +19,7 @@ TREE: Final = ReleasedFamily(
     parameters=TreeParameters,
     model=TreeModel,
     text=tree_text,
+    rebuilt=rebuilt_tree,
     evidence=TreeEvidence,
     methods={
         "lookahead": "Exact lookahead (recommended)",
@@ -37,6 +39,7 @@ FOREST: Final = ReleasedFamily(
     parameters=ForestParameters,
     model=ForestModel,
     text=forest_text,
+    rebuilt=rebuilt_forest,
     evidence=ForestEvidence,
     methods={
         "random_trees": "Random decision trees (recommended)",

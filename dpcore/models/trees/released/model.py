@@ -20,6 +20,8 @@ from dpcore.released.evaluation import Evaluation
 from dpcore.released.noisy_counts import told_chance
 
 ROOT_TEXT = "everyone"
+#: No tree grows beyond this: multi-way splits of small, noisy nodes would hardly ever end.
+MAX_NODES = 500
 
 
 class TreeNode(FrozenModel):
