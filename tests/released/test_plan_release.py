@@ -195,7 +195,7 @@ def test_release_round_trip_over_schemas_and_budgets(made, steps):
 
 def test_no_run_is_planned_that_promises_nothing_or_composes_on_a_condition():
     for facts in ({"guarantee": "none"}, {"guarantee": "conditional on convergence", "rho": Decimal("0.01")}):
-        with pytest.raises(ValueError, match="promises nothing|states no rho"):
+        with pytest.raises(ValueError, match=r"promises nothing|states no rho"):
             plan("2", 1, **facts)
 
 
