@@ -89,8 +89,8 @@ def unit_difference(known: Schema, new: Schema) -> UnitDifference | None:
         return None
     if not all(named) and any(named):
         consequence = (
-            "A person with several rows is protected in each single row only where each row counts as a person: the "
-            "results can reveal more about such a person than the shared budget allows."
+            "Where each row counts as a person, only single rows are protected: the results can reveal more about a "
+            "person with several rows than the shared budget allows."
         )
     elif before.column != after.column:
         consequence = (

@@ -61,7 +61,7 @@ def test_other_people_are_said_and_stored_on_a_yes() -> None:
     button(app, "Check and store").click()
     app = checked(app.run())
     assert "'visits' and this data set define a person differently: there, the column 'who'" in words(app)
-    assert "more about such a person than the shared budget allows" in words(app)
+    assert "person with several rows than the shared budget allows" in words(app)
     assert [info.name for info in access.service().datasets()] == ["visits"]
     [asked] = [box for box in app.checkbox if "different-people" in str(box.key)]
     asked.check().run()

@@ -155,7 +155,7 @@ def of_people() -> pd.DataFrame:
 EACH_ROW = unit("other", None)
 #: Another person than the one that 'patient_id' identifies, and what that means.
 DIFFERENT = [
-    (EACH_ROW, "here, each row is one person", "more about such a person than the shared budget allows"),
+    (EACH_ROW, "here, each row is one person", "more about a person with several rows than the shared budget"),
     (unit("other", "y", 5), "here, the column 'y' identifies a person (at most 5 rows kept)", "only if both columns"),
     (unit("other", rows=5), "there, the column 'patient_id' identifies a person (1 row kept)", "with all rows that"),
 ]
