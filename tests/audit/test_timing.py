@@ -16,7 +16,7 @@ from numba.core.dispatcher import Dispatcher
 from dpcore.audit import timing
 from dpcore.audit.replay.methods import METHODS, ReplayMethod
 from dpcore.audit.replay.tape import Forced, Recording
-from dpcore.audit.timing import StepTime, compare_facts, compare_method, longest_plan, tables_of
+from dpcore.audit.timing import Room, StepTime, compare_facts, compare_method, longest_plan, tables_of
 from dpcore.commands.text import timing_text
 from dpcore.data import counting
 from dpcore.learning.learner import Run
@@ -84,11 +84,11 @@ def flows(method: ReplayMethod, more: list[CodeType] | None = None) -> Iterator[
     rng = public_generator(METHODS.index(method))
     plan, learner = longest_plan(rng, method, ROWS), get_learner(method.family)
     tables = tables_of(rng, plan.schema)
-    recorded = Recording(0)
-    learner.run(Run(timing._fresh(tables["half"]), plan, recorded, recorded.tick))
+    recorded, room = Recording(0), Room(tables["half"])
+    learner.run(Run(room.holding(tables["half"]), plan, recorded, recorded.tick))
     for table in tables.values():
         forced = Forced(recorded.events)
-        yield traced(lambda: learner.run(Run(timing._fresh(table), plan, forced, forced.tick)), more or [])  # noqa: B023
+        yield traced(lambda: learner.run(Run(room.holding(table), plan, forced, forced.tick)), more or [])  # noqa: B023
 
 
 def traced(program: Callable[[], object], more: list[CodeType]) -> Counter[tuple[str, int]]:

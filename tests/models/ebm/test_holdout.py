@@ -240,9 +240,9 @@ def test_one_record_moves_one_group_of_errors_by_one():
     assert Sensitivity(1, "L1", monotone=True) == holdout.ERRORS
     edges = error_edges((0.0, 50.0))
     errors = np.array([0.0, 0.2, 7.0, 49.0])
-    one = count_errors(errors, edges)
+    one = holdout.count_errors(errors, edges)
     for row in range(len(errors)):
-        other = count_errors(np.delete(errors, row), edges)
+        other = holdout.count_errors(np.delete(errors, row), edges)
         assert np.abs(one - other).sum() == 1
         assert np.all(one >= other)
 
