@@ -6,7 +6,7 @@ import sys
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -33,8 +33,8 @@ AcceptOption = Annotated[
     typer.Option(
         "--accept",
         metavar="NAME",
-        help="A column that may lose values that do not fit, tell nothing, or not tell the order of rows, or a table "
-        "that may lose rows: see 'data check'. 'different-people': that a person is defined differently in the data "
+        help="What is stored although something was found: a column that loses values, a table that loses rows, or "
+        "what is said of people, each by the name that 'data check' gives. 'different-people': that a person is defined differently in the data "
         "set whose budget is shared. May be repeated.",
     ),
 ]
@@ -154,6 +154,7 @@ def add(
             public=public,
             accepted=accept or (),
             watch=_follow,
+            tell=_say,
         )
         typer.echo(f"stored: '{info.title}' ({info.id}), {balance_text(service.total_balance(info.id))}")
         if info.schema.learned is not None:
@@ -184,7 +185,7 @@ def append(
         source = source_of(files[0], entity, table, right, files[1:])
         with reading_as(source, encoding, decimal_comma, sheet):
             info = service.append_rows(
-                dataset, source, right=right, max_rows=max_rows, accepted=accept or (), watch=_follow, tell=typer.echo
+                dataset, source, right=right, max_rows=max_rows, accepted=accept or (), watch=_follow, tell=_say
             )
         typer.echo(f"stored: '{info.title}' ({info.id}), {balance_text(service.total_balance(info.id))}")
 
@@ -260,7 +261,7 @@ def _wanted(
     from dpcore.intake.choices import choosing
     from dpcore.intake.dictionaries.drafts import NO_LIMIT, Draft
     from dpcore.intake.sql_files import is_database
-    from dpcore.intake.uploads import ask
+    from dpcore.intake.uploads import ask, divide_repeats
 
     if (schema is None) == (dictionary is None):
         raise RequestError("Give either --schema or --dictionary.")
@@ -272,10 +273,13 @@ def _wanted(
     absent: list[str] = []
     if files and not draft.content.get("children") and not is_database(files[0]):
         with choosing(choices):
-            absent = draft.within(ask("header", files, path=files if len(files) > 1 else files[0]))
+            header = ask("header", files, path=files if len(files) > 1 else files[0])
+            absent = draft.within(header)
+            divide_repeats(draft, header, files)
     if draft.unknown:
         raise RequestError(
-            f"{' '.join(draft.unknown)} Write them into a schema: 'schema template --dictionary {dictionary}'."
+            f"{' '.join(draft.unknown)} Write them into a schema: 'schema template --dictionary {dictionary} --data "
+            "FILE'."
         )
     if "max_rows" not in draft.content and max_rows is None:
         raise RequestError(f"{NO_LIMIT} Give it with --max-rows.")
@@ -336,9 +340,11 @@ def check(
     for finding in sorted(told, key=lambda finding: not finding.needs_yes):
         typer.echo(f"{'LOSES' if finding.needs_yes else 'note '}  {finding.sentence}")
         for correction in finding.corrections:
-            typer.echo(f"         {correction.words}")
+            typer.echo(f"         {correction.words}{_in_schema(correction.change)}")
+        if finding.needs_yes:
+            typer.echo(f"         If it is meant so: --accept '{finding.place}'")
     if fix is not None:
-        changes = {finding.place: finding.corrections[0].change for finding in told if finding.corrections}
+        changes = {each.place: each.corrections[0].change for each in told if each.of_values and each.corrections}
         write_new(fix, replace(wanted, schema=corrected(wanted.schema, changes)).to_yaml())
     wanting = [finding for finding in told if finding.needs_yes]
     columns, unfit = (sum(each.of_values for each in kind) for kind in (findings, told))
@@ -348,6 +354,19 @@ def check(
     typer.echo(f"{columns} columns: {columns - unfit} fit, {losing} would lose values or tell nothing")
     if wanting:
         raise typer.Exit(1)
+
+
+def _in_schema(change: dict[str, Any]) -> str:
+    """How the schema says what a correction of the person changes."""
+    import yaml
+
+    written = yaml.safe_dump(change, default_flow_style=True, allow_unicode=True, width=1_000).strip()
+    return f": in the schema, {written[1:-1]}" if "privacy_unit" in change else ""
+
+
+def _say(sentence: str) -> None:
+    if sentence:
+        typer.echo(sentence)
 
 
 def _follow(table: str, rows: int) -> None:

@@ -13,12 +13,13 @@ import yaml
 
 from dpcore.commands.tables import source_with
 from dpcore.errors import IngestError, RequestError
+from dpcore.intake.dictionaries import redcap
 from dpcore.intake.dictionaries.drafts import Draft, sources_of
 from dpcore.intake.identifiers import suggest_person
 from dpcore.intake.relations import Source
 from dpcore.intake.sql_files import is_database
 from dpcore.intake.suggestions import suggest_entity, suggest_key
-from dpcore.intake.uploads import ask, files_of, headers_of
+from dpcore.intake.uploads import ask, divide_repeats, files_of, headers_of
 
 _HEAD = """\
 # Public description of a data set. Everybody who sees a result may read it, so write down
@@ -160,10 +161,13 @@ def _within(data: Path, draft: Draft) -> list[str]:
     drafts = {column["name"]: column for column in ask("draft", [data], path=data)["columns"]}
     header = ask("header", [data], path=data)
     told = draft.within(header)
+    divide_repeats(draft, header, [data])
     columns = draft.content["columns"]
     known = {draft.content.get("privacy_unit", {}).get("column"), *draft.left_out}
-    known = known.union(*map(sources_of, columns))
-    further = [drafts[each] for each in header if each in drafts and each not in known]
+    tables = [draft.content, *draft.content.get("children", ())]
+    known = known.union(*(sources_of(column) for table in tables for column in table["columns"]))
+    own = "redcap_" if draft.form == redcap.FORM else "\0"
+    further = [drafts[each] for each in header if each in drafts and each not in known and not each.startswith(own)]
     draft.content["columns"] = columns + further
     guessed = [column["name"] for column in further]
     return [*told, f"Not in the dictionary, so guessed by name: {_names(guessed)}."] if guessed else told

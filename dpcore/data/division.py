@@ -59,9 +59,7 @@ def hashes_of(people: Array, keys: Sequence[str]) -> Words:
     return np.stack([pd.util.hash_array(texts, hash_key=key, categorize=False) for key in keys], axis=1)
 
 
-def named_rows(
-    block: Block, column: str, keys: Sequence[str], unit: PrivacyUnit | None = None
-) -> tuple[Words, Flags]:
+def named_rows(block: Block, column: str, keys: Sequence[str], unit: PrivacyUnit | None = None) -> tuple[Words, Flags]:
     """Hashes of what each row names in a column of keys, shape (n_rows, n_keys), and which rows name something.
 
     A row that names nothing has hashes that tell nothing. A ``unit`` says how a column names people.

@@ -11,6 +11,8 @@ from typing import Final
 _UNSEEN: Final = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u3164\ufe00-\ufe0f\uffa0]")
 _DASHES: Final = re.compile("[\u2010-\u2015\u2212\ufe58\ufe63\uff0d]")
 _POINT_ZERO: Final = re.compile(r"(?<=\d)[.,]0+$")
+#: Digits of numbers that are written with zeros before them, at most one less.
+_WIDEST: Final = 13
 _LEADING_ZEROS: Final = re.compile(r"(?<![\d.,])0+(?=\d)")
 
 
@@ -57,3 +59,11 @@ def plain_key(text: str) -> tuple[str, int]:
         changed |= (plain != text) << place
         text = plain
     return text, changed
+
+
+def spellings(text: str) -> list[str]:
+    """Other ways in which an identifier is often written, itself left out."""
+    plain, _ = plain_key(text)
+    padded = [plain.zfill(width) for width in range(len(plain) + 1, _WIDEST)] if plain.isdigit() else []
+    found = dict.fromkeys([plain, plain.upper(), text.lower(), text.upper(), f"{plain}.0", *padded])
+    return [each for each in found if each != text]

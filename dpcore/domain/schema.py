@@ -68,7 +68,7 @@ class PrivacyUnit(Keeping):
         if self.column is None and self.order_by is not None:
             raise ValueError("without a person column each row is one person: there is nothing to order")
         if self.column is None and (self.missing_codes or self.matching != "exact"):
-            raise ValueError("without a person column no identifiers are read: leave out 'missing_codes' and 'matching'")
+            raise ValueError("without a person column, leave out the 'missing_codes' and 'matching' of its identifiers")
         return self
 
     @cached_property

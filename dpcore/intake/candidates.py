@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import pandas as pd
 
@@ -15,6 +15,7 @@ from dpcore.intake.relations import Source, first_rows, main_header
 
 #: Rows of which values are looked at to choose columns, and columns that are chosen at most.
 _ROWS, _MOST = 5_000, 3
+
 
 def beside(schema: Schema, source: Source | pd.DataFrame, right: str | Path | None = None) -> list[str]:
     """Columns of the main table's file that may identify people, the likeliest first; those of REDCap's repeats, too.
@@ -28,7 +29,9 @@ def beside(schema: Schema, source: Source | pd.DataFrame, right: str | Path | No
     except IngestError:
         return []
     stored = {name for column in schema.columns for name in (column.name, *column.sources)}
-    likely = {name: rank(name) for name in rows if _may_identify(name, rows[name], stored=name in stored)}
+    likely = {
+        name: rank(name) for name in others if name in rows and _may_identify(name, rows[name], stored=name in stored)
+    }
     found = sorted(likely, key=lambda name: -likely[name])[:_MOST]
     return [*found, *(REPEATS if set(REPEATS) <= {*header} else ())]
 

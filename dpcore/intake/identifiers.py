@@ -31,7 +31,9 @@ _NUMBERS: Final = (
     "social_security(_(number|no))?|sozialversicherungs(nr|nummer)|krankenversicherten(nr|nummer)|kvnr|"
     "numero_?(de_)?historia(_clinica)?|historia_clinica|expediente|prontuario|dossier"
 )
-_PERSON: Final = re.compile(rf"(^|_)({_PEOPLE})_?({_WORDS})$|^((national|patient|health)_)?({_NUMBERS})$")
+_PERSON: Final = re.compile(
+    rf"(^|_)({_PEOPLE})_?({_WORDS})$|^({_WORDS})_(of_|de_|del_|do_|du_)?({_PEOPLE})$|^((national|patient|health)_)?({_NUMBERS})$"
+)
 _PERSON_ALONE: Final = re.compile(rf"^({_PEOPLE})$")
 _KEY: Final = re.compile(rf"(^|_)({_WORDS}|rowid|rownum|mail|email|e_mail)$|(nummer|kennung|uuid|guid)$")
 #: Names of which nothing says what they identify.
@@ -69,6 +71,7 @@ _SURE: Final = tuple(
     )
 )
 _NUMBERED: Final = re.compile(r"([^\W\d_]{1,8})(?:[-_/.: ]*\d+)*[-_/.: ]*\d+", re.UNICODE)
+_DAY: Final = re.compile(r"(19|20)\d\d(0[1-9]|1[0-2])([0-2]\d|3[01])")
 _PASSPORT: Final = re.compile(r"[a-z]{1,2}\d{6,8}")
 #: Share of the values that have to be of one form.
 _MOST: Final = 0.95
@@ -169,7 +172,7 @@ def _are_long_numbers(texts: Mapping[str, int]) -> bool:
 
 
 def _are_days(texts: Mapping[str, int]) -> bool:
-    return _share(texts, lambda text: re.fullmatch(r"(19|20)\d\d(0[1-9]|1[0-2])([0-2]\d|3[01])", text) is not None) > 0.9
+    return _share(texts, lambda text: _DAY.fullmatch(text) is not None) > 0.9
 
 
 def _share(texts: Mapping[str, int], fits: Callable[[str], bool]) -> float:

@@ -60,7 +60,7 @@ class KeyTally:
 
     def __init__(self, schema: Schema, *, whole: bool, stored: People | None = None) -> None:
         self._schema = schema
-        children = any(not child.from_rows for child in schema.children)
+        children = any(map(self._is_apart, schema.children))
         self._asked = stored is not None or (whole and children)
         self._keys = [new_key(SecureRandom())] if stored is None else [stored.keys[0]]
         self._people, self._stored = _Known(), None if stored is None else _known_of(stored)
@@ -77,7 +77,7 @@ class KeyTally:
         child = next((child for child in self._schema.children if child.name == table), None)
         key = self._schema.privacy_unit.column if child is None else self._schema.key_of(child)
         needed = {key, *(() if child is None else child.links)}
-        if key is None or not needed.issubset(block.frame.columns) or (child is not None and child.from_rows):
+        if key is None or not needed.issubset(block.frame.columns) or not (child is None or self._is_apart(child)):
             return
         self._counts[table]["rows"] += len(block)
         self._counts[table]["nobody"] += int((block.named(key, self._schema.privacy_unit)[0] < 0).sum())
@@ -88,6 +88,10 @@ class KeyTally:
             self._add_main(people[named])
         else:
             self._add_child(block, child, people, named)
+
+    def _is_apart(self, child: ChildTable) -> bool:
+        """Whether a child table has rows that are not those of the main one."""
+        return not child.from_rows or self._schema.privacy_unit.where is not None
 
     def _add_main(self, people: Array) -> None:
         self._people.add(people)

@@ -17,7 +17,7 @@ from dpcore.arrays import Array
 from dpcore.data.division import hashes_of, new_key
 from dpcore.data.people import People
 from dpcore.domain.blocks import Block
-from dpcore.domain.identifiers import STEPS, plain_key
+from dpcore.domain.identifiers import STEPS, plain_key, spellings
 from dpcore.domain.schema import Schema
 from dpcore.intake.belonging import SHARE_LOST, RowFinding
 from dpcore.intake.corrections import Correction
@@ -29,7 +29,7 @@ from dpcore.privacy.randomness import SecureRandom
 
 #: So many people, with so many rows each, are more likely wards or groups.
 _FEW_PEOPLE, _MANY_ROWS, _LEAST_ROWS = 100, 10, 100
-_SCIENTIFIC: Final = re.compile(r"[+-]?\d([.,]\d+[eE][+-]?|[eE]\+)\d+|#+(REF!|VALUE!|N/?A|NAME\?|NUM!|DIV/0!)?", re.ASCII)
+_SPOILED: Final = re.compile(r"[+-]?\d([.,]\d+[eE][+-]?|[eE]\+)\d+|#+(REF!|VALUE!|N/?A|NAME\?|NUM!|DIV/0!)?", re.ASCII)
 #: A float holds whole numbers of so many digits; of longer ones it holds some.
 _EXACT_DIGITS: Final = 15
 _ROUNDED: Final = re.compile(r"\d{5,}0{4,}", re.ASCII)
@@ -89,7 +89,10 @@ class PersonTally:
     def __init__(self, schema: Schema, beside: Sequence[str] = (), stored: People | None = None) -> None:
         self._schema, self._unit = schema, schema.privacy_unit
         self._key = new_key(SecureRandom()) if stored is None else stored.keys[0]
-        self._stored = stored
+        self._before = KeyCounts()
+        for hashes in () if stored is None else stored.known():
+            self._before.add(*np.unique(hashes, return_counts=True))
+        self._stored_alike = KeyCounts()
         self._counts, self._frequent = KeyCounts(), Frequent()
         self._beside = {name: KeyCounts() for name in beside if name not in REPEATS}
         self._rows = self._unnamed = self._repeated = 0
@@ -132,13 +135,25 @@ class PersonTally:
             first = self._spelled.setdefault(left, name)
             if first != name and len(self._alike) < _SHOWN:
                 self._alike.append((first, name))
+        self._compare_with_stored(keys, names)
+
+    def _compare_with_stored(self, keys: Array, names: Array) -> None:
+        """Note whose identifiers are not stored, but are otherwise spelled."""
+        before = self._before.counted["key"]
+        if not len(before):
+            return
+        new = np.flatnonzero(~np.isin(keys, before))
+        others = [(place, other) for place in new for other in spellings(names[place])]
+        there = np.isin(self._hashes(np.asarray([other for _, other in others], dtype=object)), before)
+        alike = sorted({place for (place, _), known in zip(others, there, strict=True) if known})
+        self._stored_alike.add(keys[alike], np.ones(len(alike), dtype=np.int64))
 
     def _look_at_forms(self, names: Array, rows: Array, kind: Any) -> None:
         """Count what spreadsheets and floating-point numbers make of identifiers."""
         tally, single = self._forms, kind == np.float32
         tally["names"] += len(names)
         for name, count in zip(names, rows.tolist(), strict=True):
-            if _SCIENTIFIC.fullmatch(name):
+            if _SPOILED.fullmatch(name):
                 tally["spoiled"] += count
                 self._example = self._example or name
             elif len(name) >= _LONG - single and name.isdigit() and name.isascii():
@@ -167,11 +182,10 @@ class PersonTally:
     @property
     def _people(self) -> Array:
         """Counts of the people of these rows and of those that are stored."""
-        if self._stored is not None:
-            for hashes in self._stored.known():
-                keys, rows = np.unique(hashes, return_counts=True)
-                self._counts.add(keys, rows)
-            self._stored = None
+        before = self._before.counted
+        if len(before):
+            self._counts.add(before["key"], before["rows"])
+            self._before = KeyCounts()
         return self._counts.counted
 
     @property
@@ -290,6 +304,13 @@ class PersonTally:
 
     def _spellings(self, facts: PersonFacts) -> RowFinding | None:
         several, groups, differing = self._counts.alike()
+        stored = len(self._stored_alike.counted)
+        if stored:
+            return self._asked(
+                "look-alike",
+                f"{stored:,} identifiers differ only in spelling from one that is stored, as in leading zeros or in "
+                "upper and lower case, and would count as further people: write them as before.",
+            )
         if not several:
             return None
         what = " or ".join(name for place, (name, _) in enumerate(STEPS) if differing >> place & 1)

@@ -13,11 +13,11 @@ from dpcore.intake.corrections import NOTHING
 
 _LETTERS: Final = r"[^\W\d_]*"
 _WORDS: Final = re.compile(
-    r"(x{2,}|z{2,}|\?+|-+|_+|\.+|\*+|n[./ ]?a\.?|n[./ ]?k\.?|n\.?d\.?|k\.? ?a\.?|tbd|tba|nil|none|null|void|empty|blank|"
-    r"missing|test|dummy|demo|temp|default|placeholder|anon@|unbekannt@|ohne( .*)?|keine?( .*)?|leer|fehlt|inconnu@|"
-    r"sans( .*)?|aucun@|non[- ]?renseign@|desconocid@|desconhecid@|sin( .*)|ningun@|sconosciut@|ignot[oiae]|onbekend@|"
-    r"geen( .*)?|okand@|okänd@|ukendt|ukjent|tuntematon|nieznan@|brak|neznam@|bilinmiyor|неизвестн@|нет|不明|未知|"
-    r"(.*\b)?(unknown|unk|unidentified|not (known|available|recorded|stated)|no ?(id|number|mrn|name))(\b.*)?)".replace(
+    r"(x{2,}|z{2,}|\?+|-+|_+|\.+|\*+|n[./ ]?a\.?|n[./ ]?k\.?|n\.?d\.?|k\.? ?a\.?|tbd|tba|nil|none|null|void|empty|"
+    r"blank|missing|test|dummy|demo|temp|default|placeholder|anon@|unbekannt@|ohne( .*)?|keine?( .*)?|leer|fehlt|"
+    r"inconnu@|sans( .*)?|aucun@|non[- ]?renseign@|desconocid@|desconhecid@|sin( .*)|ningun@|sconosciut@|ignot[oiae]|"
+    r"onbekend@|geen( .*)?|okand@|okänd@|ukendt|ukjent|tuntematon|nieznan@|brak|neznam@|bilinmiyor|неизвестн@|нет|"
+    r"不明|未知|(.*\b)?(unknown|unk|unidentified|not (known|available|recorded|stated)|no ?(id|number|mrn|name))(\b.*)?)".replace(
         "@", _LETTERS
     )
 )

@@ -235,6 +235,12 @@ def _dictionary(_: Tell, path: str, title: str = "") -> dict[str, Any]:
     return asdict(read_dictionary(Path(path), title))
 
 
+def _repeats(_: Tell, path: Any) -> list[dict[str, Any]]:
+    from dpcore.intake.repeats import repeats_of
+
+    return [asdict(repeat) for repeat in repeats_of(_source(path))]
+
+
 def _schema(_: Tell, text: str) -> dict[str, Any]:
     from dpcore.domain.unfinished import Unfinished
 
@@ -310,6 +316,7 @@ _ANSWERS: Mapping[str, Callable[..., Any]] = {
     "relations draft": _relations_draft,
     "look": _look,
     "dictionary": _dictionary,
+    "repeats": _repeats,
     "schema": _schema,
     "check": _check,
     "check joint": _check_joint,

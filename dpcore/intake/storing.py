@@ -76,9 +76,7 @@ def store_table(
         learned = () if plan is None else tuple(plan.wishes)
         stored = None if after is None else people
         further = beside(schema, source, right)
-        examination = Examination(
-            schema, accepted, learned=learned, whole=after is None, stored=stored, beside=further
-        )
+        examination = Examination(schema, accepted, learned=learned, whole=after is None, stored=stored, beside=further)
         rows, children = rows_for(schema, source, right, examination.keys.meet, further)
         told = {name: counted_rows(examination.of(pieces, name), tell, name) for name, pieces in children.items()}
         counted = counted_rows(examination.of(rows), tell, schema.entity)

@@ -76,6 +76,7 @@ class Datasets(ServiceBase):
         truth: str = "",
         accepted: Collection[str] = (),
         watch: Watch | None = None,
+        tell: Callable[[str], object] | None = None,
     ) -> DatasetInfo:
         """Custodian: ingest a data set and open its budget, or let it share one; all or nothing.
 
@@ -117,6 +118,8 @@ class Datasets(ServiceBase):
         watch : callable, optional
             Told how reading files goes on; may raise to stop it. See
             :func:`dpcore.intake.uploads.ask`.
+        tell : callable, optional
+            Told, once they are stored, how many people there are in how many rows.
 
         Raises
         ------
@@ -149,13 +152,17 @@ class Datasets(ServiceBase):
         table = table_of(source, described, right, watch, accepted=accepted, keep=keep_keys, plan=plan)
         shown = truth if public else ""
         if kin is not None:
-            return self._add_kin(table, described, kin, public=public, truth=shown, plan=plan)
-        caps = (
-            parse_epsilon(budget),
-            None if analyst_cap is None else parse_limit(analyst_cap),
-            None if run_cap is None else parse_epsilon(run_cap),
-        )
-        return self._add(table, described, caps, delta, public, shown, plan)
+            stored = self._add_kin(table, described, kin, public=public, truth=shown, plan=plan)
+        else:
+            caps = (
+                parse_epsilon(budget),
+                None if analyst_cap is None else parse_limit(analyst_cap),
+                None if run_cap is None else parse_epsilon(run_cap),
+            )
+            stored = self._add(table, described, caps, delta, public, shown, plan)
+        if tell is not None:
+            tell(table.told)
+        return stored
 
     def learning_cost(
         self,

@@ -82,10 +82,12 @@ def visits(home: Path) -> Path:
 
 def test_a_new_extract_is_appended_as_a_next_version(visits: Path) -> None:
     run("data", "add", "2024.csv", "--schema", "visits.json", "--budget", "2", "--keep-keys")
-    told = run("data", "append", "visits", "2025.csv")
+    assert "40 of 200 rows (20%) would be left out" in refuse("data", "append", "visits", "2025.csv")
+    again = ("data", "append", "visits", "2025.csv", "--accept", "person:rows-dropped")
+    told = run(*again)
     assert "'visits (version 2)'" in told
     assert "'person': 40 of 100 rows name somebody in 'who' who was stored before." in told
-    assert "'visits (version 3)'" in run("data", "append", "visits", "2025.csv", "--max-rows", "5000")
+    assert "'visits (version 3)'" in run(*again, "--max-rows", "5000")
     assert "stays or grows" in refuse("data", "append", "visits", "2025.csv", "--max-rows", "300")
     assert "newest version" in refuse("data", "append", "visits (version 1)", "2025.csv")
     assert "visits (version 2)" in run("data", "list")

@@ -235,7 +235,8 @@ def test_nothing_is_stored_and_nothing_spent_without_a_yes(tmp_path: Path, as_fi
         with pytest.raises(IngestError, match=r"'gender': .* fit nowhere: 'Female'"):
             service.add_dataset(source, declared, budget=Decimal(1))
         assert not service.datasets()
-        stored = service.add_dataset(source, declared, budget=Decimal(1), accepted=[found["gender"].yes])
+        yes = [found["gender"].yes, "person:rows-dropped"]
+        stored = service.add_dataset(source, declared, budget=Decimal(1), accepted=yes)
         assert [info.id for info in service.datasets()] == [stored.id]
         with pytest.raises(Exception, match="custodian"):
             service.acting(User("ann", frozenset({"analyst"}))).examine(source, declared)

@@ -475,7 +475,7 @@ def test_missing_values_and_several_rows_per_person(service: Service) -> None:
     frame = pd.DataFrame({"who": [1, 1, 2, 3], "ill": ["yes", None, "no", "?"], "age": np.nan})
     unit = {"column": "who", "max_rows_per_person": 1}
     schema = small_schema("people", privacy_unit=unit)
-    info = service.add_dataset(frame, schema, budget=Decimal(1), accepted=["ill", "age"])
+    info = service.add_dataset(frame, schema, budget=Decimal(1), accepted=["ill", "age", "person:rows-dropped"])
     assert service.run(service.submit(rule_list(info), "n")).state == "done"
     assert "for each person" in service.quote(rule_list(info, "0.1")).guarantee
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from dpcore.errors import IngestError
-from dpcore.intake.uploads import ask
-from pages.components.custodian import schema_rows
+from dpcore.intake.uploads import ask, divide_repeats
+from pages.components.custodian import intake_yaml, schema_rows
 from pages.components.custodian.intake_tables import TableDraft
 from pages.components.custodian.uploads import let_go, receive, title_of
 from pages.components.kit.markup import plain
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 #: Bytes of a dictionary; files of SPSS, Stata and SAS, which hold rows besides, are brought as data.
 _MOST = 5_000_000
 _TYPES = ("csv", "json", "jsonld", "sav", "zsav", "dta", "sas7bdat", "xpt")
+#: Ways to describe the columns.
+FORM, FILE = "Fill in a form", "Write or bring a schema (YAML or JSON)"
+_AS_TEXT = "This export holds repeating instruments: it is described as text, with a table for each. Complete it there."
 _NONE = "The dictionary describes none of the columns of these files. Their names must be the same."
 
 
@@ -48,8 +51,10 @@ def show(place: str) -> Brought | None:
     return brought
 
 
-def fill_in(draft: Draft, tables: list[TableDraft], brought: Brought, watch: Watch) -> list[str]:
+def fill_in(draft: Draft, tables: list[TableDraft], brought: Brought, files: list[Path], watch: Watch) -> list[str]:
     """Let the form say what a dictionary says of the tables, the main one first; sentences about the rest.
+
+    Of ``files`` that are one table, an export of REDCap with repeats is described as text: these are several tables.
 
     Raises
     ------
@@ -58,6 +63,10 @@ def fill_in(draft: Draft, tables: list[TableDraft], brought: Brought, watch: Wat
     """
     told = _read(brought, watch)
     main, *children = tables
+    if files and divide_repeats(told, main.columns, files, watch):
+        told.within(main.columns)
+        draft.fresh |= {"intake-way": FILE, "intake-yaml": intake_yaml.text_of(told.content, {})}
+        return [_AS_TEXT, *told.sentences]
     described = {child["name"]: child for child in told.content.get("children", ())}
     person = told.content.get("privacy_unit", {}).get("column")
     absent = _fill(main, told.content["columns"], told.left_out)

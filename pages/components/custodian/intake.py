@@ -28,6 +28,7 @@ from pages.components.custodian import (
     schema_rows,
     upload_reading,
 )
+from pages.components.custodian.dictionary import FILE, FORM
 from pages.components.custodian.intake_begin import STATE, draft_of, key_chosen, read_beside, telling, write_down
 from pages.components.custodian.intake_draft import Draft
 from pages.components.custodian.intake_drafts import look_at
@@ -56,7 +57,6 @@ if TYPE_CHECKING:
     Given = tuple[Schema | Unfinished, Any, Any]
 
 _STORED = "stored-just-now"
-FORM, FILE = "Fill in a form", "Write or bring a schema (YAML or JSON)"
 #: Faults that are listed before the others.
 _SEEN = 10
 
@@ -217,12 +217,10 @@ def _by_form(desk: Desk, uploads: Uploads, draft: Draft) -> None:
     if intake_form.unlike_form():
         st.info("The schema that you wrote says other things than this form. Nothing of it is lost: see above.")
     brought = dictionary.show(f"dictionary-{draft.file_ids[0]}")
-    with slot.kept():
-        if draft.notes:
-            st.info("\n".join(f"- {note}" for note in draft.notes))
+    _say_notes(draft)
     main, *children = _tables(uploads, draft)
     if brought is not None:
-        _from_dictionary(desk, draft, [main, *children], brought)
+        _from_dictionary(desk, uploads, draft, [main, *children], brought)
     if children:
         answers = intake_form.several_tables(main, children, draft.person)
     else:
@@ -239,8 +237,16 @@ def _by_form(desk: Desk, uploads: Uploads, draft: Draft) -> None:
         _store(desk, uploads, draft, answers, children)
 
 
+def _say_notes(draft: Draft) -> None:
+    with slot.kept():
+        if draft.notes:
+            st.info("\n".join(f"- {note}" for note in draft.notes))
+
+
 def _correct(draft: Draft, main: TableDraft, changes: intake_check.Changes) -> NoReturn:
     """Take changes into the form."""
+    for unit in (change["privacy_unit"] for change in changes.values() if "privacy_unit" in change):
+        intake_form.name_person(draft, main, unit)
     for table in draft.tables:
         names = {name if table is main else f"{table.name}.{name}": name for name in table.now[schema_rows.NAME]}
         wanted = [{"name": names[place], **change} for place, change in changes.items() if place in names]
@@ -279,11 +285,15 @@ def _fill_in(
     read_beside(desk, draft, "Looking at the values", look)
 
 
-def _from_dictionary(desk: Desk, draft: Draft, tables: list[TableDraft], brought: dictionary.Brought) -> NoReturn:
+def _from_dictionary(
+    desk: Desk, uploads: Uploads, draft: Draft, tables: list[TableDraft], brought: dictionary.Brought
+) -> NoReturn:
+    files = [] if uploads.several or uploads.second else uploads.paths
+
     def read(_service: Service, watch: Watch) -> None:
         draft.faults, draft.notes = [], []
         with telling(desk, draft, draft.faults.append):
-            draft.notes = [plain(note) for note in dictionary.fill_in(draft, tables, brought, watch)]
+            draft.notes = [plain(note) for note in dictionary.fill_in(draft, tables, brought, files, watch)]
 
     read_beside(desk, draft, "Reading the dictionary", read)
 
@@ -292,6 +302,7 @@ def _by_file(desk: Desk, uploads: Uploads, draft: Draft) -> None:
     children = [] if uploads.database else draft.tables[1:]
     if children:
         name_files(draft.tables[0], children, with_main=False)
+    _say_notes(draft)
     answers = intake_form.from_text(draft.file_ids[0], draft.text)
     if answers.take_over:
         _take_over(desk, uploads, draft, answers)
@@ -343,7 +354,8 @@ def _store(
         return wanted, *uploads.source(wanted.schema.entity, children)
 
     def add(service: Service, given: Given, how: dict[str, Any]) -> DatasetInfo:
-        return service.add_dataset(given[1], given[0], right=given[2], public=answers.public, **answers.account, **how)
+        chosen = {"right": given[2], "public": answers.public, "tell": partial(setattr, draft, "told"), **how}
+        return service.add_dataset(given[1], given[0], **answers.account, **chosen)
 
     _keep(desk, uploads, draft, given, add, **answers.shared)
 

@@ -15,7 +15,7 @@ from pages.components.kit.texts import text
 if TYPE_CHECKING:
     from dpcore.intake.examination import AnyFinding
 
-_ROWS = " What concerns rows or people is said below."
+_ROWS = " Findings about people and rows are below."
 #: Changes to columns, by their places: ``TABLE.COLUMN``, or the name alone in the main table.
 Changes = dict[str, dict[str, Any]]
 
@@ -53,7 +53,7 @@ def show(findings: list[AnyFinding], apply: Callable[[Changes], None] | None) ->
 
 def _all_at_once(told: list[AnyFinding], asked: list[AnyFinding], apply: Callable[[Changes], None] | None) -> bool:
     """What mends all of it in one press; whether all that loses values was accepted, and is to be stored."""
-    first = {each.place: each.corrections[0].change for each in told if each.corrections}
+    first = {each.place: each.corrections[0].change for each in told if each.of_values and each.corrections}
     with st.container(horizontal=True):
         if (
             apply
@@ -72,7 +72,7 @@ def _one(finding: AnyFinding, apply: Callable[[Changes], None] | None) -> None:
     with st.container(border=True):
         st.markdown(plain(finding.sentence))
         with st.container(horizontal=True, vertical_alignment="center"):
-            if apply and finding.of_values:
+            if apply:
                 _change(finding, apply)
             if finding.needs_yes:
                 st.checkbox("Store it all the same", key=remembered(f"{YES}{finding.yes}", False), **KEEP)
@@ -82,5 +82,5 @@ def _change(finding: AnyFinding, apply: Callable[[Changes], None]) -> None:
     for number, correction in enumerate(finding.corrections):
         if st.button(plain(correction.words), key=f"press-correct-{finding.place}-{number}"):
             apply({finding.place: correction.change})
-    if st.button("Leave the column out", key=f"press-leave-{finding.place}"):
+    if finding.of_values and st.button("Leave the column out", key=f"press-leave-{finding.place}"):
         apply({finding.place: {"keep": False}})

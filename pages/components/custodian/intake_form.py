@@ -14,6 +14,7 @@ from dpcore.errors import BudgetError, SchemaError
 from dpcore.intake.uploads import parse_schema
 from dpcore.privacy.budgets import parse_delta, parse_epsilon, parse_limit
 from pages.components.custodian import belonging, kin, learning, schema_columns, schema_rows, workbench
+from pages.components.custodian.intake_draft import Draft
 from pages.components.custodian.intake_tables import (
     KEEP,
     TableDraft,
@@ -103,7 +104,7 @@ def one_table(main: TableDraft, person: str | None, *, joined: bool) -> Answers:
     st.subheader("Columns (public)", anchor=False)
     _explain()
     rows = _columns(answers, main, _ALONE, person)
-    unit = _joined_unit(person, main) if joined else _unit(rows, person, main.rest)
+    unit = _joined_unit(person, main) if joined else _unit(rows, person, main)
     columns, faults = schema_columns.columns_of(rows, key=unit["column"])
     answers.faults += faults
     answers.content = names | {"privacy_unit": unit, **_limits(answers), "columns": columns}
@@ -291,7 +292,7 @@ def _columns(answers: Answers, table: TableDraft, shown: tuple[str, ...], key: s
     return rows
 
 
-def _unit(rows: pd.DataFrame, person: str | None, rest: dict[str, Any]) -> dict[str, Any]:
+def _unit(rows: pd.DataFrame, person: str | None, main: TableDraft) -> dict[str, Any]:
     st.subheader("Who is protected", anchor=False)
     st.markdown(text("unit"))
     names = [name for name in [person, *map(str, rows[schema_rows.NAME])] if name]
@@ -307,7 +308,16 @@ def _unit(rows: pd.DataFrame, person: str | None, rest: dict[str, Any]) -> dict[
     if chosen == schema_rows.EACH_ROW:
         return {"column": None, "max_rows_per_person": 1}
     with slot.kept():
-        return {"column": chosen, "max_rows_per_person": int(most), **rest, **_keeping(names)}
+        _also(main)
+        return {"column": chosen, "max_rows_per_person": int(most), **main.rest, **_keeping(names)}
+
+
+def name_person(draft: Draft, main: TableDraft, unit: dict[str, Any]) -> None:
+    """Let the form say otherwise who a person is when it is next drawn."""
+    main.rest |= {name: value for name, value in unit.items() if name != "column"}
+    if "column" in unit:
+        main.rest = {name: value for name, value in main.rest.items() if name not in {"missing_codes", "matching"}}
+        draft.fresh |= {"intake-person": unit["column"], f"intake-main-key-{main.ident}": unit["column"]}
 
 
 def _keeping(names: list[str]) -> dict[str, Any]:
@@ -353,8 +363,12 @@ def _joined_unit(person: str | None, main: TableDraft) -> dict[str, Any]:
 def _also(table: TableDraft) -> None:
     """What is said of a table's rows that no field here shows."""
     if table.rest:
-        said = ", ".join(f"{name} {plain(str(value))}" for name, value in table.rest.items())
-        st.caption(f"The schema that you took over says of these rows, too: {said}. Change that in the text.")
+        said = ", ".join(f"{name} {plain(_listed(value))}" for name, value in table.rest.items())
+        st.caption(f"Also said of these rows: {said}. Change that in the text.")
+
+
+def _listed(value: Any) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 def _limits(answers: Answers) -> dict[str, Any]:

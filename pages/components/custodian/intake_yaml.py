@@ -25,6 +25,8 @@ _HEAD = """\
 #: What a schema says of the rows that are kept, and of a further table, beyond the fields of the form.
 _KEEPING = {"keep", "order_by", "order_format"}
 _BESIDE = {*_KEEPING, "description", "row_key"}
+#: And of how people are named.
+_NAMING = {"missing_codes", "matching", "where"}
 
 
 def text_of(content: dict[str, Any], rows: dict[str, Any]) -> str:
@@ -124,10 +126,12 @@ def take_over(wanted: Unfinished, draft: Draft, tables: list[TableDraft], *, dat
         "intake-holdout": schema.holdout_percent,
     }
     if children or draft.keys:
-        main.rest = unit.model_dump(include={*_KEEPING, "max_rows_per_person"}, exclude_defaults=True)
+        main.rest = unit.model_dump(
+            mode="json", include={*_KEEPING, *_NAMING, "max_rows_per_person"}, exclude_defaults=True
+        )
     else:
         ordered = _KEEPING if unit.keep == "random" else set()  # The form orders rows only to choose among them.
-        main.rest = unit.model_dump(include=ordered, exclude_defaults=True)
+        main.rest = unit.model_dump(mode="json", include={*ordered, *_NAMING}, exclude_defaults=True)
         draft.fresh |= {
             "intake-person": unit.column or schema_rows.EACH_ROW,
             "intake-rows-each": unit.max_rows_per_person,
