@@ -123,7 +123,7 @@ def is_identifying(texts: Mapping[str, int]) -> bool:
         Different values, and how often each occurs.
     """
     if len(texts) < _LEAST:
-        return len(texts) > 1 and _share(texts, lambda text: _SURE[0].fullmatch(text) is not None) >= _MOST
+        return len(texts) > 1 and _share(texts, lambda text: _SURE[0].fullmatch(text.lower()) is not None) >= _MOST
     lower = {text: text.lower() for text in texts}
     if any(_share(texts, lambda text: form.fullmatch(lower[text]) is not None) >= _MOST for form in _SURE):  # noqa: B023
         return True
