@@ -192,3 +192,55 @@ def test_what_was_read_off_the_records_is_not_written_down():
     app = store(described())
     assert "fit nowhere" in words(app)
     assert "Female" not in access.service().desk().notes()
+
+
+PEOPLE = b"x17,age,sex\n" + b"".join(
+    b"P%d,%d,%s\n" % (100_007 + n // 2, 20 + n % 60, (b"f", b"m")[n % 2]) for n in range(200)
+)
+
+
+def of_people(data: bytes = PEOPLE, limit: int = 500) -> AppTest:
+    app = bring(open_page("custodian"), "Data file", "people.csv", data)
+    table = app.session_state["intake"].tables[0]
+    drafts = [
+        {"name": "x17", "keep": False},
+        {"name": "age", "type": "integer", "lower": 0, "upper": 110, "bins": 11},
+        {"name": "sex", "type": "categorical", "categories": ["f", "m"]},
+    ]
+    table.show(schema_rows.replaced(table.now, [each for each in drafts if each["name"] in table.columns]))
+    app = checked(app.run())
+    app.text_input(key="intake-name").set_value("People")
+    app.number_input(key="intake-max-rows").set_value(limit)
+    return checked(app.run())
+
+
+def test_another_column_becomes_the_person_with_one_press():
+    app = store(of_people())
+    assert "Each row counts as a person, but 'x17' looks like an identifier, too, and repeats: 100" in words(app)
+    assert not stored()
+    button(app, "Name 'x17' as the person").click()
+    app = checked(app.run())
+    assert app.selectbox(key="intake-person").value == "x17"
+    app = store(checked(app.run()))
+    assert "so 100 of 200 rows (50%) would be left out" in words(app)
+    app.number_input(key="intake-rows-each").set_value(2)
+    app = store(checked(app.run()))
+    assert "is stored" in words(app)
+    assert "'x17' names 100 people in 200 rows" in words(app)
+    [info] = access.service().datasets()
+    assert info.schema.privacy_unit.column == "x17"
+    assert "100 people" not in access.service().desk().notes()
+
+
+def test_identifiers_that_stand_for_nobody_are_taken_for_missing_with_one_press():
+    rows = PEOPLE.replace(b"x17", b"mrn") + b"not known,50,f\n" * 9
+    app = of_people(rows)
+    app.number_input(key="intake-rows-each").set_value(2)
+    app = store(checked(app.run()))
+    assert "'not known' (9 rows)" in words(app)
+    button(app, "Treat these as missing identifiers").click()
+    app = checked(app.run())
+    assert "Also said of these rows: missing_codes not known" in words(app)
+    assert "is stored" in words(store(app))
+    [info] = access.service().datasets()
+    assert info.schema.privacy_unit.missing_codes == ("not known",)
