@@ -1,5 +1,7 @@
 """Real runs on neighbouring tables: the loss stays within the certificate, and reaches it."""
 
+import os
+import warnings
 from dataclasses import replace
 from itertools import permutations, product
 
@@ -84,6 +86,8 @@ def test_a_witness_belongs_to_a_method():
         ("pairs, classes", 0.85),
         ("exact_pairs", 0.999),
         ("mcmc_tree_pair, pool", 0.96),
+        ("noisy_max, composing", 0.92),
+        ("pool, composing", 0.85),
         ("mcmc_tree_pair, chain", 0.96),
         ("naive", 0.99),
         ("relevance_aware", 0.99),
@@ -141,6 +145,41 @@ def test_mechanisms_that_are_built_for_a_person_are_held_to_that(monkeypatch):
     said = {own.violation for _, own, _ in replays(method, range(12))}
     assert {"", "a mechanism costs 4.0000 times what it was built for"} <= said
     assert not any("the certificate claims" in violation for violation in said)
+
+
+def test_what_only_the_first_run_of_a_process_says_tells_of_nobody(monkeypatch):
+    """Something is loaded, or compiled: a third run shows that it does not come from the records."""
+    learner = type(get_learner("rule_list"))
+    whole, said = learner.run, []
+
+    def loading(own, one):
+        if not said:
+            said.append(True)
+            warnings.warn("loading", stacklevel=1)
+        return whole(own, one)
+
+    monkeypatch.setattr(learner, "run", loading)
+    assert not replay_random(METHODS[0], 0)[0].violation
+    assert said
+
+
+@pytest.mark.parametrize(
+    ("leak", "channel"),
+    [
+        ("a warning", "warnings"),
+        ("a log record", "log"),
+        ("output", "output"),
+        ("a printed line", "output"),
+        ("a file", "files"),
+        ("the environment", "environment"),
+    ],
+)
+def test_a_leak_is_told_with_its_channel(leak, channel):
+    before = dict(os.environ)
+    (mutant,) = [own for own in MUTANTS if own.name == f"{leak} tells of records"]
+    with mutant.broken():
+        assert replay_random(METHODS[0], 0)[0].violation == f"a run tells of records by its {channel}"
+    assert dict(os.environ) == before
 
 
 def test_a_seed_repeats_its_replay():

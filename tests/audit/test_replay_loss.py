@@ -135,15 +135,63 @@ def test_gaussian_noise_on_several_counts_and_a_choice_is_convolved_from_below()
         assert 0.998 <= loss.delta(epsilon) / max(both) <= 1 + 1e-9
 
 
-def test_rho_adds_up_what_each_mechanism_shows():
-    draw = choice("gumbel", 1.0, [4, 0], [5, 0], promise=None)
+ORDERS = 1 + np.geomspace(1e-5, 1e5, 20_001)
+
+
+def rho_of(first, second):
+    """Largest of D_alpha / alpha, over a fine grid; and what it is at most between the points of the grid."""
+    divergences = []
+    for p, q in ((first, second), (second, first)):
+        moments = np.array([np.logaddexp.reduce(alpha * p + (1 - alpha) * q) for alpha in ORDERS])
+        divergences.append(moments / (ORDERS - 1))
+    least = max((own / ORDERS).max() for own in divergences)
+    most = max((own[1:] / ORDERS[:-1]).max() for own in divergences)  # D_alpha rises with alpha.
+    return least, most
+
+
+@pytest.mark.parametrize("law", ["gumbel", "exponential"])
+@pytest.mark.parametrize(
+    "scores", [([4, 0, 1], [5, 0, -1]), ([0, 0], [1, 0]), ([0, 30], [1, 30]), (list(range(40)), [*range(39), 44])]
+)
+def test_the_rho_of_a_choice_is_its_renyi_divergence(law, scores):
+    pair = choice(law, 2.0, *scores)
+    least, most = rho_of(*(choice_logs(own.what[1], own.given) for own in pair))
+    rho = Loss.along([pair]).rho
+    assert most / least < 1.002
+    assert 0.9999 * least <= rho <= most
+
+
+def test_permute_and_flip_costs_four_times_what_a_bounded_range_would():
+    """Two that are as good, of which one gets better: the exponential mechanism costs eps^2 / 8."""
+    rhos = [Loss.along([choice(law, 20.0, [0, 0], [1, 0])]).rho for law in ("gumbel", "exponential")]
+    assert rhos[0] == pytest.approx(0.05**2 / 8, rel=0.01)
+    assert rhos[1] == pytest.approx(0.05**2 / 2, rel=0.05)
+
+
+def test_an_output_that_is_hardly_ever_drawn_costs_little_rho():
+    """Its loss is as large as that of one that is drawn in half of the runs."""
+    rare = Loss.along([choice("gumbel", 1.0, [40, 0], [40, 1])])
+    assert rare.epsilon == pytest.approx(1, abs=1e-8)
+    assert rare.rho < 0.03
+
+
+def test_draws_of_a_larger_mechanism_cost_what_is_known_along_their_outputs():
+    """Two draws, of which the second depends on the first: against all pairs of outputs, where only one path moves."""
+    one = choice("gumbel", 2.0, [4, 0, 1], [5, 0, -1], output=1, promise=None)
+    two = choice("gumbel", 2.0, [0, 2], [1, 0], output=0, promise=None)
     tick = RunEvent(("progress", "growing", 1, 2)), RunEvent(("progress", "growing", 1, 2))
+    logs = [[choice_logs(own.what[1], own.given) for own in pair] for pair in (one, two)]
+    still = np.log([0.5, 0.5])
+    joint = [np.concatenate([logs[0][k][i] + (logs[1][k] if i == 1 else still) for i in range(3)]) for k in (0, 1)]
+    least, most = rho_of(*joint)
+    together, apart = Loss.along([one, two]), Loss.along([one, tick, two])
+    assert 0.9999 * least <= together.rho <= most
+    singles = [Loss.along([own]) for own in (one, two)]
+    assert apart.rho == pytest.approx(sum(own.rho for own in singles))
+    assert apart.stages == pytest.approx([own.stages[0] for own in singles])
+
+
+def test_rho_adds_up_what_each_mechanism_shows():
     pair = choice("gumbel", 2.0, [4, 0, 1], [5, 0, -1])
-    one = np.abs(np.subtract(*(choice_logs(own.what[1], own.given) for own in draw))).max()
-    whole = np.abs(np.subtract(*(choice_logs(own.what[1], own.given) for own in pair))).max()
-    loss = Loss.along([noise("gaussian", 2.0, [0, 0], [3, 4]), pair, draw, tick, draw, draw])
-    twice = abs(2 * np.subtract(*(choice_logs(own.what[1], own.given) for own in draw))[0])
-    last = max(one, twice, abs(np.subtract(*(choice_logs(own.what[1], own.given) for own in draw))).max())
-    assert loss.rho == pytest.approx(2.5**2 / 2 + whole**2 / 8 + one**2 / 8 + loss.stages[-1] ** 2 / 8)
-    assert loss.stages == [pytest.approx(one), pytest.approx(loss.stages[-1])]
-    assert loss.stages[-1] >= last
+    counted = noise("gaussian", 2.0, [0, 0], [3, 4]), noise("geometric", 3.0, [1], [0])
+    assert Loss.along([*counted, pair]).rho == pytest.approx(2.5**2 / 2 + math.tanh(1 / 6) / 3 + Loss.along([pair]).rho)

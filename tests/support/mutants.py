@@ -1,11 +1,16 @@
 """Ways to break the engine that a replay must find out, each with the methods where it bites."""
 
+import logging
+import os
 import sys
+import tempfile
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -303,31 +308,34 @@ def _people(run: Run) -> int:
 
 
 @contextmanager
-def _telling_progress() -> Iterator[None]:
-    """A learner that reports how many records there are."""
+def _telling(tell: Callable[[Run, int], Any]) -> Iterator[None]:
+    """A learner that tells how many records there are."""
     learner = dpcore.models.rules.learning.learner.RuleListLearner
     run = learner.run
 
     def telling(own: Any, one: Run) -> Any:
-        one.progress("counting", _people(one), one.schema.max_rows)
+        tell(one, _people(one))
         return run(own, one)
 
     with replaced(learner, "run", telling):
         yield
 
 
-@contextmanager
-def _drawing_once_per_record() -> Iterator[None]:
-    """A learner that asks for as many random words as there are records."""
-    learner = dpcore.models.rules.learning.learner.RuleListLearner
-    run = learner.run
+def _into_a_file(_: Run, people: int) -> None:
+    (Path(tempfile.gettempdir()) / "frostglass-people").write_text(str(people), encoding="utf-8")
 
-    def drawing(own: Any, one: Run) -> Any:
-        one.randomness.words(_people(one))
-        return run(own, one)
 
-    with replaced(learner, "run", drawing):
-        yield
+#: Ways to tell how many records there are, beside the release.
+LEAKS: dict[str, Callable[[Run, int], Any]] = {
+    "progress tells of records": lambda run, people: run.progress("counting", people, run.schema.max_rows),
+    "as many draws as records": lambda run, people: run.randomness.words(people),
+    "a warning tells of records": lambda _, people: warnings.warn(f"{people} people", stacklevel=2),
+    "a log record tells of records": lambda _, people: logging.getLogger("dpcore.models").debug("%d people", people),
+    "output tells of records": lambda _, people: os.write(1, f"{people} people".encode()),
+    "a printed line tells of records": lambda _, people: print(people, file=sys.stderr),
+    "a file tells of records": _into_a_file,
+    "the environment tells of records": lambda _, people: os.environ.update(PEOPLE=str(people)),
+}
 
 
 def _one_candidate(module: Any, name: str) -> AbstractContextManager[None]:
@@ -424,8 +432,7 @@ MUTANTS = (
     Mutant("no noise", _no_noise, _methods(*ALL)),
     Mutant("trained on everybody", partial(_part_of_all, "train"), _evaluated()),
     Mutant("evaluated on everybody", partial(_part_of_all, "holdout"), _evaluated()),
-    Mutant("progress tells of records", _telling_progress, _methods("pool")),
-    Mutant("as many draws as records", _drawing_once_per_record, _methods("pool")),
+    *(Mutant(name, partial(_telling, tell), _methods("pool")) for name, tell in LEAKS.items()),
     Mutant(
         "one itemset",
         partial(_one_candidate, dpcore.models.rules.learning.mining, "itemset_sensitivity"),
@@ -625,6 +632,17 @@ MUTANTS = (
         "coverage of runs that compose",
         partial(halved, dpcore.models.ilp.learning.selection, EXPONENTIAL),
         _methods("noisy_max, composing"),
+    ),
+    *(
+        Mutant(
+            f"permute-and-flip billed as a bounded range: {where}",
+            partial(replaced, module, EXPONENTIAL, mechanisms.NoisyMax),
+            _methods(where),
+        )
+        for where, module in (
+            ("noisy_max, composing", dpcore.models.ilp.learning.selection),
+            ("pool, composing", dpcore.models.rules.learning.samplers),
+        )
     ),
     Mutant(
         "Gaussian captures of clauses",

@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 
 from dpcore.arrays import Floats, Ints
-from dpcore.audit.replay.probabilities import choice_logs
+from dpcore.audit.replay.probabilities import Draw, choice_logs, divergence_rho
 from dpcore.audit.replay.tape import RunEvent
 from dpcore.audit.replay.walks import Settled, settled
 from dpcore.privacy.bounded_range import Selections, gaussian_deltas
@@ -55,11 +55,10 @@ class Loss:
     kept : float
         Largest loss of a single mechanism, as a share of what it promises to a row, or to a person.
     rho : float
-        Loss in zero-concentrated DP, if each mechanism has no larger loss than was seen: that of
-        Gaussian noise, of two-sided geometric noise, and of choices whose losses lie in a range
-        as large.
+        Loss in zero-concentrated DP: of Gaussian and of two-sided geometric noise; of choices and of larger
+        mechanisms by the Rényi divergence of their outputs, as far as these are known.
     stages : list of float
-        Such a range of each larger mechanism: of all draws between two ticks of progress.
+        Largest size of the loss within each larger mechanism: in all draws between two ticks of progress.
     walks : list of (Settled, Settled)
         Markov chains. All other attributes take them for selections from their limits.
     """
@@ -76,7 +75,7 @@ class Loss:
     rho: float = 0.0
     stages: list[float] = field(default_factory=list)
     walks: list[tuple[Settled, Settled]] = field(default_factory=list)
-    _stage: tuple[float, float] = (0.0, 0.0)
+    _stage: list[Draw] = field(default_factory=list)
 
     @classmethod
     def along(cls, events: Iterable[tuple[RunEvent, RunEvent]]) -> Loss:
@@ -98,11 +97,14 @@ class Loss:
         return loss
 
     def _end_stage(self) -> None:
-        reach = self._stage[1]
-        if reach > 0:
-            self.rho += _range_rho(reach)
+        if self._stage:
+            drawn, reach = 0.0, 0.0
+            for first, second, output in self._stage:
+                reach = max(reach, float(np.abs(drawn + first - second).max()))
+                drawn += float(first[output] - second[output])
+            self.rho += divergence_rho(self._stage)
             self.stages.append(reach)
-        self._stage = (0.0, 0.0)
+        self._stage = []
 
     def _add_noise(self, noise: Noise, moved: Ints) -> None:
         distances = np.abs(moved).astype(np.float64) / noise.scale
@@ -124,21 +126,20 @@ class Loss:
     def _add_choice(self, choice: Choice, first: RunEvent, second: RunEvent) -> None:
         if np.array_equal(first.given, second.given):
             return
-        logs = [choice_logs(choice, own.given) for own in (first, second)]
+        logs = choice_logs(choice, first.given), choice_logs(choice, second.given)
         if choice.promise is not None:
-            cost = self._add_whole(logs[0], logs[1])
+            cost = self._add_whole(*logs)
+            self.rho += divergence_rho([(*logs, first.output)])
             self.kept = max(self.kept, cost / choice.promise)
             return
-        drawn, reach = self._stage
         own = logs[0] - logs[1]
-        self._stage = drawn + float(own[first.output]), max(reach, float(np.abs(drawn + own).max()))
+        self._stage.append((*logs, first.output))
         self.reach = max(self.reach, float(np.abs(self.drawn + own).max()))
         self.drawn += float(own[first.output])
 
     def _add_whole(self, first: Floats, second: Floats) -> float:
         cost = float(np.abs(first - second).max())
         self.pure += cost
-        self.rho += _range_rho(cost)
         self.choices.append((first, second))
         return cost
 
@@ -219,11 +220,6 @@ def _gaussian_losses(distance: int, scale: float) -> Spectrum:
     noise = np.arange(-reach, reach + 1, dtype=np.float64)
     weights = np.exp(-(noise**2) / (2 * scale**2))
     return (2 * noise * distance + distance**2) / (2 * scale**2), weights / weights.sum()
-
-
-def _range_rho(loss: float) -> float:
-    """Of a choice that has this loss: of a range as large, or pure, whichever is less."""
-    return min(loss**2 / 8, _pure_rho(loss))
 
 
 def _pure_rho(loss: float) -> float:

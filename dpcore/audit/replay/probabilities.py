@@ -1,7 +1,8 @@
-"""Exact log-probabilities of what mechanisms draw."""
+"""Exact log-probabilities of what mechanisms draw, and their Rényi divergence."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from itertools import pairwise
 
@@ -11,6 +12,8 @@ from scipy.special import logsumexp
 from dpcore.arrays import Floats, Ints
 from dpcore.privacy.randomness import Choice
 
+#: Orders of Rényi divergences, less 1, that are looked at, and how many of them at once.
+_ORDERS, _COARSE = (1e-4, 1e4), 40
 #: Candidates beyond which the integral of permute-and-flip is done in panels.
 _ONE_PANEL = 256
 
@@ -42,6 +45,39 @@ def permute_and_flip_logs(gaps: Floats) -> Floats:
     passed = np.log1p(-times[:, None] * np.exp(gaps))
     logs = passed.sum(axis=1, keepdims=True) - passed + np.log(weights)[:, None]
     return np.asarray(gaps + logsumexp(logs, axis=0))
+
+
+#: Log-probabilities of all outputs of a draw on either table, and the output.
+Draw = tuple[Floats, Floats, int]
+
+
+def divergence_rho(draws: Sequence[Draw]) -> float:
+    """Largest Rényi divergence of order alpha, divided by alpha, over all alpha above 1, in both directions.
+
+    Of draws that follow each other, what is known along their outputs: the divergence of the rest after any other
+    output is taken as 0. So it is never above the true one, and exact for a single draw but for
+    the search, which loses less than a part in 10,000.
+    """
+    return max(_largest_rho(draws), _largest_rho([(second, first, output) for first, second, output in draws]))
+
+
+def _largest_rho(draws: Sequence[Draw]) -> float:
+    orders = np.geomspace(_ORDERS[0], _ORDERS[1], _COARSE)
+    for _ in range(2):
+        rhos = _log_moments(draws, 1 + orders) / (orders * (1 + orders))
+        best = int(rhos.argmax())
+        orders = np.geomspace(orders[max(best - 1, 0)], orders[min(best + 1, len(orders) - 1)], _COARSE)
+    return max(float(rhos.max()), 0.0)
+
+
+def _log_moments(draws: Sequence[Draw], orders: Floats) -> Floats:
+    """Logarithm of the sum of P^alpha Q^(1 - alpha) over all outputs, for each alpha."""
+    rest = np.zeros_like(orders)
+    for first, second, output in reversed(draws):
+        terms = np.multiply.outer(orders, first - second) + second
+        terms[:, output] += rest
+        rest = np.maximum(np.asarray(logsumexp(terms, axis=1)), 0.0)
+    return rest
 
 
 @lru_cache(maxsize=512)

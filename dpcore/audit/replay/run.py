@@ -91,7 +91,8 @@ def replays(method: ReplayMethod, seeds: Sequence[int]) -> Iterator[tuple[str, R
 def replay_witness(witness: Witness) -> Iterator[Replayed]:
     """Replay a witness with several outputs, either table first."""
     learner, schema = get_learner(witness.family), witness.schema
-    plan = learner.plan(schema, _target(schema), Decimal(witness.epsilon), dict(witness.chosen))
+    public = Decimal(witness.epsilon), dict(witness.chosen), Decimal(witness.delta)
+    plan = learner.plan(schema, _target(schema), *public)
     tables = [rows.table(schema) for rows in witness.rows()]
     for seed in range(_OUTPUTS):
         for first, second in (tables, tables[::-1]):

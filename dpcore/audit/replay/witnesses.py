@@ -35,7 +35,10 @@ class Witness:
     person : tuple of int
         Cells of the person who is added.
     epsilon : str
-        So large that the output that shows most is nearly certain on one of the tables.
+        So large that the output that shows most is nearly certain on one of the tables; or small, if rho is to be
+        shown.
+    delta : str
+        That an account gives to a run that composes.
     """
 
     family: str
@@ -44,6 +47,7 @@ class Witness:
     crowd: _Crowd
     person: _Answers
     epsilon: str = "200"
+    delta: str = "0"
 
     @property
     def schema(self) -> Schema:
@@ -159,6 +163,45 @@ WITNESSES: Final[tuple[Witness, ...]] = (
         {(0, 0): 30},
         (1, 1),
         "0.02",
+    ),
+    # A choice costs most rho if half of its outputs get more probable, and half of them less.
+    Witness(
+        "rule_list",
+        "pool, composing",
+        {
+            "sampler": "pool",
+            "pool_size": 2,
+            "given": ("x0 = yes",),
+            "max_rules": 1,
+            "list_length": 1,
+            "shares": {"list": 1000},
+            "selection_alpha": "same",
+            "evaluate": False,
+        },
+        {(0, 0): 9999},
+        (1, 1),
+        "0.3",
+        "0.001",
+    ),
+    Witness(
+        "ilp",
+        "noisy_max, composing",
+        {
+            "method": "noisy_max",
+            "literals": ("x0 = yes", "x1 = yes"),
+            "max_literals": 1,
+            "max_variables": 0,
+            "clauses": 1,
+            "length_prior": False,
+            "criterion": "share",
+            "min_share": 0,
+            "count_share": "0.01",
+            "evaluate": False,
+        },
+        {(0, 0, 0): 30, (0, 0, 1): 30},
+        (1, 0, 1),
+        "0.3",
+        "0.001",
     ),
     # One split takes the person out of a pure table, the others do not; columns enough for a test.
     Witness(

@@ -275,7 +275,7 @@ def test_a_budget_of_next_to_nothing_is_refused(way):
 def noises():
     """Noise on every table, and on every count of left leaves, of many runs."""
     frame, source = TABLE.public_frame(), SecureRandom()
-    plan = plan_of("3", method="alt_mcmc", steps=1_000, depth=2, starts=4)
+    plan = plan_of("3", method="alt_expm", depth=2, starts=4)
     tables, alone = [], []
     for _ in range(150):
         model = LEARNER.run(Run(TABLE, plan, source))
