@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from dpcore.client import Client
     from dpcore.domain.schema import Schema
+    from dpcore.models.convergence import chain_courses
     from dpcore.models.ebm.learning.estimator import DPEBMClassifier, DPEBMRegressor
     from dpcore.models.ilp.learning.estimator import DPILPClassifier
     from dpcore.models.redescriptions.learning.estimator import RedescriptionMiner
@@ -35,6 +36,7 @@ __all__ = [
     "DPTreeClassifier",
     "RedescriptionMiner",
     "Schema",
+    "chain_courses",
     "figures",
 ]
 _MODULES: Final = {
@@ -49,6 +51,7 @@ _MODULES: Final = {
     "DPTreeClassifier": "dpcore.models.trees.learning.estimator",
     "RedescriptionMiner": "dpcore.models.redescriptions.learning.estimator",
     "Schema": "dpcore.domain.schema",
+    "chain_courses": "dpcore.models.convergence",
     "figures": "dpcore.report.notebook",
 }
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from dpcore.arrays import Ints
     from dpcore.domain.schema import Part
     from dpcore.models.comparison import Measure, MethodScore
+    from dpcore.models.convergence import ChainCourse
 
 
 class PublicTruth(ServiceBase):
@@ -70,6 +71,19 @@ class PublicTruth(ServiceBase):
         table = self._store.table(self._public(release.dataset_id).id)
         records, model = public_records(family_of(release), table, _part(release)), parse_model(release)
         return [model.exact_table(records, release.domain, (place,)) for place in range(len(model.axes))]
+
+    def chain_courses(self, release: Release) -> list[ChainCourse]:
+        """How the Markov chains of a release go on its records, several of each.
+
+        Raises
+        ------
+        RequestError
+            If the data set is not marked public, or the release has no chain.
+        """
+        from dpcore.models.convergence import chain_courses
+
+        release = release.stored
+        return chain_courses(release, self._store.table(self._public(release.dataset_id).id))
 
     def compare_methods(
         self,

@@ -400,6 +400,19 @@ def test_true_values_are_offered_for_public_data_only():
     assert "true</b>" in words(checked(app))
 
 
+@pytest.mark.parametrize("sampler", ["mcmc", "pool"])
+def test_the_course_of_a_chain_is_offered_where_there_is_one(sampler):
+    run_id = fit(add_ward(public=True), sampler=sampler, mcmc_steps=1_000)
+    app = at_run("rule_list", run_id)
+    buttons = [own for own in app.button if own.label == "Run the chains"]
+    assert len(buttons) == (sampler == "mcmc")
+    for own in buttons:
+        own.click().run()
+        (shown,) = [table.value for table in checked(app).dataframe if "R-hat" in table.value]
+        assert float(shown["R-hat"][0]) > 0.9
+        assert "of 4 chains" in shown["Thesis's criterion met"][0]
+
+
 def test_the_verdict_comes_first_and_a_threshold_is_moved():
     run_id = fit(add_ward(), "2.5")
     app = at_run("rule_list", run_id)

@@ -122,6 +122,7 @@ def methods(house: House) -> dict[str, Callable[[Service], Any]]:
         "true_counts": lambda s: s.true_counts(s.release(release)),
         "true_tables": lambda s: s.true_tables(s.release(release)),
         "true_cells": lambda s: s.true_cells(s.release(release)),
+        "chain_courses": lambda s: s.chain_courses(s.release(release)),
         "compare_methods": lambda s: s.compare_methods(private, "ill", [], [], 1, print),
         "plain_tree_accuracy": lambda s: s.plain_tree_accuracy(private, "ill"),
         "commonest_share": lambda s: s.commonest_share(private, "ill"),
@@ -222,6 +223,7 @@ HERS = {
     "true_counts",
     "true_tables",
     "true_cells",
+    "chain_courses",
 }
 #: Calls of a student: they reach no data set.
 IN_A_ROOM = {"join_room", "seat", "ask_in_room", "board"}
@@ -385,7 +387,7 @@ def test_without_a_login_a_room_is_steered_by_its_key_alone(house: House) -> Non
 
 def test_nobody_gets_the_records_of_a_private_data_set(kept_house: House) -> None:
     calls = ("true_counts", "true_tables", "true_cells", "compare_methods", "plain_tree_accuracy")
-    calls += ("commonest_share", "compare_redescriptions")
+    calls += ("commonest_share", "compare_redescriptions", "chain_courses")
     for caller in (kept_house.service, kept_house.as_(OFFICE), kept_house.as_(ANN)):
         for name in calls:
             with pytest.raises(FrostglassError, match="private: nobody may see them"):

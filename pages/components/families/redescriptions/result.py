@@ -13,7 +13,7 @@ from dpcore.numerals import whole
 from dpcore.released.release import Release
 from pages.components.families.redescriptions import nearest, pair, table, view
 from pages.components.families.redescriptions.state import Reading, remembered
-from pages.components.families.shared import certificate, downloads, truth
+from pages.components.families.shared import certificate, chains, downloads, truth
 from pages.components.kit import markup, slot, tabs
 from pages.components.kit.texts import text
 from pages.components.visitor import access
@@ -28,6 +28,8 @@ _BEST = 10
 def show(release: Release, model: Any, key: str, *, public: bool) -> None:
     """All of them first, then the one that is read, then everything else."""
     tables = truth.wanted(release, key, _true_tables) if public else None
+    if public:
+        chains.show(release, key)
     # Another rehearsal stands in the same place: what was moved there belongs to the last one.
     _body(release, model, tables, f"{key}-{release.id[:8]}")
 

@@ -12,6 +12,7 @@ from pages.components.families.rule_list import table
 from pages.components.families.shared import (
     cells,
     certificate,
+    chains,
     downloads,
     evaluation,
     predict,
@@ -26,6 +27,8 @@ def show(release: Release, model: Any, key: str, *, public: bool) -> None:
     shown = cells.choose_class(model, release.target, key)
     true = truth.ask(release, key) if public else None
     table.show(release, model, shown, true)
+    if public:
+        chains.show(release, key)
     tabs.show_apart(
         {
             "In words": lambda: _in_words(release, model),
