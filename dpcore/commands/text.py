@@ -141,11 +141,12 @@ def replay_text(results: Sequence[Summary]) -> str:
             str(result.configurations),
             f"{result.attained:.3f}",
             f"{result.evaluated:.3f}" if result.evaluated else "",
+            f"{result.distance:.0e}" if result.distance else "",
             str(len(result.violations)),
         ]
         for result in results
     ]
-    head = ["family", "method", "replays", "share of epsilon", "of people set aside", "violations"]
+    head = ["family", "method", "replays", "share of epsilon", "of people set aside", "chains from limit", "violations"]
     broken = [f"{own.method.name}, {text}" for own in results for text in own.violations]
     return "\n".join([text_table(head, rows), *broken])
 
