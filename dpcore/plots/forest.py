@@ -27,8 +27,9 @@ def columns_used_figure(used: Sequence[ColumnUse]) -> go.Figure:
         [""] * len(shown),  # Told behind the mark.
         [colour(0) if use.clear else SOFT for use in shown],
         title="share of the differences that questions about it tell",
-        tickformat=".1%",
-        range=[0, 1.2 * max(ends, default=0.0) or 1],
+        tickformat=".0%",
+        range=[0, 1.15],  # Room for the share behind a bar.
+        tickvals=[0.0, 0.2, 0.4, 0.6, 0.8, 1.0],
     )
     figure.add_trace(
         go.Scatter(

@@ -32,7 +32,8 @@ from dpcore.plots.style import DASHES, INK, NAMES_DOWN, colour, lay_out, safe, s
 #: Most bars, and most groups, of one figure; the table holds the rest.
 MOST_BARS, MOST_GROUPS = 40, 5
 _PATTERNS = ("", "/", "x", "-", "\\")
-#: An axis of shares.
+#: An axis of shares for bars, and for lines over many cells, each of which may hold little.
+_WHOLE: Final = {"tickformat": ".0%", "range": [0, 1], "nticks": 6}
 _SHARES: Final = {"tickformat": ".0%", "rangemode": "tozero", "nticks": 6}
 _TRUTH, _PALE = "#c4622d", "#c3ccd0"
 _BAND = 0.22
@@ -196,7 +197,7 @@ def _category_figure(column: Column) -> go.Figure:
     _lay_out(
         figure,
         column,
-        {"title": {"text": _share_title(column)}, **_SHARES},
+        {"title": {"text": _share_title(column)}, **_WHOLE},
         {**NAMES_DOWN, "tickvals": rows, "ticktext": labels},
         height=110 + len(shown) * (20 + 16 * len(column.series)),
         barmode="group",

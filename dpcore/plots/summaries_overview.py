@@ -34,16 +34,24 @@ def overview_figure(told: Sequence[ColumnReading], schema: Schema) -> go.Figure:
         horizontal_spacing=0.07,
     )
     axis = {"fixedrange": True, "tickfont": {"size": 11}}
-    up = {"tickformat": ".0%", "rangemode": "tozero", "nticks": 4, **axis}
-    across = [axis] * (down * _ACROSS)
+    across, up = [axis] * (down * _ACROSS), [_share_axis(None)] * (down * _ACROSS)
     for place, reading in enumerate(shown):
         figure.add_trace(_bars(reading, schema), row=place // _ACROSS + 1, col=place % _ACROSS + 1)
-        across[place] = {**_ticks(reading, schema), **axis}
-    more = {f"{side}axis{n}": own for n, x in enumerate(across[1:], 2) for side, own in (("x", x), ("y", up))}
+        across[place], up[place] = {**_ticks(reading, schema), **axis}, {**_share_axis(reading), **axis}
+    pairs = enumerate(zip(across[1:], up[1:], strict=True), 2)
+    more = {f"{side}axis{n}": own for n, (x, y) in pairs for side, own in (("x", x), ("y", y))}
     margin = {"l": 10, "r": 10, "t": 40, "b": 40}
-    lay_out(figure, across[0], up, height=height, showlegend=False, margin=margin, **more)
+    lay_out(figure, across[0], up[0], height=height, showlegend=False, margin=margin, **more)
     figure.update_annotations(font={"size": 13, "color": INK})
     return figure
+
+
+def _share_axis(reading: ColumnReading | None) -> dict[str, Any]:
+    """Shares of categories from 0 to 100 %; those of the many cells of a number as far as they go."""
+    ends: dict[str, Any] = (
+        {"range": [0, 1]} if reading is not None and reading.ends is None else {"rangemode": "tozero"}
+    )
+    return {"tickformat": ".0%", "nticks": 4, **ends}
 
 
 def _ticks(reading: ColumnReading, schema: Schema) -> dict[str, Any]:

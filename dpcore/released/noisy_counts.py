@@ -174,7 +174,7 @@ def told_share(numbers: Numbers, code: int, margin: int, noise: str = "") -> str
 def told_chance(numbers: Numbers, code: int, margin: int) -> str:
     """How a sentence about a chance ends: the share, or why none can be told."""
     if are_nobody(numbers.noisy_counts):
-        return "not told: too few people, as the noisy counts add up to nobody"
+        return "not estimated: too few records, as the noisy counts add up to none"
     if not is_told(numbers, code, margin):
         return what_fits(numbers, code)
     return f"about {told_share(numbers, code, margin, NOISE_ALONE)}"

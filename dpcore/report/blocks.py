@@ -99,7 +99,8 @@ class Grid:
         table = self.table
         if table.all_rows <= len(table.rows):
             return ""
-        return f"The first {len(table.rows)} of {whole(table.all_rows)} rows; the downloads of the result hold all."
+        which = f"The first {len(table.rows) - table.remainder}" + (" and the last" if table.remainder else "")
+        return f"{which} of {whole(table.all_rows)} rows; the downloads of the result hold all."
 
 
 @dataclass(frozen=True)

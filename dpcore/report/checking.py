@@ -20,6 +20,7 @@ from dpcore.released.parameters import parameters_of
 from dpcore.released.release import Release
 from dpcore.report.dossier import Dossier
 from dpcore.report.spending import states_rho
+from dpcore.report.totals import cost_together
 from dpcore.validation import validated
 from dpcore.workspace.requests import RunRequest
 
@@ -145,10 +146,8 @@ def _option(name: str, value: Any) -> Iterator[str]:
 def _summary(dossier: Dossier, releases: Any, private: bool) -> str:
     if not private:
         return "fail; not private: at least one result has no guarantee"
-    promises = "; ".join(
-        f"ε = {plain_epsilon(release.certificate.epsilon)}, δ = {exact_amount(release.certificate.delta)}"
-        for release in releases
-    )
+    costs = (cost_together([release], dossier.balance) for release in releases)
+    promises = "; ".join(f"ε = {plain_epsilon(epsilon)}, δ = {exact_amount(delta)}" for epsilon, delta in costs)
     balance, unit = dossier.balance, protected_thing(dossier.dataset.schema)
     return (
         f"review; differentially private per {unit}: {promises}; everything spent on the data set: "

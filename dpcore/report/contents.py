@@ -148,7 +148,7 @@ def _rule_list(release: Release, model: RuleListModel, _short: bool) -> Content:
     return Content(
         [pretty(sentence) for sentence in model.reading(release.target)],
         [Picture("Rule by rule", rule_list_figure(release), rule_list_alt(release))],
-        [groups_table(caption, "Rule", groups, release.target, model.classes)],
+        [groups_table(caption, "Rule", groups, release.target, model.classes, remainder=True)],
     )
 
 
@@ -156,11 +156,12 @@ def _tree(release: Release, model: TreeModel, short: bool) -> Content:
     levels = _levels(model) if short else readable_levels(model)
     wide = branches_width(model, levels=levels, sheet=WIDTH) > WIDTH
     figure = tree_figure(model, release.target, levels=levels, outline=wide, sheet=WIDTH)
-    caption = "Groups at the end of the tree, numbered as in the diagram"
+    caption = "Groups at the end of the tree, the largest first, numbered as in the diagram"
+    groups = sorted(_ends(model), key=lambda group: -sum(group.noisy_counts))
     return Content(
         [pretty(sentence) for sentence in model.reading(release.target)],
         [Picture("The tree", figure, tree_alt(model, release.target))],
-        [groups_table(caption, "Group", _ends(model), release.target, model.classes)],
+        [groups_table(caption, "Group", groups, release.target, model.classes)],
     )
 
 
@@ -270,7 +271,7 @@ def _ilp(release: Release, model: ILPModel, _short: bool) -> Content:
     return Content(
         model.reading(release.domain, release.target),
         [Picture("Clause by clause", ilp_figure(release), ilp_alt(release))],
-        [groups_table(caption, "Clause", groups, release.target, model.classes)],
+        [groups_table(caption, "Clause", groups, release.target, model.classes, remainder=True)],
         prolog_program(release),
     )
 

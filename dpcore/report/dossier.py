@@ -17,7 +17,7 @@ from dpcore.report.domain import schema_tables
 from dpcore.report.result import result_blocks, title_of
 from dpcore.report.statement import statement
 from dpcore.report.tables import Table
-from dpcore.report.totals import Total, exact_epsilon, totals, weakest
+from dpcore.report.totals import Total, cost_together, exact_epsilon, totals, weakest
 from dpcore.validation import storable
 from dpcore.workspace.accounts import Balance
 from dpcore.workspace.descriptions import DatasetInfo, ReleaseNote
@@ -206,7 +206,7 @@ class Dossier:
             yield Paragraph(total.odds, lead=f"{_capital(total.what)}:")
         yield Paragraph(
             "Each is the smallest loss that follows: the sum over runs, or their composition at the δ of the budget. "
-            "Everything spent also includes other results, and runs that failed after they had read records. Privacy is "
+            "Everything spent also includes other results, and runs that failed after reading records. Privacy is "
             "lost by everything that was spent, whether it is in this dossier or not."
         )
         if self.dataset.sharing:
@@ -214,13 +214,9 @@ class Dossier:
 
     def _each(self) -> Iterator[tuple[str, str, str, str]]:
         for place, release in enumerate(self.releases, 1):
-            card = release.certificate
-            yield (
-                f"{place}. {self.name_of(release)}",
-                exact_epsilon(card.epsilon),
-                small(card.delta),
-                card.guarantee,
-            )
+            epsilon, delta = cost_together([release], self.balance)
+            name = f"{place}. {self.name_of(release)}"
+            yield name, exact_epsilon(epsilon), small(delta), release.certificate.guarantee
 
     def _answers(self) -> Iterator[Block]:
         told = "The questions follow NIST SP 800-226 and what a public registry of chosen epsilons asks for."

@@ -36,12 +36,15 @@ class Table:
         Those that are printed.
     all_rows : int
         How many there are.
+    remainder : int
+        How many rows at the end are of everybody who is in no other: they are printed whatever is left out.
     """
 
     caption: str
     head: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     all_rows: int
+    remainder: int = 0
 
     @classmethod
     def of(
@@ -50,14 +53,19 @@ class Table:
         head: Sequence[str],
         rows: Iterable[Sequence[str]],
         most: int = MOST_ROWS,
+        *,
+        remainder: int = 0,
     ) -> Table:
         """A table with as many of ``rows`` as can be printed."""
         every = [tuple(row) for row in rows]
-        return cls(caption, tuple(head), tuple(every[:most]), len(every))
+        return cls(caption, tuple(head), tuple(every), len(every), remainder).cut(most)
 
     def cut(self, most: int) -> Table:
-        """The same with at most so many rows."""
-        return dataclasses.replace(self, rows=self.rows[:most])
+        """The same with at most so many rows, that of everybody else among them."""
+        if len(self.rows) <= most:
+            return self
+        last = len(self.rows) - self.remainder
+        return dataclasses.replace(self, rows=(*self.rows[: max(0, most - self.remainder)], *self.rows[last:]))
 
 
 @dataclass(frozen=True)
@@ -91,8 +99,16 @@ def groups_table(
     target: str,
     classes: Sequence[str],
     most: int = MOST_ROWS,
+    *,
+    remainder: bool = False,
 ) -> Table:
-    """One row for each group; with many classes, one for each group and class."""
+    """One row for each group; with many classes, one for each group and class.
+
+    Parameters
+    ----------
+    remainder : bool
+        Whether the last group is of everybody who is in no other.
+    """
     if len(classes) > _FEW_CLASSES:
         head = [who, target, "Noisy chance (noise alone)", "Noisy count"]
         rows = [
@@ -100,12 +116,12 @@ def groups_table(
             for group in groups
             for code, label in enumerate(classes)
         ]
-        return Table.of(caption, head, rows, most)
+        return Table.of(caption, head, rows, most, remainder=remainder * len(classes))
     shown = len(classes) - 1
     head = [who, f"Noisy chance of {target} = {classes[shown]} (noise alone)"]
     head += [f"Noisy count: {label}" for label in classes]
     short = [(group.who, group.chance(shown), *(group.count(code) for code in range(len(classes)))) for group in groups]
-    return Table.of(caption, head, short, most)
+    return Table.of(caption, head, short, most, remainder=int(remainder))
 
 
 def importances_table(words: EBMWords) -> Table:

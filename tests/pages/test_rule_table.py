@@ -43,7 +43,7 @@ def test_rules_that_the_noise_hides_are_folded_together(monkeypatch) -> None:
     opening = table.index("<summary>Rules 2 to 3: too noisy to tell</summary>")
     inside, after = table[opening:].split("</details>")
     assert inside.count("ELSE IF") == 2
-    assert "too few people to tell" in inside
+    assert "too few records to estimate" in inside
     assert after.count("ELSE IF") == 1
     assert "Everyone else" in after, "the last line is never folded"
     assert "<span>1,500</span> ±28" in table

@@ -13,7 +13,7 @@ from dpcore.commands import app as command_line
 from dpcore.numerals import small
 from dpcore.privacy.budgets import at_delta, exact_amount, format_epsilon, plain_epsilon
 from dpcore.report.spending import adds_reason
-from dpcore.report.totals import exact_epsilon
+from dpcore.report.totals import cost_together, exact_epsilon
 from dpcore.workspace.accounts import Balance
 from pages.components.visitor import access
 from tests.support.page_tools import SCHEMA, add_ward, button, checked, fit, open_page, quote, submit, ward, words
@@ -130,10 +130,9 @@ def assert_audit_log() -> None:
 def assert_report(dataset_id: str, balance: Balance) -> None:
     [newest, *_] = access.service().releases(dataset_id)
     of_chosen, of_all = access.service().dossier_totals(dataset_id, [newest.id])
-    assert (of_chosen.epsilon, of_chosen.delta) == (
-        exact_epsilon(newest.certificate.epsilon),
-        small(newest.certificate.delta),
-    )
+    epsilon, delta = cost_together([newest], balance)
+    assert (of_chosen.epsilon, of_chosen.delta) == (exact_epsilon(epsilon), small(delta))
+    assert epsilon <= min(newest.certificate.epsilon, balance.spent)
     assert (of_all.epsilon, of_all.delta) == (exact_epsilon(balance.spent), small(balance.delta))
     app = open_page("report")
     app.multiselect[0].set_value([newest.id]).run()

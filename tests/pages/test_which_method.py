@@ -124,7 +124,7 @@ def test_a_forest_is_named_where_rows_times_epsilon_are_few(budget: str, named: 
     wish = Wish(PREDICT, "died", part=Decimal(1))
     told = advice.advise(wish, SCHEMA, quoted(add_ward(budget=budget), "ebm"))
     assert (told.family, told.epsilon) == ("ebm", Decimal(budget))
-    assert any("a forest tells them apart better" in caution for caution in told.cautions) is named
+    assert any("a forest ranks them better" in caution for caution in told.cautions) is named
     assert "forest" in told.others
 
 

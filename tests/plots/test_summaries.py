@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from decimal import Decimal
 from functools import cache
 
 import numpy as np
+import plotly.graph_objects as go
 import pytest
 
 from dpcore.domain.columns import RESERVED
@@ -222,3 +224,26 @@ def test_a_cell_of_a_single_number_has_a_width_in_a_picture(
     [reading] = readings(model, schema)
     assert drawn_ends(reading, schema) == ends
     assert column_figure(everybody(schema, reading)).data
+
+
+def bars_of(figure: go.Figure) -> Iterator[tuple[go.Bar, tuple[float, float]]]:
+    """Bars of shares with the ends of the axis that they are drawn along."""
+    for trace in figure.data:
+        if trace.type == "bar":
+            name = trace.xaxis if trace.orientation == "h" else trace.yaxis
+            side = "x" if trace.orientation == "h" else "y"
+            axis = figure.layout[f"{side}axis{(name or side)[1:]}"]
+            yield trace, axis.range
+
+
+def test_bars_of_categories_run_from_nothing_to_everybody() -> None:
+    """A share of 34 % fills about a third, whatever the largest one is."""
+    _, model, told = made()
+    named = [reading for reading in told if reading.ends is None]
+    columns = [everybody(SCHEMA, reading) for reading in named]
+    columns += [by_group(model, SCHEMA, reading) for reading in named if reading.label != "died"]
+    drawn = [ends for column in columns for _, ends in bars_of(column_figure(column))]
+    sheet = zip(bars_of(overview_figure(told, SCHEMA)), told, strict=True)
+    drawn += [ends for (_, ends), reading in sheet if reading.ends is None]
+    assert len(drawn) > 2 * len(named)
+    assert set(drawn) == {(0, 1)}

@@ -217,6 +217,8 @@ def test_votes_are_counted_and_told():
 
 def test_columns_used_stand_beside_what_chance_would_reach():
     used = [ColumnUse("age", 0.3, 0.05), ColumnUse("sex", 0.02, 0.04)]
+    assert columns_used_figure(used).layout.xaxis.range[0] == 0
+    assert columns_used_figure(used).layout.xaxis.range[1] >= 1, "shares of 1 fill the axis"
     bars, marks, texts = columns_used_figure(used).data
     assert list(texts.text) == ["  30%", "  2.0%"]
     assert list(texts.x) == [0.3, 0.04], "a number stands behind bar and mark"

@@ -23,6 +23,7 @@ from pages.components.families.rule_list import inputs as rule_list_inputs
 from pages.components.families.rule_list import result as rule_list_result
 from pages.components.families.shared import cuts
 from pages.components.families.shared.given import Given
+from pages.components.families.shared.ranged import Ranged
 from pages.components.families.summaries import inputs as summaries_inputs
 from pages.components.families.summaries import result as summaries_result
 from pages.components.families.tree import inputs as tree_inputs
@@ -70,7 +71,7 @@ class Family:
     parameters: Callable[[Given], dict[str, Any]]
     body: Callable[..., None]
     side: Callable[[Release, Any, str], None]
-    figures: Callable[[Any], dict[str, str]]
+    figures: Callable[[Any], Mapping[str, str | Ranged]]
     csv: str
     repeats: int = 3
     hint: Callable[[Quote], None] | None = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from itertools import pairwise
 from typing import Any
@@ -11,9 +11,11 @@ import streamlit as st
 
 from dpcore.domain.labels import called
 from dpcore.numerals import hundredths, percent, whole, within
+from dpcore.released.evaluation import Figure
 from dpcore.released.release import Release
 from pages.components.families import registry
 from pages.components.families.shared import certificate, number_check
+from pages.components.families.shared.ranged import Ranged, compared
 from pages.components.kit import markup, slot
 from pages.components.kit.texts import text
 from pages.components.releases import found, release_names
@@ -82,16 +84,16 @@ def _differences(releases: Sequence[Release]) -> None:
         _table("Certificates", [certificate.lines(release) for release in shown])
 
 
-def _table(caption: str, sides: Sequence[Mapping[str, str]]) -> None:
+def _table(caption: str, sides: Sequence[Mapping[str, str | Ranged]]) -> None:
     rows = []
     for name in _in_order(sides):
-        told = [side.get(name, "none") for side in sides]
-        same = len(set(told)) == 1
-        rows.append(markup.row([escape(name), *map(escape, told), _same(same)], style="" if same else "diff"))
+        told, how = compared([side.get(name) for side in sides])
+        style = "diff" if how.startswith("≠") else ""
+        rows.append(markup.row([escape(name), *map(escape, told), how], style=style))
     markup.table(caption, ["What", *(f"Result {place + 1}" for place in range(len(sides))), "Same?"], rows)
 
 
-def _in_order(sides: Sequence[Mapping[str, str]]) -> list[str]:
+def _in_order(sides: Sequence[Mapping[str, str | Ranged]]) -> list[str]:
     """Names of the lines of any side; those of one side stay near their neighbours."""
     order = list(sides[0])
     for side in sides[1:]:
@@ -101,11 +103,7 @@ def _in_order(sides: Sequence[Mapping[str, str]]) -> list[str]:
     return order
 
 
-def _same(same: bool) -> str:
-    return "same" if same else "≠ differs"
-
-
-def _lines(release: Release) -> dict[str, str]:
+def _lines(release: Release) -> dict[str, str | Ranged]:
     from dpcore.models.released import parse_model
 
     model = parse_model(release)
@@ -120,26 +118,29 @@ def _lines(release: Release) -> dict[str, str]:
     }
 
 
-def _quality(check: Any) -> dict[str, str]:
+def _quality(check: Any) -> dict[str, str | Ranged]:
     """Quality on people set aside, of a model of classes or of a number."""
     if hasattr(check, "rmse"):
         return {
-            "Noisy typical error (RMSE)": number_check.error_words(check.rmse),
-            "The same number for everyone": number_check.error_words(check.constant_rmse),
+            "Noisy typical error (RMSE)": _ranged(check.rmse, number_check.error_words),
+            "The same number for everyone": _ranged(check.constant_rmse, number_check.error_words),
         }
     return {
-        "Noisy accuracy": _figure(check.accuracy if check else None),
-        "Noisy AUC": _auc(check.auc if check else None),
+        "Noisy accuracy": _ranged(check.accuracy if check else None, _accuracy),
+        "Noisy AUC": _ranged(check.auc if check else None, _auc),
     }
 
 
-def _auc(figure: Any) -> str:
+def _ranged(figure: Figure | None, words: Callable[[Figure], str]) -> str | Ranged:
+    """A figure with its interval for the noise."""
     if figure is None:
         return "not known"
+    return Ranged(words(figure), figure.value - figure.noise_margin, figure.value + figure.above)
+
+
+def _auc(figure: Figure) -> str:
     return f"{hundredths(figure.value)} (noise alone ±{hundredths(figure.noise_margin)})"
 
 
-def _figure(figure: Any) -> str:
-    if figure is None:
-        return "not known"
+def _accuracy(figure: Figure) -> str:
     return f"{percent(figure.value)} (noise alone {within(figure.noise_margin)})"

@@ -34,9 +34,9 @@ _WHY: Final = {
     "rule_list": "A rule list is read aloud from the top: each rule names a group and its noisy chance.",
     "ilp": "Relational rules look into all tables: who has a prescription, a visit or a measurement of some kind.",
     "tree": "A tree can be followed by hand, question by question, and its groups add up to everybody.",
-    "forest": "A forest averages many small trees: often better at small ε or with few people, and harder to follow.",
-    "ebm": "Shape functions say what each column adds, and they predict well with little budget.",
-    "redescriptions": "Redescriptions find two descriptions, one from each side, of nearly the same people.",
+    "forest": "A forest averages many small trees: often better at small ε or with few records, and harder to follow.",
+    "ebm": "Shape functions show what each column adds to the prediction.",
+    "redescriptions": "Redescriptions find two descriptions, one from each side, of nearly the same records.",
 }
 
 
@@ -166,7 +166,7 @@ def advise(wish: Wish, schema: Schema, quoted: Callable[[Decimal], Quote], count
     if family == "ilp":
         cautions += _too_few(quote, rows)
     if family == "ebm" and not _is_number(wish, schema) and _signal(quote.plan, rows) < _FEW:
-        cautions.append("For so few people at this ε, a forest tells them apart better than shape functions do.")
+        cautions.append("With so few records at this ε, a forest ranks them better than shape functions do.")
     about = (*_about(wish, schema, family), _rows(rows, counted))
     reasons = (_WHY[family], *about, _shown(wish, family, rows, quote), _costs(quote))
     target = wish.target if family not in ("summaries", "redescriptions") else ""
@@ -289,9 +289,9 @@ def _not_enough(seen: int | None, rows: int, quote: Quote, larger: Quote | None,
     most, more = _limit(larger)
     chosen = format_epsilon(quote.cost)
     if seen is None:
-        told = f"ε = {chosen}, {most}, is little for groups as small as yours"
+        told = f"At ε = {chosen}, {most}, noise may hide what distinguishes groups as small as yours"
     elif seen > rows:
-        told = f"ε = {chosen}, {most}, is too little to see any group"
+        told = f"At ε = {chosen}, {most}, noise hides every group"
     else:
         told = f"At ε = {chosen}, {most}, only groups of {whole(seen)} and more stand out"
     if wanted is None:

@@ -22,7 +22,7 @@ from pages.components.run.told_rows import told_rows
 from pages.components.visitor import access, menu
 
 _AIMS: Mapping[str, tuple[str, str]] = {
-    COUNT: ("Count", "how many people have which value, column by column"),
+    COUNT: ("Count", "how many records have which value, column by column"),
     DESCRIBE: ("Describe", "which groups have an outcome, in rules to read aloud"),
     PREDICT: ("Predict", "an outcome of a person, as well as may be"),
     RELATE: ("Relate", "what on one side goes with what on the other"),

@@ -91,7 +91,7 @@ def _dialog(review: Review) -> None:
         st.markdown(f"**In which form.** {markup.plain(quote.form)}")
     counts = review.request.algorithm == "summaries"  # It asks the same with any limit.
     if few := "" if counts else limit_far_above(review.request.dataset_id, quote.plan.schema):
-        markup.notice("amber", "Few people.", few)
+        markup.notice("amber", "Few records.", few)
     _promise(quote)
     if quote.allowance:
         st.caption(markup.plain(quote.allowance))
@@ -115,7 +115,8 @@ def _lines(review: Review, quote: Quote) -> dict[str, str]:
     before, family = quote.balance_before, registry.of_request(review.request)
     used, at = before.spent + before.reserved, at_delta(before.delta)
     reason = adds_reason(quote)
-    after = f"{amounts.cost(used + quote.adds)} spent, {amounts.left(quote.left_after)} left{at}"
+    so_far = "spent or reserved" if before.reserved else "spent"  # What is reserved may still be cancelled for free.
+    after = f"{amounts.cost(used + quote.adds)} {so_far}, {amounts.left(quote.left_after)} left{at}"
     return {
         "Algorithm": family.describe(review.request.parameters),
         "Data set": review.dataset_name,
@@ -123,7 +124,7 @@ def _lines(review: Review, quote: Quote) -> dict[str, str]:
         **(family.asked(review.request.parameters) if family.asked else {}),
         "Asked for": amounts.cost(quote.cost),
         "Adds to what is spent": f"ε {adds(quote)}{at}{reason and f'. {reason}'}",
-        "Budget before": f"{amounts.cost(used)} spent, {amounts.left(before.left)} left{at}",
+        "Budget before": f"{amounts.cost(used)} {so_far}, {amounts.left(before.left)} left{at}",
         "Budget after": after if quote.affordable else "not enough",
         "How many fit": fitting(quote),
         **{f"Noise on {kind.what}": f"±{whole(kind.margin())}, 95%" for kind in quote.plan.count_noise},

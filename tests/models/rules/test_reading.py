@@ -41,7 +41,7 @@ def test_everyone_else_is_told_of_only_after_a_rule():
 
 def test_no_chance_is_told_of_nobody():
     assert "71%" not in _reading(-17, 4)
-    assert "too few people" in _reading(-17, 4)
+    assert "too few records" in _reading(-17, 4)
     assert "71%" in _reading(4, 9)
 
 

@@ -199,7 +199,7 @@ class ILPModel(FrozenModel):
             who = f"{opening} {one} {clause_words(group.clause, schema)}"
         doubt = "" if group.kept or group.clause is None else " This clause does not predict it."
         if are_nobody(group.noisy_counts):
-            return f"{who}: too few people to tell, as the noisy counts add up to nobody.{doubt}"
+            return f"{who}: too few records to estimate it, as the noisy counts add up to none.{doubt}"
         label = f"{target} = {self.classes[self.positive]}"
         if not is_told(group, self.positive, self.count_margin):
             return f"{who}: the chance of {label} is {what_fits(group, self.positive)}.{doubt}"

@@ -20,7 +20,7 @@ from dpcore.models.summaries.released.model import SummaryModel
 from dpcore.models.summaries.released.reading import Amount
 
 #: A value, or a pool of values, needs a count above so many deviations of the noise on it.
-_CLEAR: Final = 4.0
+_CLEAR: Final = 5.0
 _TAIL: Final = 0.025
 #: Halvings by which an end of an interval is found.
 _HALVINGS: Final = 40

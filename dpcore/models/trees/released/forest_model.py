@@ -118,5 +118,5 @@ class ForestModel(FrozenModel):
         used, leaves = self.columns_used(), sum(len(tree.finals) for tree in self.trees)
         return [
             f"{len(self.trees)} trees tell chances of {target}, and their mean counts; they end in {leaves} groups.",
-            use_sentence(used) if used else "No tree splits: all people are told the same chance.",
+            use_sentence(used) if used else "No tree splits: all records have the same estimated chance.",
         ]

@@ -138,10 +138,13 @@ class TreeModel(FrozenModel):
         """
         return self.nodes[position].conditions or tuple(self.nodes[p].text for p in self.path(position)[1:])
 
+    def bracketed(self, position: int) -> tuple[str, ...]:
+        """The same, to be joined by ``and``: those that hold an ``or`` are in brackets."""
+        return tuple(f"({text})" if " or " in text else text for text in self.conditions(position))
+
     def condition(self, position: int) -> str:
         """All conditions of a node, joined by ``and``."""
-        texts = self.conditions(position)
-        return " and ".join(f"({t})" if " or " in t else t for t in texts) or ROOT_TEXT
+        return " and ".join(self.bracketed(position)) or ROOT_TEXT
 
     def path_spent(self, position: int) -> Decimal:
         """Budget per person spent on the way to a node, the node included."""

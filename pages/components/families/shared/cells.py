@@ -40,7 +40,7 @@ def estimate(node: Any, shown: int, margin: int, truth: Truth | None = None, pos
     It stands out in bold only if the noise leaves something to say of it.
     """
     if are_nobody(node.noisy_counts):
-        return '<div class="fg-unclear">too few people to tell</div>'
+        return '<div class="fg-unclear">too few records to estimate</div>'
     value, (low, high) = node.estimates[shown], node.intervals[shown]
     told = is_told(node, shown, margin)
     chance = f"<b>{percent(value)}</b>" if told else percent(value)

@@ -105,7 +105,7 @@ def _chance(label: str, places: Sequence[Place], told: Sequence[Place], shown: i
     if told:
         return f"Noisy chance of {label}: **{percent(estimates[0])}** (noise alone: {low} to {high})."
     if are_nobody(places[0].numbers.noisy_counts):
-        return f"Too few people to tell the chance of {label}: the noisy counts of this group add up to nobody."
+        return f"Too few records to estimate the chance of {label}: the noisy counts of this group add up to none."
     return f"Too noisy to tell the chance of {label}: it may lie anywhere from {low} to {high}."
 
 

@@ -59,12 +59,11 @@ def _marks(look: Look, place: int, reading: Any, *, standing: bool) -> list[str]
 
 
 def _lines(look: Look, reading: Any) -> str:
-    """A bar for each category: lying, with the interval as a thin line."""
+    """A bar for each category: lying, from 0 to 100 % of its track, with the interval as a thin line."""
     from dpcore.models.summaries.released.words import cell_words, range_of_shares
 
     names, shares = cell_words(reading.axis, look.schema), reading.shares
     kept = _largest(reading)
-    widest = max((shares.high[cell] for cell in kept), default=1.0) or 1.0
     rows = []
     for cell in kept:
         amount = shares.amount(cell)
@@ -72,8 +71,8 @@ def _lines(look: Look, reading: Any) -> str:
         rows.append(
             f'<li title="{escape(names[cell])}: {range_of_shares(amount)}">'
             f'<span class="name">{escape(names[cell])}</span>'
-            f'<span class="bar {style}"><i style="width:{100 * amount.value / widest:.1f}%"></i>'
-            f"{_interval(amount, widest)}</span><b>{percent(amount.value)}</b></li>"
+            f'<span class="bar {style}"><i style="width:{100 * amount.value:.1f}%"></i>'
+            f"{_interval(amount)}</span><b>{percent(amount.value)}</b></li>"
         )
     more = len([cell for cell in reading.cells if cell not in RESERVED]) - len(
         [cell for cell in kept if reading.cells[cell] not in RESERVED]
@@ -82,8 +81,8 @@ def _lines(look: Look, reading: Any) -> str:
     return f'<ul class="fg-look-lines">{"".join(rows)}</ul>{rest}'
 
 
-def _interval(amount: Any, widest: float) -> str:
-    left, width = 100 * amount.low / widest, 100 * (amount.high - amount.low) / widest
+def _interval(amount: Any) -> str:
+    left, width = 100 * amount.low, 100 * (amount.high - amount.low)
     return f'<u style="left:{left:.1f}%;width:{width:.1f}%"></u>'
 
 
@@ -112,13 +111,21 @@ def _histogram(look: Look, reading: Any) -> str:
         f'<u style="bottom:{100 * low / highest:.1f}%;height:{100 * (high - low) / highest:.1f}%"></u></span>'
         for width, (value, low, high) in zip(widths, heights, strict=True)
     )
+    top = f'<div class="fg-look-top">{escape(_top(reading, known, widths))}</div>'
     names = cell_words(reading.axis, look.schema)
     first, last = _ends(look, reading) or (names[known[0]], names[known[-1]])
     alt = escape(most_of(reading, look.schema))
     return (
-        f'<div class="fg-look-bars" role="img" aria-label="{alt}">{bars}</div>'
+        f'{top}<div class="fg-look-bars" role="img" aria-label="{alt}">{bars}</div>'
         f'<div class="fg-look-ends"><span>{escape(first)}</span><span>{escape(last)}</span></div>'
     )
+
+
+def _top(reading: Any, known: Sequence[int], widths: Sequence[float]) -> str:
+    """The share of the highest bar, which gives the others their scale; nothing where bars differ in width."""
+    if max(widths) > 1.01 * min(widths):
+        return "bars of unequal width: area is the share"
+    return f"highest bar {percent(float(max(reading.shares.values[cell] for cell in known)))}"
 
 
 def _ends(look: Look, reading: Any) -> tuple[str, str] | None:

@@ -12,6 +12,7 @@ from dpcore.numerals import whole
 from dpcore.released.release import Release
 from dpcore.spreadsheets import frame_csv
 from pages.components.families.shared import certificate, downloads, truth
+from pages.components.families.shared.ranged import Ranged
 from pages.components.families.summaries import cards, codes, column, groups, pairs, questions, records
 from pages.components.families.summaries.state import IN_ORDER, STANDING_OUT, Look, order_key
 from pages.components.kit import markup, tabs
@@ -122,14 +123,15 @@ def side(release: Release, model: Any, key: str) -> None:
     cards.show(look)
 
 
-def figures(model: Any) -> dict[str, str]:
+def figures(model: Any) -> dict[str, str | Ranged]:
     """How much was counted."""
     from dpcore.models.summaries.released.reading import total_of
     from dpcore.models.summaries.released.words import count_words
 
+    total = total_of(model)
     return {
-        "Noisy number of all": count_words(total_of(model)),
+        "Noisy number of all": Ranged(count_words(total), total.low, total.high),
         "Columns": whole(len(model.axes)),
-        "Groups": "none" if model.by is None else model.axes[model.by].name,
+        "Groups": "no groups" if model.by is None else model.axes[model.by].name,
         "Pairs": whole(len(model.pairs)),
     }

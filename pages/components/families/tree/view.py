@@ -186,7 +186,7 @@ def conditions(tree: Any, position: int) -> str:
     """All conditions of a node, as HTML."""
     from dpcore.plots.style import pretty
 
-    told = [escape(pretty(each)) for each in tree.conditions(position)]
+    told = [escape(pretty(each)) for each in tree.bracketed(position)]
     return ' <span class="fg-and">and</span> '.join(told) or "everyone"
 
 
