@@ -25,6 +25,7 @@ from benchmarks import (
     redescriptions_data,
     redescriptions_growth,
     redescriptions_tables,
+    rule_counts,
     rules,
     trees,
     trees_chances,
@@ -45,6 +46,14 @@ def rules_command(report: Report, quick: Quick = False, data: Data = None, epsil
     check_known("data set", data, rules.SETTINGS)
     report.records += rules.run(data, epsilon, quick=quick)
     report.show(table_of("Rule lists", report.records))
+
+
+@suite(app, "rule-counts")
+def rule_counts_command(report: Report, quick: Quick = False, data: Data = None, epsilon: Epsilon = None) -> None:
+    """Rule lists of 1, 2, 3, 5 and 8 rules: how many there are, and AUC."""
+    check_known("data set", data, rule_counts.DATA)
+    report.records += rule_counts.run(data, epsilon, quick=quick)
+    report.show(table_of("Rules asked for", report.records))
 
 
 @suite(app, "trees")

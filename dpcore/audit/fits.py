@@ -126,7 +126,7 @@ def rule_list_audit() -> Audit:
         {
             "antecedents": "given",
             "given": ("x = yes",),
-            "max_rules": 1,
+            "rules": 1,
             "pool_size": 16,
             "shares": {"list": 1, "estimates": 9},
         }

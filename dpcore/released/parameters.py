@@ -94,9 +94,14 @@ class Parameter:
     @property
     def help(self) -> str:
         """Title and description, with the choices for which alone it counts."""
-        extra = self.field.json_schema_extra
-        only = f" ({extra['only']})" if isinstance(extra, dict) and "only" in extra else ""
+        only = f" ({', '.join(self.only)})" if self.only else ""
         return f"{self.title}{only}. {self.description}"
+
+    @property
+    def only(self) -> tuple[str, ...]:
+        """Choices of another parameter for which alone it counts; none: it always does."""
+        extra = self.field.json_schema_extra
+        return tuple(str(extra["only"]).split(", ")) if isinstance(extra, dict) and "only" in extra else ()
 
     @property
     def default(self) -> Any:

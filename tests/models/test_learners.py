@@ -19,7 +19,7 @@ from dpcore.released.parameters import parameters_of
 from dpcore.released.plan import RunPlan
 from dpcore.released.release import Release, make_release
 from tests.support import toy_people
-from tests.support.configurations import MOST, ONE_WAY_EACH, WAYS, beyond_bounds, choices
+from tests.support.configurations import MOST, ONE_WAY_EACH, WAYS, beyond_bounds, choices, counts
 from tests.support.fake_learner import real_learners
 
 SCHEMA = toy_people.schema(
@@ -36,8 +36,9 @@ SIDES = {"left": ("age", "smoker"), "right": ("region", "ill")}
 def plan_of(family: str, way: dict[str, Any], epsilon: str = "2", schema: Schema = SCHEMA, **more: Any) -> RunPlan:
     """Plan of a short run."""
     learner = LEARNERS[family]
-    known = learner.parameters.model_fields
+    known = parameters_of(learner.parameters)
     short = {name: value for name, value in MOST.items() if name in known and name != "pairs"}
+    short = {name: value for name, value in short.items() if counts(known, way | more, name)}
     short |= {**SIDES, "starts": 1, "rounds": 1} if learner.family.views else {}
     target = SCHEMA.targets[0] if learner.targeted else ""
     return learner.plan(schema, target, Decimal(epsilon), {**short, **way, **more})

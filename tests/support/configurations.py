@@ -8,7 +8,7 @@ valid by itself, but a plan may still refuse it in one sentence.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import combinations
@@ -222,6 +222,16 @@ def beyond_bounds(model: type[BaseModel]) -> list[tuple[str, Any]]:
     ]
 
 
+def counts(own: Mapping[str, Parameter], chosen: Mapping[str, Any], name: str) -> bool:
+    """Whether a parameter counts beside what is chosen of the others, as its field says."""
+    only = set(own[name].only)
+    for other, parameter in own.items():
+        if only & set(parameter.choices):
+            value = chosen.get(other, parameter.default)
+            return bool(only & set((value or ()) if parameter.many else (value,))) and counts(own, chosen, other)
+    return True
+
+
 def draw_parameters(
     random: Random, family: str, schema: Schema, target: str, fixed: dict[str, Any] | None = None
 ) -> dict[str, Any]:
@@ -230,6 +240,8 @@ def draw_parameters(
     while True:
         drawn = _draw_fields(random, model) | _draw_public(random, family, schema, target)
         drawn |= fixed or {}
+        own = parameters_of(model)
+        drawn = {name: value for name, value in drawn.items() if counts(own, drawn, name)}
         try:
             model.model_validate(drawn)
         except ValidationError:

@@ -47,6 +47,8 @@ class ReplayMethod:
     epsilons: tuple[str, ...] = _EPSILONS
 
 
+#: Of rule lists that are compared as a whole.
+_OF_WHOLE_LISTS: Final = ("pool_size", "max_rules", "list_length", "selection_alpha")
 _RULES: Final[Choices] = {
     "sampler": ("pool",),
     "max_antecedent_length": (1, 2),
@@ -74,14 +76,12 @@ _GIVEN: Final[Choices] = {
     "cut_points": ((),),
 }
 _BLOCKS: Final[Choices] = {
-    **_RULES,
+    **{name: values for name, values in _RULES.items() if name not in _OF_WHOLE_LISTS},
     "sampler": ("lookahead",),
     "max_antecedent_length": (None, 1, 2),
-    "blocks": (None, 1, 2, 3),
+    "rules": (None, 1, 2, 3, 6),
 }
 _MINED: Final[Choices] = {
-    **_RULES,
-    "sampler": ("pool", "lookahead"),
     "antecedents": ("dp_fim",),
     "max_antecedent_length": (1, 2, 3),
     "min_support": (0.0, 0.05, 0.9),
@@ -188,7 +188,8 @@ def _of(choices: Choices, **fixed: Any) -> Choices:
 METHODS: Final[tuple[ReplayMethod, ...]] = (
     ReplayMethod("rule_list", "pool", SchemaShape(), _RULES),
     ReplayMethod("rule_list", "blocks", SchemaShape(), _BLOCKS),
-    ReplayMethod("rule_list", "mined conditions", SchemaShape(), _MINED),
+    ReplayMethod("rule_list", "mined conditions", SchemaShape(), _RULES | _MINED),
+    ReplayMethod("rule_list", "mined conditions, blocks", SchemaShape(), _BLOCKS | _MINED),
     ReplayMethod("rule_list", "chain", _FEW, _CHAIN, epsilons=_MILD),
     ReplayMethod("rule_list", "chain as published", _FEW, _of(_CHAIN, tempered_prior=True), epsilons=_MILD),
     ReplayMethod("tree", "lookahead", SchemaShape(), _of(_LOOKAHEAD, method="lookahead")),

@@ -10,7 +10,8 @@ import pytest
 
 from dpcore.learning.learner import no_progress
 from dpcore.learning.worth import WORTH, class_worth, likely_counts
-from dpcore.models.rules.learning.blocks import BlockDrawer, _Later, _left_value, block_weight
+from dpcore.models.rules.learning.block_choice import choose_parts
+from dpcore.models.rules.learning.blocks import Block, BlockDrawer, _Later, _left_value, block_count, block_weight
 from dpcore.models.rules.learning.following import Following
 from dpcore.models.rules.learning.prior import ListPrior
 from dpcore.models.trees.learning.balance import expected_shares
@@ -82,7 +83,8 @@ def test_blocks_are_drawn_with_their_enumerated_probabilities(blocks):
     draws, whole = 1000, likely_counts(sum(_groups(tuple(ROWS))[0]), 1 / float(EXACTLY), None)
     worth, source = tuple(class_worth(whole).tolist()), SeededRandom(5)
     weight = block_weight(EPSILON, ALL, 2, SCHEMA.max_rows)
-    drawer = BlockDrawer(table_of(SCHEMA, ROWS), "y", "all", _antecedents(), _prior(), blocks, EXACTLY, weight)
+    drawn_so = tuple(Block(EXACTLY, EPSILON, weight, divided=place < blocks - 1) for place in range(blocks))
+    drawer = BlockDrawer(table_of(SCHEMA, ROWS), "y", "all", _antecedents(), _prior(), drawn_so)
     logs = _logs(tuple(ROWS), SCHEMA.max_rows, 0 if blocks == 1 else 1, worth=worth)
     told = [expected_shares(whole, c) for c in (0, 1)]
     observed = dict.fromkeys(_outcomes(0 if blocks == 1 else 1), 0)
@@ -155,3 +157,43 @@ def test_no_prior_is_so_small_that_a_rule_is_lost():
     assert bests[0] == 10 + 5000 + 2000, "with the long one"
     assert rests[0] > -128
     assert prior.log_turns(2) == (0.0, -math.inf), "a list that may not go on does not"
+
+
+@pytest.mark.parametrize("rules", [1, 2, 3, 5, 40])
+def test_the_prior_of_a_number_of_rules_goes_on_until_there_are_so_many(rules):
+    """Before that a list ends as good as never, but it can: no condition may be left."""
+    prior = ListPrior.of_number(_antecedents(), rules, 1.0)
+    most = min(rules, len(_antecedents()))
+    assert prior.max_rules == most
+    assert all(prior.log_turns(place) == (-16.0, 0.0) for place in range(most))
+    assert prior.log_turns(most) == (0.0, -math.inf)
+    assert np.array_equal(prior.log_weights(), _prior().log_weights())
+
+
+def _ended(following, members):
+    may = following.after(members)
+    return not following.after_each(members)[may].any()
+
+
+@pytest.mark.parametrize("rules", [1, 2, 3, 5])
+@pytest.mark.parametrize("divided", [True, False])
+def test_lists_have_as_many_rules_as_asked_for(rules, divided):
+    """Or end where no two rules could follow."""
+    weight = block_weight(EPSILON, ALL, 2, SCHEMA.max_rows)
+    blocks = tuple(Block(EXACTLY, EPSILON, weight, divided) for _ in range(block_count(rules)))
+    prior = ListPrior.of_number(_antecedents(), rules, 1.0)
+    drawer = BlockDrawer(table_of(SCHEMA, ROWS), "y", "all", _antecedents(), prior, blocks)
+    drawn = [drawer.draw(SeededRandom(seed), no_progress) for seed in range(20)]
+    following = Following.of(_antecedents(), SCHEMA)
+    assert all(len(own.expected) == len(own.members) + 1 for own in drawn)
+    assert all(len(own.members) == rules or _ended(following, own.members) for own in drawn)
+
+
+@pytest.mark.parametrize("blocks", [1, 2, 3, 7, 15])
+def test_where_there_is_little_to_tell_the_first_block_gets_nearly_all(blocks):
+    little, much = (choose_parts(Decimal(signal), 1000, blocks) for signal in ("4.99", "5"))
+    assert len(little) == len(much) == blocks
+    assert much == [1 / blocks] * blocks
+    assert sum(little) == pytest.approx(1)
+    assert little[0] == (0.9 if blocks > 1 else 1)
+    assert len(set(little[1:])) <= 1

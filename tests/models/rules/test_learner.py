@@ -127,8 +127,8 @@ def test_a_run_that_composes_spends_its_rho(spent, rows_per_person):
 @pytest.mark.crossed
 @pytest.mark.parametrize("delta", ["0", "1e-7"])
 @pytest.mark.parametrize("rows_per_person", [1, 3])
-@pytest.mark.parametrize("blocks", [1, 2, 3])
-def test_all_blocks_and_counts_spend_the_rho_of_the_plan(monkeypatch, spent, blocks, rows_per_person, delta):
+@pytest.mark.parametrize("rules", [1, 2, 3, 6])
+def test_all_blocks_and_counts_spend_the_rho_of_the_plan(monkeypatch, spent, rules, rows_per_person, delta):
     drawers, begun = [], []
 
     def draws(*given):
@@ -141,15 +141,21 @@ def test_all_blocks_and_counts_spend_the_rho_of_the_plan(monkeypatch, spent, blo
 
     monkeypatch.setattr(learner_module, "BlockDrawer", draws)
     monkeypatch.setattr(blocks_module, "GeometricMechanism", begins)
-    chosen = {"sampler": "lookahead", "blocks": blocks, "max_antecedent_length": 1, "evaluate": False}
+    chosen = {"sampler": "lookahead", "rules": rules, "max_antecedent_length": 1, "evaluate": False}
     plan, _ = _run(_schema(rows_per_person), table=_table(_schema(rows_per_person)), delta=delta, **chosen)
-    [drawer], [(kind, moved, given)], [(sensitivity, epsilon)] = drawers, spent, set(begun)
-    assert (drawer.blocks, moved, sensitivity) == (blocks, 1, 1)
+    [drawer], [(kind, moved, given)] = drawers, spent
+    assert len(drawer.blocks) == len(begun) == (rules + 1) // 2
+    assert begun == [(1, own.counts) for own in drawer.blocks]
+    assert moved == 1
     assert kind == ("GeometricMechanism" if delta == "0" else "GaussianMechanism")
-    counts = pure_rho(rows_per_person * given) if delta == "0" else rows_per_person**2 * given
-    reach = rows_per_person * drawer.weight.value * WORTH + 2 * drawer.weight.slack
-    rho = blocks * (float(pure_rho(rows_per_person * epsilon)) + reach**2 / 8) + float(counts)
+    rho = float(pure_rho(rows_per_person * given) if delta == "0" else rows_per_person**2 * given)
+    for own in drawer.blocks:
+        reach = rows_per_person * own.weight.value * WORTH + 2 * own.weight.slack
+        rho += float(pure_rho(rows_per_person * own.counts)) + reach**2 / 8
     assert float(plan.rho) * (1 - 1e-5) < rho <= float(plan.rho) * (1 + 1e-9)
+    if delta == "0":
+        each = sum(own.counts + Decimal(own.weight.value * WORTH) for own in drawer.blocks)
+        assert float(rows_per_person * each) <= float(plan.split["list"]) * (1 + 1e-9)
 
 
 def test_rows_per_person_that_do_not_divide_spend_no_more(spent):

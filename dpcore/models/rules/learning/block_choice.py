@@ -18,6 +18,11 @@ _STEPS: Final = (600.0, 2_000.0, 6_000.0, 20_000.0)
 #: Least signal for rules of two conditions.
 _PAIRS: Final = 300.0
 
+#: Least signal for blocks with the same part of the budget each.
+_EVEN: Final = 5_000.0
+#: Part of the first of several blocks where the signal is less.
+_FIRST: Final = 0.9
+
 #: Most conjunctions, and words that all blocks may visit where the rule decides: some seconds.
 _MOST: Final = 1000
 _QUICK: Final = 2 * 10**10
@@ -32,6 +37,22 @@ def choose_blocks(epsilon: Decimal, max_rows: int) -> int:
         Row-level budget of the run.
     """
     return 1 + sum(float(epsilon) * max_rows >= step for step in _STEPS)
+
+
+def are_even(epsilon: Decimal, max_rows: int) -> bool:
+    """Whether all blocks get the same part of the budget, so that each may count on later ones."""
+    return float(epsilon) * max_rows >= _EVEN
+
+
+def choose_parts(epsilon: Decimal, max_rows: int, blocks: int) -> list[float]:
+    """Parts of the budget that blocks get, in order.
+
+    A list of more rules than epsilon can tell apart must not tell less than a shorter one: with a small signal
+    nearly all goes to the first block, which is then about what a list of two rules is.
+    """
+    if blocks == 1 or are_even(epsilon, max_rows):
+        return [1 / blocks] * blocks
+    return [_FIRST, *[(1 - _FIRST) / (blocks - 1)] * (blocks - 1)]
 
 
 def choose_length(epsilon: Decimal, max_rows: int) -> int:

@@ -5,8 +5,8 @@ of the records left: on those that either rule captures, and on the rest. It is 
 that have the class of their group, each the more the fewer of its class are left
 (:mod:`~dpcore.models.trees.learning.balance`). Its probability is prior x exp(weight x worth), drawn rule
 by rule with scores as those of trees (:class:`~dpcore.models.trees.learning.lookahead.ExactWeight`), and
-then class by class. The prior is that of the thesis: Poisson in the number of rules and in that
-of their conditions; all classes are alike. Proof: ``docs/privacy/rule-list.md``, section 5b.
+then class by class. The prior is that of the thesis, Poisson in the number of conditions, for a given number
+of rules; all classes are alike. Proof: ``docs/privacy/rule-list.md``, section 5b.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from decimal import ROUND_FLOOR, Decimal
+from decimal import Decimal
 from typing import Final
 
 import numpy as np
@@ -35,7 +35,6 @@ from dpcore.models.trees.learning.balance import expected_shares
 from dpcore.models.trees.learning.joint_counts import joint_counts
 from dpcore.models.trees.learning.lookahead import ExactWeight, float_error
 from dpcore.models.trees.learning.pair_values import LEAF_UTILITIES, leaf_value, weighed
-from dpcore.privacy.budgets import EPSILON_STEP
 from dpcore.privacy.mechanisms import GeometricMechanism, weighted_index
 from dpcore.privacy.randomness import RandomSource
 
@@ -47,6 +46,11 @@ _DRAWN: Final = LEAF_UTILITIES.index("labelled")
 _LEFT: Final = 1
 
 
+def block_count(rules: int | None) -> int:
+    """Blocks of a list of so many rules; the last one puts one rule if their number is odd."""
+    return -(-(rules or 1) // RULES)
+
+
 def block_weight(epsilon: Decimal, conditions: int, classes: int, max_rows: int) -> ExactWeight:
     """Weight of worth in the draw of one block that costs a row at most ``epsilon``.
 
@@ -54,11 +58,6 @@ def block_weight(epsilon: Decimal, conditions: int, classes: int, max_rows: int)
     """
     error = float_error(RULES, conditions + 1, classes)
     return ExactWeight.within(epsilon, WORTH, RULES, error, max_rows)
-
-
-def part_of_each(epsilon: Decimal, blocks: int) -> Decimal:
-    """Budget of each of some blocks, rounded down."""
-    return (epsilon / blocks).quantize(EPSILON_STEP, rounding=ROUND_FLOOR)
 
 
 def block_counts(
@@ -97,76 +96,86 @@ class DrawnList:
 
 
 @dataclass(frozen=True)
-class BlockDrawer:
-    """Draws a list block by block.
+class Block:
+    """How one block is drawn.
 
     Attributes
     ----------
-    blocks : int
-        Most blocks; the list ends where one has fewer than two rules.
     counts : Decimal
-        Row-level budget of the class counts with which a block begins.
+        Row-level budget of the class counts with which it begins.
+    draw : Decimal
+        Row-level budget of its draw.
     weight : ExactWeight
-        Of the draw of one block.
+        Of its draw.
+    divided : bool
+        Whether later blocks are expected to divide those whom it leaves.
     """
+
+    counts: Decimal
+    draw: Decimal
+    weight: ExactWeight
+    divided: bool
+
+    def class_of(self, values: Ints, randomness: RandomSource) -> int:
+        """Class of a group, given what the group is worth with each."""
+        return weighted_index(self.weight.numerator * (values - values.max()), 2.0**self.weight.bits, randomness)
+
+    def choose(self, offered: Ints, bests: Ints, rests: Floats, randomness: RandomSource) -> int:
+        """One of the public ``offered``; the last stands for no rule."""
+        offered = offered[rests[offered] > -np.inf]
+        scores = self.weight.scores(bests[offered], rests[offered])
+        return int(offered[weighted_index(scores, 2.0**self.weight.bits, randomness)])
+
+
+@dataclass(frozen=True)
+class BlockDrawer:
+    """Draws a list block by block; it ends where one has fewer than two rules."""
 
     table: PrivateTable
     target: str
     part: Part
     antecedents: Antecedents
     prior: ListPrior
-    blocks: int
-    counts: Decimal
-    weight: ExactWeight
+    blocks: tuple[Block, ...]
 
     def draw(self, randomness: RandomSource, progress: Progress) -> DrawnList:
         """Draw a list."""
         following, chosen, expected = Following.of(self.antecedents, self.table.schema), list[int](), list[Floats]()
         left: Floats | None = None
-        for block in range(self.blocks):
-            if len(chosen) == RULES * block:
-                rules, shares, left = self._block(following, chosen, left, block == self.blocks - 1, randomness)
+        for place, block in enumerate(self.blocks):
+            if len(chosen) == RULES * place:
+                rules, shares, left = self._draw(block, following, chosen, left, randomness)
                 chosen, expected = chosen + rules, expected[: len(chosen)] + shares
-            progress("choosing a list", block + 1, self.blocks)
+            progress("choosing a list", place + 1, len(self.blocks))
         return DrawnList(np.array(chosen, dtype=np.int64), np.array(expected))
 
-    def _block(
-        self, following: Following, before: list[int], above: Floats | None, last: bool, randomness: RandomSource
+    def _draw(
+        self, block: Block, following: Following, before: list[int], above: Floats | None, randomness: RandomSource
     ) -> tuple[list[int], list[Floats], Floats]:
         """The next rules, at most two; class shares expected of each and of the rest; those when the block began."""
         none, ones, twos = self.table.total(block_counts, self.target, self.part, self.antecedents, tuple(before))
-        noisy = GeometricMechanism(CAPTURES.value, self.counts).release(none, randomness)
-        counts = likely_counts(noisy, 1 / float(self.counts), above)
+        noisy = GeometricMechanism(CAPTURES.value, block.counts).release(none, randomness)
+        counts = likely_counts(noisy, 1 / float(block.counts), above)
         earlier = np.array(before, dtype=np.int64)
         size, may = len(ones), following.after(earlier)
         priors, worth = self.prior.log_weights(), class_worth(counts)
         (ends, goes), turns = (self.prior.log_turns(len(before) + place) for place in range(RULES))
-        may_each, left = following.after_each(earlier), 0 if last else _LEFT
-        later = _Later(none, ones, twos, may_each, priors, turns, worth, left, self.weight.value)
+        may_each, left = following.after_each(earlier), _LEFT if block.divided else 0
+        later = _Later(none, ones, twos, may_each, priors, turns, worth, left, block.weight.value)
         bests, rests = later.values()
-        whole, rest = leaf_value(none, worth, _DRAWN, self.weight.value)
+        whole, rest = leaf_value(none, worth, _DRAWN, block.weight.value)
         offered = np.append(np.flatnonzero(may), size)
         bests, rests = np.append(bests, whole), np.append(rests + priors + goes, rest + ends)
-        rules = [self._choose(offered, bests, rests, randomness)]
+        rules = [block.choose(offered, bests, rests, randomness)]
         if rules[0] < size:
-            rules.append(self._choose(*later.seconds(rules[0]), randomness))
+            rules.append(block.choose(*later.seconds(rules[0]), randomness))
         if rules[-1] == size:
             rules.pop()
         groups = later.groups(rules)
-        if len(rules) == RULES and not last:  # What is left is divided further; until then it is as it was.
+        if len(rules) == RULES and block.divided:  # What is left is divided further; until then it is as it was.
             groups.pop()
-        shares = [expected_shares(counts, self._class(worth * group, randomness)) for group in groups]
+        shares = [expected_shares(counts, block.class_of(worth * group, randomness)) for group in groups]
         return rules, shares + [counts / counts.sum()] * (len(rules) + 1 - len(shares)), counts / counts.sum()
-
-    def _class(self, values: Ints, randomness: RandomSource) -> int:
-        """Class of a group, given what the group is worth with each."""
-        return weighted_index(self.weight.numerator * (values - values.max()), 2.0**self.weight.bits, randomness)
-
-    def _choose(self, offered: Ints, bests: Ints, rests: Floats, randomness: RandomSource) -> int:
-        """One of the public ``offered``; the last stands for no rule."""
-        offered = offered[rests[offered] > -np.inf]
-        scores = self.weight.scores(bests[offered], rests[offered])
-        return int(offered[weighted_index(scores, 2.0**self.weight.bits, randomness)])
 
 
 @dataclass(frozen=True)

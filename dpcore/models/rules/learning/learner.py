@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from decimal import ROUND_FLOOR, Decimal
+from decimal import Decimal
 
 import numpy as np
 
@@ -22,8 +22,14 @@ from dpcore.models.rules.learning.antecedents import (
     given_antecedents,
     public_antecedents,
 )
-from dpcore.models.rules.learning.block_choice import choose_blocks, choose_conditions, choose_length
-from dpcore.models.rules.learning.blocks import RULES, BlockDrawer, DrawnList, block_weight, part_of_each
+from dpcore.models.rules.learning.block_choice import (
+    are_even,
+    choose_blocks,
+    choose_conditions,
+    choose_length,
+    choose_parts,
+)
+from dpcore.models.rules.learning.blocks import RULES, Block, BlockDrawer, DrawnList, block_count, block_weight
 from dpcore.models.rules.learning.following import Following
 from dpcore.models.rules.learning.mining import Mined, check_levels, mine_antecedents
 from dpcore.models.rules.learning.prior import ListPrior
@@ -33,11 +39,11 @@ from dpcore.models.rules.released.derived import PASSED_ON
 from dpcore.models.rules.released.family import RULE_LIST
 from dpcore.models.rules.released.model import Rule, RuleListModel, rule_text
 from dpcore.models.rules.released.parameters import BudgetShares, RuleListParameters
-from dpcore.models.trees.learning.balance import block_rho, divided, draw_of, pulled_shares, undivided
+from dpcore.models.trees.learning.balance import divided, pulled_shares
 from dpcore.models.trees.learning.joint_counts import block_work, fits_memory
 from dpcore.models.trees.learning.lookahead import ExactWeight
-from dpcore.privacy.budgets import EPSILON_STEP, BudgetSplit, part_below, row_epsilon
-from dpcore.privacy.losses import RHO_STEP, pure_rho, selection_rho
+from dpcore.privacy.budgets import BudgetSplit, part_below, row_epsilon
+from dpcore.privacy.losses import largest_epsilon, pure_rho, selection_rho
 from dpcore.privacy.mechanisms import GaussianMechanism, GeometricMechanism
 from dpcore.released.evaluation import Evaluation
 from dpcore.released.noisy_counts import noise_intervals, point_estimates
@@ -90,7 +96,7 @@ class RuleListLearner(Learner):
             composition=PASSED_ON if split["antecedents"] else "",
         )
         if chosen.sampler == "lookahead":
-            _weight(plan, _block_parts(plan, plan.row_epsilon("list"))[1])  # Refuses an epsilon that is too small.
+            _blocks(plan, plan.row_epsilon("list"))  # Refuses an epsilon that is too small.
         if chosen.antecedents == "dp_fim":
             check_levels(plan.row_epsilon("antecedents"), chosen)
             return plan
@@ -110,7 +116,7 @@ class RuleListLearner(Learner):
         run.progress("counting with noise", 0, 1)
         exact = capture_counts(run.table, run.target, run.part, antecedents.only(drawn.members).vectors)
         noisy = _mechanism(run.plan, noise).release(exact, run.randomness)
-        groups = told_of(noisy, noise.margin())
+        groups = told_of(noisy, noise.margin(), (run.plan.parameters.rules or 1) - 1)
         chosen, noisy, expected = drawn.members[groups[:-1]], noisy[groups], drawn.expected_of(groups)
         rules = antecedents.only(chosen).vectors
         estimates = _estimates(run.plan, noisy, noise, expected)
@@ -128,21 +134,25 @@ def _in_its_form(asked: Asked, plan: RunPlan) -> RunPlan:
     counts = pure_rho(plan.split["estimates"])
     if plan.parameters.sampler != "lookahead":
         return composed_form(asked, replace(plan, rho=selection_rho(plan.split["list"]) + counts))
-    blocks: int = plan.parameters.blocks
 
-    def weight(draw: Decimal) -> ExactWeight:
-        """Of one block whose draw costs a person so much."""
-        return _weight(plan, row_epsilon(draw, plan.schema.privacy_unit.max_rows_per_person))
+    def cost(epsilon: Decimal) -> Decimal:
+        """Rho of all blocks of a list that costs a person epsilon."""
+        rows = plan.schema.privacy_unit.max_rows_per_person
+        return sum(
+            (
+                pure_rho(rows * own.counts) + selection_rho(rows * own.draw + 2 * Decimal(own.weight.slack))
+                for own in _blocks(plan, row_epsilon(epsilon, rows))
+            ),
+            Decimal(0),
+        )
+
+    pure = plan.split["list"]
 
     def select(_: str, rho: Decimal) -> Decimal:
-        """Epsilon of all blocks for which rho pays. A smaller one has no larger slack."""
-        whole = draw_of((rho / blocks).quantize(RHO_STEP, rounding=ROUND_FLOOR))
-        draw = whole - 2 * Decimal(weight(whole).slack)
-        return blocks * undivided(draw).quantize(EPSILON_STEP, rounding=ROUND_FLOOR)
+        """Epsilon of all blocks for which rho pays: that of the pure form, and what more there is."""
+        return pure + largest_epsilon(lambda more: cost(pure + more), rho)
 
-    each = part_of_each(plan.split["list"], blocks) + EPSILON_STEP
-    rho = blocks * block_rho(each, Decimal(weight(divided(each)[1]).slack)) + counts
-    return composed_form(asked, replace(plan, rho=rho), select)
+    return composed_form(asked, replace(plan, rho=cost(pure) + counts), select)
 
 
 def _weight(plan: RunPlan, epsilon: Decimal) -> ExactWeight:
@@ -151,10 +161,18 @@ def _weight(plan: RunPlan, epsilon: Decimal) -> ExactWeight:
     return block_weight(epsilon, chosen.conditions, len(plan.classes), plan.schema.max_rows)
 
 
-def _block_parts(plan: RunPlan, epsilon: Decimal) -> tuple[Decimal, Decimal]:
-    """Of a list that costs a row epsilon: what the class counts and the draw of each block cost."""
-    blocks: int = plan.parameters.blocks
-    return divided(part_of_each(epsilon, blocks))
+def _blocks(plan: RunPlan, epsilon: Decimal) -> tuple[Block, ...]:
+    """Blocks of a list that costs a row epsilon."""
+    public = row_epsilon(plan.asked or plan.epsilon, plan.schema.privacy_unit.max_rows_per_person), plan.schema.max_rows
+    parts, blocks = choose_parts(*public, block_count(plan.parameters.rules)), list[Block]()
+    left = epsilon
+    for place in range(len(parts)):
+        own = part_below(left, parts[place:])
+        left -= own
+        counts, draw = divided(own)
+        further = place < len(parts) - 1 and are_even(*public)
+        blocks.append(Block(counts, draw, _weight(plan, draw), divided=further))
+    return tuple(blocks)
 
 
 def _settled(asked: Asked) -> RuleListParameters:
@@ -162,10 +180,11 @@ def _settled(asked: Asked) -> RuleListParameters:
     parameters: RuleListParameters = asked.parameters
     if parameters.sampler == "lookahead":
         public = asked.row_epsilon, asked.schema.max_rows
-        blocks = parameters.blocks or choose_blocks(*public)
+        rules = parameters.rules or RULES * choose_blocks(*public)
+        blocks = block_count(rules)
         longest = parameters.max_antecedent_length or choose_length(*public)
         most = parameters.max_antecedents or choose_conditions(blocks, asked.schema.max_rows, asked.classes)
-        house = {"blocks": blocks, "max_antecedent_length": longest, "max_antecedents": most}
+        house = {"rules": rules, "max_antecedent_length": longest, "max_antecedents": most}
         parameters = parameters.model_copy(update=house)
     if parameters.tempered_prior:
         return parameters.model_copy(update={"selection_alpha": "same"})
@@ -207,7 +226,7 @@ def _check_memory(parameters: RuleListParameters, rows: int, classes: int) -> No
 
 
 def _check_blocks(parameters: RuleListParameters, words: int, classes: int) -> None:
-    conditions, blocks = parameters.conditions, parameters.blocks or 1
+    conditions, blocks = parameters.conditions, block_count(parameters.rules)
     if not fits_memory(conditions, classes, RULES):
         raise RequestError(f"Pairs of {conditions} conditions need more memory than a run may use: choose fewer.")
     if blocks * block_work(conditions, classes, words, RULES) > _WORK_LIMIT:
@@ -275,14 +294,13 @@ def _mechanism(plan: RunPlan, noise: CountNoise) -> GeometricMechanism | Gaussia
 
 def _choose_list(run: Run, antecedents: Antecedents, epsilon: Decimal) -> DrawnList:
     parameters: RuleListParameters = run.plan.parameters
-    prior = ListPrior.build(antecedents, parameters.list_length, parameters.rule_length, parameters.max_rules)
     if parameters.sampler == "lookahead":
-        assert parameters.blocks is not None
-        counts, draw = _block_parts(run.plan, epsilon)
-        drawer = BlockDrawer(
-            run.table, run.target, run.part, antecedents, prior, parameters.blocks, counts, _weight(run.plan, draw)
-        )
+        assert parameters.rules is not None
+        prior = ListPrior.of_number(antecedents, parameters.rules, parameters.rule_length)
+        blocks = _blocks(run.plan, epsilon)
+        drawer = BlockDrawer(run.table, run.target, run.part, antecedents, prior, blocks)
         return drawer.draw(run.randomness, run.progress)
+    prior = ListPrior.build(antecedents, parameters.list_length, parameters.rule_length, parameters.max_rules)
     alpha, sources = _selection_alpha(run.plan, epsilon), (run.randomness, run.progress)
     likelihood = LogLikelihood.tabulate(alpha, run.schema.max_rows)
     problem = CaptureProblem(run.table, run.target, run.part, antecedents, likelihood)
@@ -294,7 +312,7 @@ def _choose_list(run: Run, antecedents: Antecedents, epsilon: Decimal) -> DrawnL
     return DrawnList(Following.of(antecedents, run.schema).kept(members), None)
 
 
-def told_of(noisy: Ints, margin: int) -> Ints:
+def told_of(noisy: Ints, margin: int, least: int = 0) -> Ints:
     """Groups that a release tells of: all but those with nobody by their noisy counts, and last everybody else.
 
     Where nobody else is left by these counts, the last rule with people takes everybody else. All stay where
@@ -305,6 +323,8 @@ def told_of(noisy: Ints, margin: int) -> Ints:
     noisy : array of shape (n_rules + 1, n_classes)
     margin : int
         What noise on a count hardly exceeds.
+    least : int
+        So many rules stay, if there are: then those with the most noisy people.
 
     Returns
     -------
@@ -314,7 +334,8 @@ def told_of(noisy: Ints, margin: int) -> Ints:
     people = noisy.sum(axis=1)
     if people.sum() <= 0 or margin > _HIDDEN * people.sum():
         return np.arange(len(noisy))
-    return np.flatnonzero(people > 0)
+    told = max(int((people > 0).sum()), min(least + 1, len(people)))
+    return np.sort(np.argsort(-people, kind="stable")[:told])
 
 
 def _estimates(plan: RunPlan, noisy: Ints, noise: CountNoise, expected: Floats | None) -> Floats:

@@ -8,7 +8,7 @@ among those of that size not yet used.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -59,6 +59,12 @@ class ListPrior:
         weights = _poisson(rule_length, len(counts) - 1)
         return cls(lengths / lengths.sum(), weights, sizes, starts, counts)
 
+    @classmethod
+    def of_number(cls, antecedents: Antecedents, rules: int, rule_length: float) -> ListPrior:
+        """Tabulate the prior of lists of so many rules, or of as many as there are antecedents."""
+        prior = cls.build(antecedents, 1.0, rule_length, rules)
+        return replace(prior, length_weights=np.eye(prior.max_rules + 1)[-1])
+
     @property
     def max_rules(self) -> int:
         """Longest list with positive probability."""
@@ -101,7 +107,7 @@ class ListPrior:
         end = self.end_probability(rules)
         if end == 1.0:
             return 0.0, -math.inf
-        return max(math.log(end), _LEAST_TURN), max(math.log1p(-end), _LEAST_TURN)
+        return (max(math.log(end), _LEAST_TURN) if end else _LEAST_TURN), max(math.log1p(-end), _LEAST_TURN)
 
     def end_probability(self, rules: int) -> float:
         """Probability that a list which has so many rules has no more."""

@@ -8,6 +8,7 @@ from dpcore.data.division import partition_count
 from dpcore.data.queries import LogLikelihood
 from dpcore.domain.schema import Schema
 from dpcore.learning.workload import rows_alone, table_bytes, words_of
+from dpcore.models.rules.learning.blocks import block_count
 from dpcore.models.rules.learning.samplers import PARTS, counted_bytes, list_bytes
 from dpcore.models.rules.released.parameters import RuleListParameters
 from dpcore.released.plan import RunPlan
@@ -36,7 +37,7 @@ def rule_list_workload(plan: RunPlan) -> Workload:
     steps = {"preparing conditions": preparing}
     classes = max(1, len(plan.classes) - 1)
     if parameters.sampler == "lookahead":
-        blocks = parameters.blocks or 1
+        blocks = block_count(parameters.rules)
         pair = len(plan.classes) * (_BLOCK_WORD * words + _PAIR)
         choosing = Work(words=blocks * conditions**2 / 2 * pair, calls=blocks, cores=cores)
     elif parameters.sampler == "pool":
@@ -48,7 +49,7 @@ def rule_list_workload(plan: RunPlan) -> Workload:
         rule = _WORD * classes * words + _RULE
         choosing = Work(words=tried * parameters.max_rules * rule, calls=_STEP * tried * cores, cores=cores)
     steps["choosing a list"] = choosing
-    steps["counting with noise"] = Work(words=4 * words * parameters.max_rules * classes, calls=_COUNTING)
+    steps["counting with noise"] = Work(words=4 * words * parameters.most_rules * classes, calls=_COUNTING)
     kept = _kept_bytes(parameters, len(plan.classes), plan.schema)
     return Workload(steps, table_bytes(plan.schema) + 16 * conditions * words + kept)
 

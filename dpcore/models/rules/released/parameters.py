@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import Field, model_validator
 
 from dpcore.released.parameters import LEAST_STEPS, CutPoints, CutsFrom, Evaluate, Parameters
+
+#: Rules of a list, at most, unless told otherwise.
+_MOST_RULES: Final = 30
+#: Parameters of the prior of whole lists.
+_OF_WHOLE_LISTS: Final = ("list_length", "rule_length", "max_rules")
 
 
 class BudgetShares(Parameters):
@@ -103,12 +108,13 @@ class RuleListParameters(Parameters):
         "any record, with an unconditional guarantee too (pool); or by the random walk of the thesis, whose "
         "guarantee holds only if it has run long enough, which nobody can check (mcmc).",
     )
-    blocks: int | None = Field(
+    rules: int | None = Field(
         default=None,
         ge=1,
-        le=15,
-        title="Pairs of rules",
-        description="How many times two rules are chosen. Default: by epsilon and the row limit.",
+        le=30,
+        title="Number of rules",
+        description="The list has so many rules, or one fewer, before everyone else. It has fewer only where no "
+        "condition is left that divides anybody. Default: chosen from epsilon and the row limit.",
         json_schema_extra={"only": "lookahead"},
     )
     pool_size: int = Field(
@@ -140,6 +146,7 @@ class RuleListParameters(Parameters):
         le=100,
         title="Expected number of rules",
         description="Mean of the prior (lambda of the thesis).",
+        json_schema_extra={"only": "pool, mcmc"},
     )
     rule_length: float = Field(
         default=1.0,
@@ -147,19 +154,21 @@ class RuleListParameters(Parameters):
         le=10,
         title="Expected conditions per rule",
         description="Mean of the prior (eta of the thesis).",
+        json_schema_extra={"only": "pool, mcmc"},
     )
     max_rules: int = Field(
-        default=30,
+        default=_MOST_RULES,
         ge=1,
         le=100,
         title="Most rules in a list",
         description="The prior on the number of rules ends here.",
+        json_schema_extra={"only": "pool, mcmc"},
     )
     alpha: tuple[Annotated[float, Field(gt=0, le=1e6)], ...] | None = Field(
         default=None,
         title="Prior weight of each class",
-        description="How many people of a class are supposed in every group before anybody is "
-        "counted, one number for each class (Dirichlet prior). Default: 1 each.",
+        description="Number of people of each class that every group is assumed to have before anybody is "
+        "counted (Dirichlet prior): one number for each class. Default: 1 each.",
     )
     selection_alpha: Literal["house", "same"] = Field(
         default="house",
@@ -167,6 +176,7 @@ class RuleListParameters(Parameters):
         description="Weight of each class in the likelihood that chooses the list: that of alpha, "
         "as in the thesis (same), or one that grows with the noise (house), which lowers the "
         "sensitivity and keeps rules on a handful of records from deciding the choice.",
+        json_schema_extra={"only": "pool, mcmc"},
     )
     shares: BudgetShares | None = Field(
         default=None,
@@ -195,7 +205,23 @@ class RuleListParameters(Parameters):
     @property
     def most_rules(self) -> int:
         """How many rules a list may have, at most: no condition is used twice."""
-        return min(self.max_rules, self.conditions)
+        return min(self.rules or self.max_rules, self.conditions)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_earlier_versions(cls, content: Any) -> Any:
+        """Earlier versions counted pairs of rules; the prior ended the list, which hardly changed it."""
+        if not isinstance(content, dict) or not isinstance(content.get("blocks", ""), int | None):
+            return content
+        now = {name: value for name, value in content.items() if name != "blocks"}
+        if now.get("sampler", "lookahead") != "lookahead":
+            return now
+        pairs, most = content["blocks"], now.get("max_rules", _MOST_RULES)
+        for name in _OF_WHOLE_LISTS:
+            now.pop(name, None)
+        if pairs and isinstance(most, int) and "rules" not in now:
+            now["rules"] = min(2 * pairs, most)
+        return now
 
     @model_validator(mode="before")
     @classmethod
@@ -208,6 +234,15 @@ class RuleListParameters(Parameters):
     def _consistent(self) -> Self:
         if self.tempered_prior and self.sampler != "mcmc":
             raise ValueError("the tempered prior needs the sampler 'mcmc'")
+        if self.sampler == "lookahead" and any(
+            getattr(self, name) != type(self).model_fields[name].default for name in _OF_WHOLE_LISTS
+        ):
+            raise ValueError(
+                "list_length, rule_length and max_rules need the sampler 'pool' or 'mcmc': leave them out, and say "
+                "with rules how many there should be"
+            )
+        if self.sampler != "lookahead" and self.rules is not None:
+            raise ValueError("a number of rules needs the sampler 'lookahead': others have list_length and max_rules")
         if self.antecedents == "given" and (self.cut_points or self.cuts_from):
             raise ValueError("conditions that are given name their own cut points: leave cut points out")
         if (self.antecedents == "given") != bool(self.given):

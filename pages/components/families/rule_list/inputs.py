@@ -6,6 +6,7 @@ from typing import Any
 
 import streamlit as st
 
+from dpcore.domain.schema import Schema
 from dpcore.models.rules.released.parameters import BudgetShares, RuleListParameters
 from dpcore.released.parameters import parameters_of
 from pages.components.families.shared.cuts import cuts_from
@@ -17,6 +18,7 @@ from pages.components.families.shared.inputs import (
     explained,
     label,
     number,
+    numbers,
     radio,
     tick,
 )
@@ -33,6 +35,7 @@ SAMPLERS = {
     "pool": "Candidate pool",
     "mcmc": "Random walk (MCMC, as published)",
 }
+ALPHAS = {"house": "Chosen from the noise", "same": "Those of the groups, as published"}
 LITERALS = {"thresholds": "up to / above a cut point", "intervals": "between two cut points"}
 OWN, SHARES = parameters_of(RuleListParameters), parameters_of(BudgetShares)
 
@@ -42,12 +45,16 @@ def parameters(given: Given) -> dict[str, Any]:
     how = slot.kept()
     with slot.kept():
         chosen = _antecedents()
+    many = slot.kept()
     with slot.kept():
         if chosen["antecedents"] != "given":
             chosen |= cuts_from(given, OWN, "rule_list")
     with st.expander("Advanced settings"):
         chosen |= _sampler(how)
-        chosen |= _advanced(chosen)
+        if chosen["sampler"] == "lookahead":
+            with many:
+                chosen["rules"] = number(OWN["rules"], 1, "rules")
+        chosen |= _advanced(given.schema, chosen)
     return chosen
 
 
@@ -77,25 +84,44 @@ def _sampler(how: Any) -> dict[str, Any]:
     return {"sampler": sampler}
 
 
-def _advanced(chosen: dict[str, Any]) -> dict[str, Any]:
+def _advanced(schema: Schema, chosen: dict[str, Any]) -> dict[str, Any]:
     one, two, three = st.columns(3)
     with one:
-        settings = _shape()
+        settings = _candidates(chosen["antecedents"])
     with two:
-        settings |= _candidates(chosen["antecedents"])
+        settings |= _whole_lists(chosen["sampler"])
     with three:
-        settings |= _effort(chosen["sampler"])
+        weights = slot.kept()
         settings |= evaluate(OWN)
     settings["shares"] = _shares(chosen["antecedents"])
+    with weights:  # Last: what cannot be read must not take other inputs off the page.
+        settings["alpha"] = numbers(OWN["alpha"], "alpha", _one_each(schema))
     return settings
 
 
-def _shape() -> dict[str, Any]:
-    return {
+def _one_each(schema: Schema) -> str:
+    """What stands in the empty field: one number for each class, in their order."""
+    target = st.session_state.get(f"target-{schema.hash[:8]}")
+    return "1 each" if target is None else f"1 each, for {', '.join(schema.column(target).classes)}"
+
+
+def _whole_lists(sampler: str) -> dict[str, Any]:
+    """Prior and effort of the samplers that compare whole lists."""
+    if sampler == "lookahead":
+        return {}
+    settings: dict[str, Any] = {
         "list_length": number(OWN["list_length"], 0.5, "list_length"),
         "rule_length": number(OWN["rule_length"], 0.1, "rule_length"),
         "max_rules": number(OWN["max_rules"], 1, "max_rules"),
     }
+    if sampler == "pool":
+        settings["pool_size"] = number(OWN["pool_size"], 50_000, "pool")
+    else:
+        settings["mcmc_steps"] = number(OWN["mcmc_steps"], 1_000, "mcmc_steps")
+        settings["tempered_prior"] = tick(OWN["tempered_prior"], "temper")
+    if not settings.get("tempered_prior"):
+        settings["selection_alpha"] = choice(OWN["selection_alpha"], ALPHAS, "selection_alpha")
+    return settings
 
 
 def _candidates(source: str) -> dict[str, Any]:
@@ -110,17 +136,6 @@ def _candidates(source: str) -> dict[str, Any]:
     if source == "dp_fim":
         settings["min_support"] = number(OWN["min_support"], 0.01, "min_support")
     return settings
-
-
-def _effort(sampler: str) -> dict[str, Any]:
-    if sampler == "lookahead":
-        return {"blocks": number(OWN["blocks"], 1, "blocks")}
-    if sampler == "pool":
-        return {"pool_size": number(OWN["pool_size"], 50_000, "pool")}
-    return {
-        "mcmc_steps": number(OWN["mcmc_steps"], 1_000, "mcmc_steps"),
-        "tempered_prior": tick(OWN["tempered_prior"], "temper"),
-    }
 
 
 def _shares(source: str) -> dict[str, str] | None:

@@ -11,6 +11,7 @@ import streamlit as st
 from dpcore.domain.columns import NumericColumn
 from dpcore.domain.labels import called
 from dpcore.domain.schema import Schema
+from dpcore.errors import RequestError
 from dpcore.released.parameters import Parameter
 from pages.components.kit.texts import text
 
@@ -150,6 +151,23 @@ def number(parameter: Parameter, step: Any, key: str, digits: int = 2) -> Any:
         **KEEP,
     )
     return f"{chosen:.6g}" if parameter.kind is Decimal and chosen is not None else chosen
+
+
+def numbers(parameter: Parameter, key: str, placeholder: str) -> list[float] | None:
+    """Several numbers, or nothing: then the engine chooses.
+
+    Raises
+    ------
+    RequestError
+        If something else is typed.
+    """
+    typed = st.text_input(
+        label(parameter), key=f"set-{key}", placeholder=placeholder, help=explained(parameter), max_chars=1000, **KEEP
+    )
+    try:
+        return [float(part) for part in typed.replace(";", ",").split(",")] if typed.strip() else None
+    except ValueError:
+        raise RequestError(f"'{parameter.title}' takes numbers, separated by commas: 1, 2.5") from None
 
 
 def as_recommended(parameter: Parameter, key: str) -> bool | None:

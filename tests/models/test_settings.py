@@ -1,0 +1,109 @@
+"""Every setting changes the plan or the release where its field says that it counts, and nothing elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from decimal import Decimal
+from functools import cache
+from typing import Any
+
+import pytest
+
+from dpcore.data.ingest import frame_chunks, ingest
+from dpcore.data.table import PrivateTable
+from dpcore.errors import FrostglassError
+from dpcore.learning.learner import Run
+from dpcore.models.registry import LEARNERS
+from dpcore.privacy.randomness import SeededRandom
+from dpcore.released.parameters import parameters_of
+from tests.support import small_trains, toy_people
+from tests.support.configurations import MOST, counts
+from tests.support.fake_learner import real_learners
+from tests.support.settings import contexts, values_of
+
+WARD = {"name": "ward", "type": "categorical", "categories": ["a", "b", "c"], "groups": {"surgery": ["a", "b"]}}
+SCHEMA = toy_people.schema(columns=[*toy_people.COLUMNS, WARD])
+PEOPLE = toy_people.frame(600)
+#: What a setting counts beside; without them it has nothing to decide.
+BESIDE: dict[str, dict[str, Any]] = {
+    "strict_first": {"positive_weight": 4},
+    "spend_rest": {"prune": False, "threshold": 0.5},
+    "threshold": {"prune": False},
+    "negation": {"quantifiers": ("exists",)},
+}
+#: Tells whose cut points these are: it changes what is said of a run, not the run.
+SAID = {"cuts_from"}
+CASES = [
+    pytest.param(family, context, id="-".join([family, *map(str, context.values())]))
+    for family in real_learners()
+    for context in contexts(family)
+]
+
+
+@cache
+def table_of(family: str) -> tuple[PrivateTable, str]:
+    """Records that a family can learn from, and their target."""
+    if family == "ilp":
+        chunks = frame_chunks(small_trains.trains(600))
+        return ingest(chunks, small_trains.SCHEMA, SeededRandom(1)), small_trains.TARGET
+    people = PEOPLE.assign(ward=[*"abc"] * 200)
+    return toy_people.table(SCHEMA, people), "ill" if LEARNERS[family].targeted else ""
+
+
+def base_of(family: str, context: dict[str, Any]) -> dict[str, Any]:
+    """The context with what keeps a run short."""
+    learner = LEARNERS[family]
+    own = parameters_of(learner.parameters)
+    base = {name: value for name, value in MOST.items() if name in own and counts(own, context, name)}
+    base |= {"left": ("age", "smoker"), "right": ("region", "ill")} if learner.family.views else {}
+    if context.get("antecedents") == "given":
+        base["given"] = ("age > 60", "smoker = yes", "region = north")
+    if family == "ilp":
+        base |= {"max_literals": 2, "max_variables": 1, "clauses": 2}
+    return base | context
+
+
+def outcome(family: str, settings: dict[str, Any], epsilon: str) -> Any:
+    """What is planned and released, but for the settings themselves."""
+    learner, (table, target) = LEARNERS[family], table_of(family)
+    plan = learner.plan(table.schema, target, Decimal(epsilon), settings)
+    model = learner.run(Run(table, plan, SeededRandom(5)))
+    return replace(plan, parameters=None), model
+
+
+def differing(family: str, base: dict[str, Any], name: str) -> Iterator[bool]:
+    """Whether values of a setting that are not refused have other outcomes, one after another."""
+    own = parameters_of(LEARNERS[family].parameters)[name]
+    for epsilon in ("2", "30"):
+        usual = outcome(family, base, epsilon)
+        for value in values_of(name, own):
+            try:
+                other = outcome(family, {**base, name: value}, epsilon)
+            except FrostglassError:
+                continue
+            yield other != usual
+
+
+@pytest.mark.parametrize(("family", "context"), CASES)
+def test_every_setting_changes_something_where_it_counts(family: str, context: dict[str, Any]) -> None:
+    own = parameters_of(LEARNERS[family].parameters)
+    dead = [
+        name
+        for name in own
+        if counts(own, context, name)
+        and name not in SAID | set(context)
+        and not any(differing(family, base_of(family, context) | BESIDE.get(name, {}), name))
+    ]
+    assert dead == []
+
+
+@pytest.mark.parametrize(("family", "context"), CASES)
+def test_no_setting_changes_anything_where_it_does_not_count(family: str, context: dict[str, Any]) -> None:
+    own = parameters_of(LEARNERS[family].parameters)
+    alive = [
+        name
+        for name in own
+        if not counts(own, context, name) and any(differing(family, base_of(family, context), name))
+    ]
+    assert alive == []
