@@ -225,11 +225,15 @@ def beyond_bounds(model: type[BaseModel]) -> list[tuple[str, Any]]:
 def counts(own: Mapping[str, Parameter], chosen: Mapping[str, Any], name: str) -> bool:
     """Whether a parameter counts beside what is chosen of the others, as its field says."""
     only = set(own[name].only)
-    for other, parameter in own.items():
-        if only & set(parameter.choices):
-            value = chosen.get(other, parameter.default)
-            return bool(only & set((value or ()) if parameter.many else (value,))) and counts(own, chosen, other)
-    return True
+    deciding = [other for other, parameter in own.items() if only & set(parameter.choices)]
+    return not only or any(
+        only.intersection(_as_many(own[other], chosen.get(other, own[other].default))) and counts(own, chosen, other)
+        for other in deciding
+    )
+
+
+def _as_many(parameter: Parameter, value: Any) -> Sequence[Any]:
+    return (value or ()) if parameter.many else (value,)
 
 
 def draw_parameters(

@@ -436,7 +436,7 @@ def test_all_rows_of_a_person_are_in_one_part():
 @pytest.mark.parametrize(
     ("parameters", "sentence"),
     [
-        ({"alpha": (1.0,)}, "one alpha per class"),
+        ({"alpha": (1.0,)}, "one for each class"),
         ({"alpha": (1.0, 0.0)}, "alpha"),
         ({"alpha": (1.0, -2.0)}, "alpha"),
         ({"alpha": (1.0, float("nan"))}, "alpha"),

@@ -49,6 +49,7 @@ class RedescriptionParameters(Parameters):
         description="How many questions every tree asks one after another. More of them tell "
         "people apart more finely, but each group becomes smaller and drowns in noise sooner. "
         "Default: 2, for the published methods 4.",
+        json_schema_extra={"only": "lookahead, alt_expm, alt_mcmc, mcmc_tree_pair"},
     )
     starts: int | None = Field(
         default=None,
@@ -97,7 +98,7 @@ class RedescriptionParameters(Parameters):
         le=1_000_000,
         title="Steps of the walk",
         description="How many steps each random walk has; fixed in advance.",
-        json_schema_extra={"only": "alt_mcmc, mcmc_tree_pair", "least": LEAST_STEPS},
+        json_schema_extra={"only": "alt_mcmc, chain", "least": LEAST_STEPS},
     )
     pool_size: int = Field(
         default=20_000,

@@ -236,7 +236,9 @@ def _check_blocks(parameters: RuleListParameters, words: int, classes: int) -> N
 def _check_alpha(asked: Asked) -> None:
     alpha = asked.parameters.alpha
     if alpha is not None and len(alpha) != asked.classes:
-        raise RequestError(f"Give one alpha per class: '{asked.target}' has {asked.classes} classes.")
+        raise RequestError(
+            f"Prior weight of each class (alpha): give {asked.classes} numbers, one for each class of '{asked.target}'."
+        )
 
 
 def _house_shares(asked: Asked, sampler: str) -> BudgetShares:

@@ -11,6 +11,8 @@ from dpcore.released.parameters import LEAST_STEPS, CutPoints, CutsFrom, Evaluat
 
 #: Rules of a list, at most, unless told otherwise.
 _MOST_RULES: Final = 30
+#: Of what counts for conditions that are made, not given.
+_OF_THE_SCHEMA: Final[Any] = Field(json_schema_extra={"only": "public, dp_fim"})
 #: Parameters of the prior of whole lists.
 _OF_WHOLE_LISTS: Final = ("list_length", "rule_length", "max_rules")
 
@@ -60,6 +62,7 @@ class RuleListParameters(Parameters):
         title="Your conditions",
         description="Each text is the conditions of a rule, as 'age > 60 and hypertension = yes'. "
         "Write 'column = value', 'column <= cut point' or 'column > cut point'; join with 'and'.",
+        json_schema_extra={"only": "given"},
     )
     max_antecedent_length: int | None = Field(
         default=None,
@@ -84,7 +87,7 @@ class RuleListParameters(Parameters):
         title="How numbers are compared",
         description="With one cut point, as in 'age > 60' (thresholds), or with two, as in "
         "'60 < age <= 70' (intervals).",
-        json_schema_extra={"only": "public, dp_fim"},
+        json_schema_extra={"only": "public"},
     )
     reserved_literals: bool = Field(
         default=False,
@@ -183,8 +186,8 @@ class RuleListParameters(Parameters):
         title="How epsilon is divided",
         description="Relative shares. While they are equal, the counts get more where epsilon is tiny.",
     )
-    cut_points: CutPoints = ()
-    cuts_from: CutsFrom = ""
+    cut_points: Annotated[CutPoints, _OF_THE_SCHEMA] = ()
+    cuts_from: Annotated[CutsFrom, _OF_THE_SCHEMA] = ""
     evaluate: Evaluate = True
 
     @property
@@ -200,7 +203,7 @@ class RuleListParameters(Parameters):
     @property
     def conditions(self) -> int:
         """How many conjunctions a list may be made of, at most."""
-        return max(self.most, len(self.given))
+        return len(self.given) or self.most
 
     @property
     def most_rules(self) -> int:

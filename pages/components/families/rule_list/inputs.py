@@ -130,10 +130,11 @@ def _candidates(source: str) -> dict[str, Any]:
     settings: dict[str, Any] = {
         "max_antecedent_length": number(OWN["max_antecedent_length"], 1, "max_length"),
         "max_antecedents": number(OWN["max_antecedents"], 50, "max_antecedents"),
-        "numeric_literals": choice(OWN["numeric_literals"], LITERALS, "numeric_literals"),
         "reserved_literals": tick(OWN["reserved_literals"], "reserved_literals"),
     }
-    if source == "dp_fim":
+    if source == "public":
+        settings["numeric_literals"] = choice(OWN["numeric_literals"], LITERALS, "numeric_literals")
+    else:
         settings["min_support"] = number(OWN["min_support"], 0.01, "min_support")
     return settings
 
