@@ -18,7 +18,7 @@ class ClassRoomsOfUser(ServiceBase):
     def open_room(self, cap: Decimal) -> tuple[Room, str]:
         """Open a classroom, as a teacher; returns it with the key by which it is steered."""
         self._require("teacher")
-        return self._rooms.open(cap, self._user.name)
+        return self._rooms.open(cap, self._user.name, limited=self._owner() is not None)
 
     def own_rooms(self) -> list[Room]:
         """Rooms that the caller has opened; none without a login, where all callers are one."""
@@ -26,10 +26,16 @@ class ClassRoomsOfUser(ServiceBase):
         owner = self._owner()
         return [] if owner is None else self._rooms.rooms(owner)
 
-    def join_room(self, code: str, name: str = "") -> str:
-        """Take a place in a room; returns its key."""
+    def join_room(self, code: str, name: str = "", browser: str | None = None) -> str:
+        """Take a place in a room, or come back to it; returns its key.
+
+        Parameters
+        ----------
+        browser : str, optional
+            What tells one visitor from another where nobody logs in.
+        """
         self._require_login()
-        return self._rooms.join(code, name)
+        return self._rooms.join(code, name, self._owner() or browser)
 
     def seat(self, code: str, key: str) -> Seat:
         """A place in a room, with its toy budget."""
@@ -60,6 +66,11 @@ class ClassRoomsOfUser(ServiceBase):
         """Take the places away from which nobody has asked; returns how many."""
         self._require(*ROLES)
         return self._rooms.free_seats(code, key, owner=self._owner())
+
+    def remove_student(self, code: str, key: str, student: int) -> None:
+        """Take the place of a student away, with its answers."""
+        self._require(*ROLES)
+        self._rooms.remove_student(code, key, student, owner=self._owner())
 
     def _owner(self) -> str | None:
         """Who calls, where people log in."""

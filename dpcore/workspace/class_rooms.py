@@ -2,8 +2,9 @@
 
 Nothing here knows of data sets or of the ledger. A room is found by its code; whoever holds its
 teacher's key steers it, and whoever holds the key of a seat answers from it. Keys are kept as
-hashes. A room lasts :data:`HOURS`, then it is removed with all that is in it. Here, unlike
-elsewhere, times decide: nothing is lost by a clock that is wrong.
+hashes, and so is who has taken a seat: each has one. A room lasts :data:`HOURS`, then it is
+removed with all that is in it. Here, unlike elsewhere, times decide: nothing is lost by a clock
+that is wrong.
 """
 
 from __future__ import annotations
@@ -27,8 +28,9 @@ from dpcore.workspace.users import NAME_LENGTH
 
 #: How long a room lasts.
 HOURS: Final = 24
-#: Most rooms, seats of a room, answers of a seat, characters of a student's name.
+#: Most rooms in all and of one teacher, seats of a room, answers of a seat, characters of a student's name.
 ROOMS: Final = 40
+OWN_ROOMS: Final = 5
 SEATS: Final = 60
 ANSWERS: Final = 40
 NAME: Final = 40
@@ -45,11 +47,15 @@ _NO_ROOM = "There is no room with this code. Look at the code again; rooms end a
 _CLOSED = "This room is closed: its answers can be read, but nobody asks any more."
 _NO_SEAT = "This place is not yours, or your teacher has given it away. Join the room again."
 _NOT_YOURS = "Only the teacher who has opened this room can do this."
-_NO_PLACE = f"All {SEATS} places of this room are taken. Your teacher can free those from which nobody has asked."
+_NO_PLACE = f"All {SEATS} places of this room are taken. Your teacher can remove students."
 _SHUT = "Your teacher lets nobody else into this room."
 _TOO_MANY_ROOMS = (
     f"There are {ROOMS} classrooms already, all in use. Close one that is over, or try again in some minutes."
 )
+_TOO_MANY_OWN = (
+    f"You have {OWN_ROOMS} rooms: close one that is over. The oldest closed one is then deleted for a new one."
+)
+_NO_STUDENT = "This student is no longer in the room."
 _TOO_MANY_ANSWERS = f"You have asked {ANSWERS} questions: that is the most in a classroom."
 _R, _S, _A = class_rooms.c, class_seats.c, class_answers.c
 
@@ -133,15 +139,20 @@ class ClassRooms:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
-    def open(self, cap: Decimal, teacher: str) -> tuple[Room, str]:
+    def open(self, cap: Decimal, teacher: str, *, limited: bool = False) -> tuple[Room, str]:
         """Open a room; returns it with the key by which it is steered.
+
+        Parameters
+        ----------
+        limited : bool
+            Whether the teacher may have :data:`OWN_ROOMS` only; of these, the oldest closed one gives way.
 
         Raises
         ------
         RequestError
             If ``cap`` is none of :data:`CAPS`.
         ConflictError
-            If there are too many rooms, all in use.
+            If there are too many rooms, all in use, or too many of this teacher.
         """
         if cap not in CAPS:
             raise RequestError("Choose one of the toy budgets that are offered.")
@@ -149,6 +160,8 @@ class ClassRooms:
 
         def work(connection: Connection) -> Room:
             _remove(connection, _ended())
+            if limited:
+                _limit(connection, teacher[:NAME_LENGTH])
             if (connection.scalar(sa.select(sa.func.count()).select_from(class_rooms)) or 0) >= ROOMS:
                 _give_way(connection)
             now, code = utc_now().replace(microsecond=0), _new_code(connection)
@@ -167,8 +180,13 @@ class ClassRooms:
         chosen = sa.select(class_rooms).where(_R.teacher == teacher, ~_ended()).order_by(_R.created.desc(), _R.code)
         return [_as_room(row) for row in read(self._engine, lambda c: c.execute(chosen).all())]
 
-    def join(self, code: str, name: str = "") -> str:
+    def join(self, code: str, name: str = "", person: str | None = None) -> str:
         """Take a place in a room; returns its key.
+
+        Parameters
+        ----------
+        person : str, optional
+            Who comes: a login, or a browser. Whoever has a place already comes back to it, with another key.
 
         Raises
         ------
@@ -184,11 +202,15 @@ class ClassRooms:
         def work(connection: Connection) -> str:
             room = _open_room(connection, code)
             taken = connection.execute(sa.select(_S.student).where(_S.code == room.code)).scalars().all()
+            whose = None if person is None else _hash(f"{room.code} {person}")
+            if (own := _taken_by(connection, room, whose)) is not None:
+                return _moved(connection, own, called, key)
             if room.full:
                 raise ConflictError(_SHUT)
             if len(taken) >= SEATS:
                 raise ConflictError(_NO_PLACE)
-            values = {"key": _hash(key), "code": room.code, "student": max(taken, default=0) + 1, "name": called}
+            number = max(taken, default=0) + 1
+            values = {"key": _hash(key), "code": room.code, "student": number, "name": called, "person": whose}
             connection.execute(class_seats.insert().values(**values))
             _use(connection, room)
             return key
@@ -276,6 +298,19 @@ class ClassRooms:
 
         return write(self._engine, work)
 
+    def remove_student(self, code: str, key: str, student: int, *, owner: str | None = None) -> None:
+        """Take a place away, with its answers. Raises as :meth:`steer`, and ``NotFoundError`` if there is none."""
+
+        def work(connection: Connection) -> None:
+            room = _own_room(connection, code, key, owner)
+            seat = connection.scalar(sa.select(_S.key).where(_S.code == room.code, _S.student == student))
+            if seat is None:
+                raise NotFoundError(_NO_STUDENT)
+            connection.execute(class_answers.delete().where(_A.seat == seat))
+            connection.execute(class_seats.delete().where(_S.key == seat))
+
+        write(self._engine, work)
+
     def steered(self, code: str, key: str, *, owner: str | None = None) -> bool:
         """Whether somebody may steer a room. Raises ``NotFoundError``."""
         return read(self._engine, lambda connection: _steers(connection, _room(connection, code), key, owner))
@@ -345,6 +380,22 @@ def _use(connection: Connection, room: Room) -> None:
     connection.execute(class_rooms.update().where(_R.code == room.code).values(used=utc_now()))
 
 
+def _taken_by(connection: Connection, room: Room, whose: str | None) -> str | None:
+    """Key, as it is kept, of the place that somebody has in a room."""
+    if whose is None:
+        return None
+    return connection.scalar(sa.select(_S.key).where(_S.code == room.code, _S.person == whose))
+
+
+def _moved(connection: Connection, seat: str, name: str, key: str) -> str:
+    """Give a place, with its answers, another key, and its student another name if they have typed one."""
+    [row] = connection.execute(sa.select(class_seats).where(_S.key == seat)).mappings()
+    connection.execute(class_seats.insert().values(**{**row, "key": _hash(key), "name": name or row["name"]}))
+    connection.execute(class_answers.update().where(_A.seat == seat).values(seat=_hash(key)))
+    connection.execute(class_seats.delete().where(_S.key == seat))
+    return key
+
+
 def _seat(connection: Connection, room: Room, key: str) -> Seat:
     row = connection.execute(sa.select(class_seats).where(_S.code == room.code, _S.key == _hash(key))).first()
     if row is None:
@@ -380,6 +431,17 @@ def _remove(connection: Connection, which: sa.ColumnElement[bool]) -> None:
     connection.execute(class_answers.delete().where(_A.seat.in_(seats)))
     connection.execute(class_seats.delete().where(_S.code.in_(rooms)))
     connection.execute(class_rooms.delete().where(which))
+
+
+def _limit(connection: Connection, teacher: str) -> None:
+    """See that a teacher has no more rooms than one may: the oldest closed one is removed."""
+    own = connection.execute(sa.select(_R.code, _R.closed).where(_R.teacher == teacher).order_by(_R.created)).all()
+    if len(own) < OWN_ROOMS:
+        return
+    code = next((room.code for room in own if room.closed), None)
+    if code is None:
+        raise ConflictError(_TOO_MANY_OWN)
+    _remove(connection, _R.code == code)
 
 
 def _give_way(connection: Connection) -> None:

@@ -14,7 +14,7 @@ from dpcore.workspace.engines import connect
 from dpcore.workspace.transactions import patiently, read, write
 
 #: Revision that this code reads and writes; the newest script in ``migrations/versions``.
-HEAD: Final = "0010"
+HEAD: Final = "0011"
 _MIGRATION_LOCK = 7_316_452_001
 
 

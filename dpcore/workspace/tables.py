@@ -250,6 +250,7 @@ class_seats = sa.Table(
     sa.Column("code", sa.String(16), sa.ForeignKey("class_rooms.code"), nullable=False, index=True),
     sa.Column("student", sa.Integer, nullable=False),
     sa.Column("name", sa.String(64), nullable=False),
+    sa.Column("person", sa.String(64)),
 )
 
 class_answers = sa.Table(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from decimal import Decimal
 
 import pytest
 
@@ -114,7 +115,7 @@ def test_places_of_the_silent_are_freed_and_they_are_told(teacher):
     ann, other = student(code(teacher), "Ann"), student(code(teacher), "Bob")
     ask(ann)
     teacher.button(key="class-free").click().run()
-    assert "1 place freed" in words(checked(teacher))
+    assert "1 student removed" in words(checked(teacher))
     assert "In the room: Ann<" in words(teacher)
     other.button(key="class-ask").click().run()
     assert "given it away" in errors(checked(other))
@@ -200,3 +201,31 @@ def test_with_a_login_teachers_open_rooms_and_find_them_again(visit):
     visit(ANN)
     assert "You are Ann" not in words(again.run()), "another login steers nothing by this address"
     assert not [one for one in again.button if one.key == "class-closed"]
+
+
+def test_whoever_joins_twice_comes_back_and_can_be_removed(teacher, visit):
+    room = code(teacher)
+    ann = student(room, "Ann")
+    ask(ann)
+    ann.button(key="class-leave").click().run()
+    ann.text_input(key="class-code").set_value(room)
+    ann.button(key="class-join").click().run()
+    assert "You are Ann" in words(checked(ann))
+    student(room, "Bob")
+    assert access.service().board(room).students == ((1, "Ann"), (2, "Bob"))
+    checked(teacher.run()).selectbox(key="class-student").set_value(1)
+    teacher.button(key="class-remove-one").click().run()
+    assert "1 student removed" in words(checked(teacher))
+    assert access.service().board(room).students == ((2, "Bob"),)
+    assert access.service().board(room).answers == ()
+    ann.button(key="class-ask").click().run()
+    assert "given it away" in errors(checked(ann))
+
+
+def test_with_a_login_nobody_takes_two_places(visit):
+    visit(TEACHER)
+    room = access.service().open_room(Decimal(1))[0].code
+    for name in ("pupil", "pupil", "other"):
+        visit(person(name))
+        student(room, name)
+    assert access.service().board(room).students == ((1, "pupil"), (2, "other"))

@@ -12,7 +12,7 @@ from sqlalchemy.engine import Engine
 from dpcore.errors import AccessError, BudgetError, ConflictError, FrostglassError, NotFoundError, RequestError
 from dpcore.lessons import COUNTS
 from dpcore.workspace import class_rooms
-from dpcore.workspace.class_rooms import ANSWERS, NAME, ROOMS, SEATS, ClassRooms
+from dpcore.workspace.class_rooms import ANSWERS, NAME, OWN_ROOMS, ROOMS, SEATS, ClassRooms
 from dpcore.workspace.database import open_database
 from dpcore.workspace.tables import class_answers, class_seats, ledger_entries, utc_now
 from dpcore.workspace.transactions import read
@@ -206,3 +206,53 @@ def test_after_a_day_a_room_is_gone_with_all_that_is_in_it(
     rooms.sweep()
     assert rows(engine, class_answers) == rows(engine, class_seats) == 0
     assert [one.code for one in rooms.rooms("tea")] == [kept.code]
+
+
+def test_a_person_has_one_place_and_comes_back_to_it(engine: Engine, rooms: ClassRooms) -> None:
+    """However often they join: the others find room, and nothing that they asked is lost or free again."""
+    room, key = rooms.open(ONE, "tea")
+    first = rooms.join(room.code, "Eve", "eve")
+    rooms.ask(room.code, first, 0, "0.5")
+    keys = [rooms.join(room.code, person="eve") for _ in range(SEATS + 5)]
+    seat = rooms.seat(room.code, keys[-1])
+    assert (seat.student, seat.name, seat.budget.left) == (1, "Eve", Decimal("0.5"))
+    with pytest.raises(NotFoundError):
+        rooms.seat(room.code, first)
+    rooms.join(room.code, "Ann", "ann")
+    assert rooms.board(room.code).students == ((1, "Eve"), (2, "Ann"))
+    rooms.steer(room.code, key, full=True)
+    assert rooms.join(room.code, "Eva", "eve"), "it is a place that they have"
+    other = rooms.open(ONE, "tea")[0]
+    assert rooms.seat(other.code, rooms.join(other.code, person="eve")).student == 1
+    kept = str(read(engine, lambda connection: connection.execute(class_seats.select()).all()))
+    assert "'eve'" not in kept, "only a hash tells who it is"
+
+
+def test_any_student_can_be_removed(engine: Engine, rooms: ClassRooms) -> None:
+    room, key = rooms.open(ONE, "tea")
+    keys = [rooms.join(room.code) for _ in range(SEATS)]
+    for one in keys:
+        rooms.ask(room.code, one, 0, "0.1")
+    assert rooms.free_seats(room.code, key) == 0
+    with pytest.raises(AccessError):
+        rooms.remove_student(room.code, keys[0], 1)
+    rooms.remove_student(room.code, key, 1)
+    with pytest.raises(NotFoundError, match="no longer in the room"):
+        rooms.remove_student(room.code, key, 1)
+    with pytest.raises(NotFoundError, match="Join the room again"):
+        rooms.ask(room.code, keys[0], 0, "0.1")
+    assert rows(engine, class_answers) == SEATS - 1
+    assert rooms.join(room.code)
+
+
+def test_a_teacher_has_so_many_rooms_and_leaves_the_others(rooms: ClassRooms) -> None:
+    own = [rooms.open(ONE, "tea", limited=True) for _ in range(OWN_ROOMS)]
+    with pytest.raises(ConflictError, match=f"You have {OWN_ROOMS} rooms"):
+        rooms.open(ONE, "tea", limited=True)
+    rooms.open(ONE, "tom", limited=True)
+    code, key = own[2][0].code, own[2][1]
+    rooms.steer(code, key, closed=True)
+    rooms.open(ONE, "tea", limited=True)
+    with pytest.raises(NotFoundError):
+        rooms.room(code)
+    assert len(rooms.rooms("tea")) == OWN_ROOMS

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import secrets
+
 import streamlit as st
 
 from dpcore.errors import FrostglassError
@@ -9,9 +11,10 @@ from dpcore.workspace.class_rooms import CAPS, HOURS, NAME, SEATS
 from pages.components.kit import markup, slot
 from pages.components.lessons import class_place
 from pages.components.lessons.class_place import REFUSED, Place
-from pages.components.visitor import access, login
+from pages.components.visitor import access, login, remembered
 
 _CODE, _NAME, _CAP = "class-code", "class-name", "class-cap"
+_BROWSER = "class-browser"
 
 
 def show() -> None:
@@ -19,6 +22,9 @@ def show() -> None:
     with slot.kept():
         if refusal := st.session_state.pop(REFUSED, ""):
             st.error(markup.plain(refusal))
+    with slot.kept():
+        if not login.login_needed():
+            remembered.remember(remembered.SEAT, _browser())
     left, right = st.columns(2)
     with left, st.container(border=True, key="card-class-join"):
         _join()
@@ -44,12 +50,19 @@ def _join() -> None:
 def _enter() -> None:
     code, name = (str(st.session_state.get(key, "")) for key in (_CODE, _NAME))
     try:
-        key = access.service().join_room(code, name)
+        key = access.service().join_room(code, name, None if login.login_needed() else _browser())
         room = access.service().board(code).room
     except FrostglassError as refusal:
         st.session_state[REFUSED] = str(refusal)
         return
     class_place.enter(Place(room.code, key, teaches=False))
+
+
+def _browser() -> str:
+    """What tells this browser from others, for a day: whoever joins a room twice comes back to one place."""
+    known = st.session_state.get(_BROWSER) or remembered.remembered(remembered.SEAT) or secrets.token_urlsafe(16)
+    st.session_state[_BROWSER] = known
+    return str(known)
 
 
 def _open() -> None:

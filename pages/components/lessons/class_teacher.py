@@ -14,7 +14,7 @@ from pages.components.lessons import parts as lesson
 from pages.components.lessons.class_place import Place
 from pages.components.visitor import access
 
-_SAID = "class-said"
+_SAID, _STUDENT = "class-said", "class-student"
 
 
 def show(place: Place) -> None:
@@ -48,8 +48,20 @@ def _controls(place: Place, room: Room) -> None:
     with st.container(horizontal=True):
         _switch(place, "revealed", room.revealed, "Show the true counts", "Hide the true counts", main=True)
         _switch(place, "full", room.full, "Let nobody else in", "Let others in")
-        st.button("Free the places of those who have not asked", key="class-free", on_click=_free, args=(place,))
+        st.button("Remove idle students", key="class-free", on_click=_free, args=(place,))
         _switch(place, "closed", room.closed, "Close the room", "Open it again")
+        with st.popover("Remove a student", key="class-remove"):
+            students = dict(access.service().board(place.code).students)
+            st.selectbox(
+                "Student",
+                list(students),
+                index=None,
+                key=_STUDENT,
+                format_func=lambda number: f"{number}: {class_board.called(number, students.get(number, ''))}",
+                placeholder="Choose one",
+            )
+            st.markdown("The place is freed, and its answers are deleted.")
+            st.button("Remove", key="class-remove-one", on_click=_remove, args=(place,))
 
 
 def _switch(place: Place, setting: str, now: bool, on: str, off: str, *, main: bool = False) -> None:
@@ -72,6 +84,18 @@ def _set(place: Place, setting: str, value: bool) -> None:
 def _free(place: Place) -> None:
     try:
         freed = access.service().free_seats(place.code, place.key)
-        st.session_state[_SAID] = f"{freed} place{'' if freed == 1 else 's'} freed."
+        st.session_state[_SAID] = f"{freed} student{'' if freed == 1 else 's'} removed."
+    except FrostglassError as refusal:
+        st.session_state[_SAID] = str(refusal)
+
+
+def _remove(place: Place) -> None:
+    student = st.session_state.pop(_STUDENT, None)
+    if student is None:
+        st.session_state[_SAID] = "Choose a student first."
+        return
+    try:
+        access.service().remove_student(place.code, place.key, student)
+        st.session_state[_SAID] = "1 student removed."
     except FrostglassError as refusal:
         st.session_state[_SAID] = str(refusal)

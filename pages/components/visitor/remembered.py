@@ -11,10 +11,10 @@ from urllib.parse import unquote, urlencode
 
 import streamlit as st
 
-#: Whether the tour was seen, and the page on which a login ended.
-TOUR, PLACE = "tour", "place"
+#: Whether the tour was seen, the page on which a login ended, and what tells browsers apart in a classroom.
+TOUR, PLACE, SEAT = "tour", "place", "seat"
 #: How long each is remembered, in seconds.
-SECONDS = {TOUR: 365 * 24 * 3600, PLACE: 3600}
+SECONDS = {TOUR: 365 * 24 * 3600, PLACE: 3600, SEAT: 24 * 3600}
 ADDRESS = "remember"
 _VALUE = re.compile(r"[\w=&%+.~?-]{0,400}", re.ASCII)
 
