@@ -14,7 +14,7 @@ app = make_program(
         "report": "dpcore.commands.report:report",
         "demo": "dpcore.commands.data:demo",
         "calibrate": "dpcore.commands.installation:calibrate",
-        "audit": "dpcore.commands.results:audit",
+        "audit": "dpcore.commands.audit:audit",
         "schema": "dpcore.commands.schema:app",
         "data": "dpcore.commands.data:app",
         "fit": "dpcore.commands.fit:app",

@@ -34,11 +34,10 @@ AcceptOption = Annotated[
         "--accept",
         metavar="NAME",
         help="What is stored although something was found: a column that loses values, a table that loses rows, or "
-        "what is said of people, each by the name that 'data check' gives. 'different-people': that a person is defined differently in the data "
-        "set whose budget is shared. May be repeated.",
+        "what is said of people, each by the name that 'data check' gives. 'different-people': that a person is "
+        "defined differently in the data set whose budget is shared. May be repeated.",
     ),
 ]
-
 
 SchemaOption = Annotated[Path | None, typer.Option(help="Schema file, YAML or JSON.")]
 DictionaryOption = Annotated[

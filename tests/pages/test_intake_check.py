@@ -128,9 +128,7 @@ def test_an_order_that_dates_do_not_tell_is_a_question():
     text = f"name: Wards\nmax_rows: 200\nprivacy_unit: {unit}\ncolumns:\n  - {{name: answer, type: boolean}}\n"
     app.text_area(key="intake-yaml").set_value(text)
     app = store(checked(app.run()))
-    assert "0 columns would lose values, or tell nothing; 1 fit. Findings about people and rows are below" in words(
-        app
-    )
+    assert "0 columns would lose values, or tell nothing; 1 fit. Findings about people and rows are below" in words(app)
     assert "'admitted' tells no order in 90 of the 90 rows with a value, such as '31.01.2000'" in words(app)
     assert "Leave the column out" not in [press.label for press in app.button]
     yes_to(app, "admitted").set_value(True)
