@@ -82,7 +82,8 @@ def unit_difference(known: Schema, new: Schema) -> UnitDifference | None:
     before, after = known.privacy_unit, new.privacy_unit
     named = before.column is not None, after.column is not None
     if any(named):
-        same = (before.column, before.max_rows_per_person) == (after.column, after.max_rows_per_person)
+        one, two = ((unit.column, unit.max_rows_per_person, unit.matching) for unit in (before, after))
+        same = one == two
     else:
         same = known.entity == new.entity
     if same:
@@ -115,4 +116,5 @@ def _unit_words(schema: Schema) -> str:
     if unit.column is None:
         return f"each row is one {schema.entity}"
     rows = "1 row" if unit.max_rows_per_person == 1 else f"at most {unit.max_rows_per_person} rows"
-    return f"the column '{unit.column}' identifies a {protected_thing(schema)} ({rows} kept)"
+    spelling = "" if unit.matching == "exact" else " however it is spelled"
+    return f"the column '{unit.column}' identifies a {protected_thing(schema)}{spelling} ({rows} kept)"

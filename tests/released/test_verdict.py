@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dpcore.privacy.randomness import SeededRandom
 from dpcore.models.ebm.learning.holdout import count_errors
+from dpcore.privacy.randomness import SeededRandom
 from dpcore.released import regression_evaluation
 from dpcore.released.evaluation import Evaluation, Figure
 from dpcore.released.regression_evaluation import RegressionEvaluation, error_edges, evaluate_errors
