@@ -134,7 +134,7 @@ def as_python() -> Iterator[None]:
 
 def test_times_are_compared_part_by_part_if_these_are_long_enough() -> None:
     steps = ["growing", "growing", "checking", "end of the run"]
-    times = {"empty": np.array([0.010, 0.001, 0.010, 1e-5]), "full": np.array([0.0102, 0.0012, 0.012, 3e-5])}
+    times = {"empty": np.array([0.010, 1e-4, 0.010, 1e-5]), "full": np.array([0.0102, 2e-4, 0.012, 3e-5])}
     found = {name: ratio for name, _, _, ratio in timing._judged(steps, times)}
     assert found["growing"] == pytest.approx(1.02)
     assert found["checking"] == pytest.approx(1.2)

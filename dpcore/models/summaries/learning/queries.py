@@ -80,18 +80,19 @@ def counted(
     """The kernel of :func:`table_counts`: all tables, one after another."""
     members = unpack(partition.members("all"), partition.rows)
     codes: dict[int, Array] = {}
+    apart: dict[int, Array] = {}  # Whoever is in no part stands in a cell beside each.
     found = []
     for own in tables:
         for axis in own:
             if axis not in codes:
                 codes[axis] = axis_codes(partition, axes[axis])
+                apart[axis] = 2 * codes[axis].astype(np.uint16) + members
         if len(own) == 1:
             found.append(count_held(codes[own[0]], members, sizes[own[0]]))
             continue
         first, second = own
-        # Whoever is in no part stands in a column of its own.
-        width, counts = 2 * sizes[second], np.zeros(2 * _cells(sizes, own), dtype=np.int64)
-        count_pairs(codes[first], 2 * codes[second].astype(np.uint32) + members, width, counts)
+        counts = np.zeros(2 * _cells(sizes, own), dtype=np.int64)
+        count_pairs(codes[first], apart[second], 2 * sizes[second], counts)
         found.append(counts[1::2])
     return np.concatenate(found)
 
