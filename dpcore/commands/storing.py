@@ -136,7 +136,7 @@ def add(
     total = None if budget is None else parse_epsilon(budget)
     analyst_most = None if analyst_cap is None else parse_limit(analyst_cap)
     run_most = read_epsilon(run_cap)
-    source = source_of(files[0], wanted.schema.entity, table, right, files[1:])
+    source, told = source_of(files[0], wanted.schema.entity, table, right, files[1:]), list[str]()
     with reading_as(source, encoding, decimal_comma, sheet), open_service() as service:
         info = service.add_dataset(
             source,
@@ -153,9 +153,11 @@ def add(
             public=public,
             accepted=accept or (),
             watch=_follow,
-            tell=_say,
+            tell=told.append,
         )
         typer.echo(f"stored: '{info.title}' ({info.id}), {balance_text(service.total_balance(info.id))}")
+        for sentence in filter(None, told):
+            typer.echo(sentence)
         if info.schema.learned is not None:
             typer.echo(info.schema.learned.words)
         if info.sharing:
@@ -184,7 +186,7 @@ def append(
         source = source_of(files[0], entity, table, right, files[1:])
         with reading_as(source, encoding, decimal_comma, sheet):
             info = service.append_rows(
-                dataset, source, right=right, max_rows=max_rows, accepted=accept or (), watch=_follow, tell=_say
+                dataset, source, right=right, max_rows=max_rows, accepted=accept or (), watch=_follow, tell=typer.echo
             )
         typer.echo(f"stored: '{info.title}' ({info.id}), {balance_text(service.total_balance(info.id))}")
 
@@ -361,11 +363,6 @@ def _in_schema(change: dict[str, Any]) -> str:
 
     written = yaml.safe_dump(change, default_flow_style=True, allow_unicode=True, width=1_000).strip()
     return f": in the schema, {written[1:-1]}" if "privacy_unit" in change else ""
-
-
-def _say(sentence: str) -> None:
-    if sentence:
-        typer.echo(sentence)
 
 
 def _follow(table: str, rows: int) -> None:

@@ -195,6 +195,10 @@ def test_several_files_are_stored_as_one_table():
     schema = SCHEMA.to_yaml().replace("urate", "age").replace("right", "left").replace("900", "90").replace("360", "50")
     app.text_area(key="intake-yaml").set_value(schema)
     button(app, "Check and store").click()
+    app = checked(app.run())
+    assert "1 row of a person is kept, so" in words(app)
+    next(box for box in app.checkbox if "rows-dropped" in str(box.key)).set_value(True)
+    button(checked(app.run()), "Check again and store").click()
     assert "is stored" in words(checked(app.run()))
     [info] = access.service().datasets()
     assert [column.name for column in info.schema] == ["has_gout", "age"]
