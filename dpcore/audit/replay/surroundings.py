@@ -113,7 +113,7 @@ class Surroundings:
     def _touched(self) -> Iterator[None]:
         """What is opened to be written, and other touches of the world outside, by the interpreter's own audit."""
         if not _HOOKED:
-            sys.addaudithook(lambda event, arguments: [own._note(event, arguments) for own in _WATCHING] and None)
+            sys.addaudithook(_tell)
             _HOOKED.append(True)
         _WATCHING.append(self)
         try:
@@ -131,6 +131,11 @@ class Surroundings:
                 self._written[str(Path(os.fsdecode(path)).absolute())] = None
         elif event in _TOUCHES and not any(_is_compiled(own) for own in arguments):
             self.told.append(("environment" if "env" in event else "files", event, repr(arguments)))
+
+
+def _tell(event: str, arguments: tuple[Any, ...]) -> None:
+    for own in _WATCHING:
+        own._note(event, arguments)
 
 
 def _is_compiled(what: object) -> bool:

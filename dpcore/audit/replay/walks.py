@@ -7,7 +7,7 @@ state may hardly differ from the stationary one.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, singledispatch
 from itertools import pairwise, permutations, product
@@ -163,22 +163,23 @@ def _drawn(prior: ListPrior, left: int, taken: Sequence[int]) -> Iterator[tuple[
 
 @proposals.register
 def _(walk: ListWalk) -> Moves:
-    return _list_moves(len(walk.prior.sizes), walk.prior.max_rules)
+    return _list_moves(len(walk.prior.sizes), walk.prior.max_rules, propose, log_hastings)
 
 
 @lru_cache(maxsize=64)
-def _list_moves(count: int, most: int) -> Moves:
+def _list_moves(count: int, most: int, move: Callable[..., int], correction: Callable[..., float]) -> Moves:
+    """Proposals by the chain's own functions: they are kept as long as these are the same."""
     states = {own: place for place, own in enumerate(_lists(count, most))}
     found, proposal = [], np.empty(most, dtype=np.int64)
     for state, here in states.items():
         length, padded = len(state), _padded([state], most)[0]
         firsts, seconds = _cells(length, count - length), _cells(length - 1, length + 1)
-        for (move, one), (first, two), (second, three) in product(_cells(2, 3), firsts, seconds):
-            size = propose(padded, length, count, np.array([move, first, second]), proposal)
+        for (kind, one), (first, two), (second, three) in product(_cells(2, 3), firsts, seconds):
+            size = move(padded, length, count, np.array([kind, first, second]), proposal)
             there = states[tuple(proposal[:size].tolist())]
-            found.append((here, there, one * two * three, log_hastings(length, size, most, count)))
-    here, there, chances, corrections = zip(*found, strict=True)
-    return Moves(np.array(here), np.array(there), np.array(chances), np.array(corrections))
+            found.append((here, there, one * two * three, correction(length, size, most, count)))
+    columns = [np.array(own) for own in zip(*found, strict=True)]
+    return Moves(*columns)
 
 
 def _lists(count: int, most: int) -> list[State]:
@@ -262,7 +263,7 @@ def _counts(partition: Partition, trees: Sequence[Sets], classes: Sets) -> Ints:
 
 
 def _few(states: Iterator[State]) -> list[State]:
-    found = []
+    found: list[State] = []
     for state in states:
         if len(found) >= MOST_STATES:
             raise ValueError("this chain has too many states for a replay")
