@@ -121,7 +121,7 @@ _MACHINES: Final[Choices] = {
     "evaluate": _ON_OR_OFF,
 }
 _DIRECTED: Final[Choices] = {**_MACHINES, "increasing": ((), ("x0",))}
-_SPLITS: Final[Choices] = {**_MACHINES, "method": ("random_splits",), "leaves": (2, 3)}
+_SPLITS: Final[Choices] = {**_MACHINES, "method": ("random_splits",), "leaves": (2, 3), "replicates": (1, 3)}
 _PAIRS: Final[Choices] = {**_MACHINES, "pairs": (1, 2)}
 _SIDES: Final[Choices] = {
     "starts": (None, 1, 2),
@@ -188,8 +188,8 @@ def _of(choices: Choices, **fixed: Any) -> Choices:
 METHODS: Final[tuple[ReplayMethod, ...]] = (
     ReplayMethod("rule_list", "pool", SchemaShape(), _RULES),
     ReplayMethod("rule_list", "blocks", SchemaShape(), _BLOCKS),
-    ReplayMethod("rule_list", "mined conditions", SchemaShape(), _RULES | _MINED),
-    ReplayMethod("rule_list", "mined conditions, blocks", SchemaShape(), _BLOCKS | _MINED),
+    ReplayMethod("rule_list", "mined conditions", SchemaShape(), {**_RULES, **_MINED}),
+    ReplayMethod("rule_list", "mined conditions, blocks", SchemaShape(), {**_BLOCKS, **_MINED}),
     ReplayMethod("rule_list", "chain", _FEW, _CHAIN, epsilons=_MILD),
     ReplayMethod("rule_list", "chain as published", _FEW, _of(_CHAIN, tempered_prior=True), epsilons=_MILD),
     ReplayMethod("tree", "lookahead", SchemaShape(), _of(_LOOKAHEAD, method="lookahead")),

@@ -127,3 +127,20 @@ def test_a_term_without_a_threshold_as_releases_had_them_is_marked_by_its_noise(
     known = old.model_copy(update={"threshold": 0.7})
     newer = model.model_copy(update={"terms": (known, old)})
     assert [newer.mark(one) for one in newer.terms] == [0.7, None], "nothing would do, and noise is no mark for it"
+
+
+@pytest.mark.parametrize("smooth", [False, True])
+def test_one_fit_whose_noise_is_known_has_a_band_that_holds_and_a_test_that_does_not_find_what_is_not_there(smooth):
+    draw, step = np.random.default_rng(12), np.subtract.outer(np.arange(BINS), np.arange(BINS))
+    covariance = 0.04 * (np.exp(-((step / 3.0) ** 2)) if smooth else np.eye(BINS))
+    held, chances = [], []
+    for _ in range(2000):
+        scores = draw.multivariate_normal(np.zeros(BINS), covariance, method="svd")
+        band = Band.of((scores - WEIGHTS @ scores)[None, :, None], WEIGHTS, ordered=BINS, noise=covariance)
+        held.append(np.abs(band.mean) <= 1.96 * band.errors)
+        chances.append(band.p_value)
+    assert np.mean(held) == pytest.approx(0.95, abs=0.01)
+    assert np.mean(np.array(chances) < 0.05) < 0.07
+    strong = np.linspace(-2, 2, BINS)
+    found = Band.of((strong - WEIGHTS @ strong)[None, :, None], WEIGHTS, ordered=BINS, noise=covariance)
+    assert found.p_value < 1e-6

@@ -72,6 +72,7 @@ class EBMFit:
         self._cost = cost_of(schema, target, plan.epsilon, plan.delta, self._parameters)
         self._numbers = isinstance(schema.column(target), NumericColumn)
         self._outputs = output_count(schema, target)
+        self._shifted = 0.0  # Variance that noise gives to the intercept of a single fit.
         run.progress("finding bins", 0, 1)
         most = most_cells(self._parameters.max_bins)
         self._cells = [own.merged(most) for own in feature_cells(schema, target)]
@@ -243,7 +244,9 @@ class EBMFit:
             # Records of one person may be all alike: chance in who is in the data is then that of so many fewer.
             sampling = self._plan.schema.privacy_unit.max_rows_per_person * doubt.sampling
             covariances = (sampling * self._unit**2, SMOOTHED * doubt.shrinkage * self._unit**2)
-            band = Band.of(shapes - shift[:, None, :], weights, *covariances, feature.ordered)
+            noise = None if doubt.noise is None else doubt.noise * self._unit**2
+            self._shifted += 0.0 if noise is None else float(weights @ noise @ weights)
+            band = Band.of(shapes - shift[:, None, :], weights, *covariances, feature.ordered, noise)
             counted = _counted(block, place)
             terms.append(
                 Term(
@@ -275,7 +278,7 @@ class EBMFit:
         task: Literal["binary", "multiclass", "regression"] = "regression"
         if not self._numbers:
             task = "binary" if self._outputs == 1 else "multiclass"
-        band = Band.of(moved[:, None, :], np.ones(1))
+        band = Band.of(moved[:, None, :], np.ones(1), noise=np.full((1, 1), self._shifted))
         return EBMModel(
             task=task,
             classes=() if self._numbers else self._plan.classes,

@@ -38,6 +38,7 @@ class RandomSplits:
     ) -> None:
         self._features, self._start = features, start
         self._mechanism, self._rate, self._leaves = cache(mechanism), rate, leaves
+        self._noise = [np.zeros((len(own.counts), len(own.counts))) for own in features]
         self._learned = 1 - (1 - rate * start.curvature) ** epochs
 
     def narrowed(self, start: BoostingStart) -> None:
@@ -56,10 +57,22 @@ class RandomSplits:
         held = ends[:, :, :-1] < ends[:, :, 1:]
         noisy = self._mechanism(len(features)).release(exact[held], randomness)
         moves = np.zeros(exact.shape)
-        moves[held] = (self._rate * self._start.clip / RESIDUAL_STEPS) * noisy / totals[held][:, None]
+        unit = self._rate * self._start.clip / RESIDUAL_STEPS
+        moves[held] = unit * noisy / totals[held][:, None]
         leaf = (np.arange(sizes.max())[:, None] >= ends[:, :, None, 1:-1]).sum(axis=3)
+        if len(sums[0]) == 1:
+            self._add_noise(features, leaf[:, 0], unit * self._mechanism(len(features)).scale / totals[:, 0])
         changes = np.take_along_axis(moves, leaf[..., None], axis=2)
         return [own + change[:, : own.shape[1]] for own, change in zip(shapes, changes, strict=True)]
+
+    def _add_noise(self, features: Sequence[int], leaves: Ints, deviations: Floats) -> None:
+        """Covariance of what noise adds to the bins of a single fit: those of one leaf move together.
+
+        What later steps take back of it is left out, and chance in the splits.
+        """
+        for feature, leaf, deviation in zip(features, leaves, deviations, strict=True):
+            own = leaf[: len(self._noise[feature])]
+            self._noise[feature] += (own[:, None] == own) * deviation[own] ** 2
 
     def _ends(self, sizes: Ints, replicates: int, randomness: RandomSource) -> Ints:
         """Where leaves begin and end: (n_features, n_replicates, n_leaves + 1). Those too many are empty.
@@ -83,7 +96,7 @@ class RandomSplits:
         counts = self._features[feature].counts
         per_record = self._start.variance * (self._learned / self._start.curvature) ** 2
         sampling = np.eye(len(counts)) * (per_record * self._leaves / counts.sum())[:, None, None]
-        return Doubt(sampling, np.zeros_like(sampling))
+        return Doubt(sampling, np.zeros_like(sampling), self._noise[feature])
 
 
 def _padded(arrays: Sequence[Array], sizes: Ints) -> Array:

@@ -76,10 +76,13 @@ class Doubt:
         Because people are a sample.
     shrinkage : array
         Because what is smoothed is not followed all the way.
+    noise : array of shape (n_bins, n_bins) or None
+        Because of the noise, of each output of a single fit, where replicates cannot show it.
     """
 
     sampling: Floats
     shrinkage: Floats
+    noise: Floats | None = None
 
 
 class _Gathered:

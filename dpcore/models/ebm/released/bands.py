@@ -1,4 +1,4 @@
-"""What noise does to a term, seen in the spread of independent replicates. Post-processing."""
+"""What noise does to a term, seen in the spread of replicates, or known of a single one. Post-processing."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from dpcore.released.evaluation import Z95
 
 #: Share of the variance that smoothing hides which bands allow for: the schedule without noise is smoothed, too.
 SMOOTHED = 0.05
+#: Degrees of freedom of what is known.
+_KNOWN = 1e9
 #: Chance below which noise alone does not explain a term.
 UNLIKELY = 0.05
 
@@ -24,7 +26,8 @@ class Band:
     ----------
     mean, errors : arrays of shape (n_bins, n_outputs)
         +-1.96 errors hold the score without noise in 95 % of cases: Student's t with one degree
-        of freedom less than replicates is in the errors, and a part of what smoothing hides.
+        of freedom less than replicates is in the errors, and a part of what smoothing hides. Those of a
+        single replicate are the known ones of its noise.
     size : float
         Mean absolute score that the noise alone would give.
     p_value : float
@@ -49,6 +52,7 @@ class Band:
         sampling: Floats | None = None,
         shrinkage: Floats | None = None,
         ordered: int = 0,
+        noise: Floats | None = None,
     ) -> Band:
         """Compare replicates, bins by their weights.
 
@@ -62,19 +66,29 @@ class Band:
             The part that errors allow for of what the scores lack because they are smoothed.
         ordered : int
             The first so many bins are in order.
+        noise : array of shape (n_bins, n_bins), optional
+            Covariance of the scores for the noise alone, of each output. Of a single replicate.
         """
         count, bins, outputs = replicates.shape
         nothing = np.zeros((outputs, bins, bins))
         sampling = nothing if sampling is None else sampling
         mean = replicates.mean(axis=0)
-        plain = replicates.std(axis=0, ddof=1) / math.sqrt(count)
+        known = None
+        if count == 1:
+            assert noise is not None
+            known = _about_mean(noise, weights)
+            plain = np.repeat(np.sqrt(np.maximum(known.diagonal(), 0.0))[:, None], outputs, axis=1)
+        else:
+            plain = replicates.std(axis=0, ddof=1) / math.sqrt(count)
         lacking = 0.0 if shrinkage is None else _centred(shrinkage, weights)
         scaled = np.sqrt(weights)[:, None]
-        tests = [_Test.of(replicates * scaled, float(np.einsum("b,kbb->", weights, sampling)))]
+        scaled_noise = None if known is None else scaled * known * scaled.T
+        tests = [_Test.of(replicates * scaled, float(np.einsum("b,kbb->", weights, sampling)), scaled_noise)]
         if ordered > 2:
             slope = _slope(weights, ordered)
             trend = np.einsum("b,rbk->rk", slope, replicates)[:, None, :]
-            tests.append(_Test.of(trend, float(np.einsum("b,kbc,c->", slope, sampling, slope))))
+            along = None if known is None else np.atleast_2d(slope @ known @ slope)
+            tests.append(_Test.of(trend, float(np.einsum("b,kbc,c->", slope, sampling, slope)), along))
         return cls(
             mean,
             np.sqrt((plain * student_factor(count)) ** 2 + lacking),
@@ -85,8 +99,11 @@ class Band:
 
 
 def student_factor(replicates: int) -> float:
-    """Student's 97.5 % quantile for so many replicates, in units of the normal one."""
+    """Student's 97.5 % quantile for so many replicates, in units of the normal one: 1 where the noise is known."""
     from scipy.special import stdtrit
+
+    if replicates == 1:
+        return 1.0
 
     return float(stdtrit(replicates - 1, 0.975)) / Z95
 
@@ -96,6 +113,12 @@ def _centred(covariances: Floats, weights: Floats) -> Floats:
     rows = covariances @ weights
     variances = np.einsum("kbb->bk", covariances) - 2 * rows.T + rows @ weights
     return np.asarray(np.maximum(variances, 0.0))
+
+
+def _about_mean(covariance: Floats, weights: Floats) -> Floats:
+    """Covariance of scores less their mean over the weights, whose sum may be 1: shape (n_bins, n_bins)."""
+    less = np.eye(len(weights)) - weights if len(weights) > 1 else np.eye(1)
+    return np.asarray(less @ covariance @ less.T)
 
 
 def _slope(weights: Floats, ordered: int) -> Floats:
@@ -119,9 +142,11 @@ class _Test:
     further: float
 
     @classmethod
-    def of(cls, replicates: Floats, sampling: float) -> _Test:
-        """Of replicates of shape (n_replicates, ...)."""
+    def of(cls, replicates: Floats, sampling: float, known: Floats | None = None) -> _Test:
+        """Of replicates of shape (n_replicates, ...); of one, (1, n_bins, n_outputs), the covariance is known."""
         count = len(replicates)
+        if known is not None:
+            return cls._of_one(replicates[0], sampling, known)
         flat = replicates.reshape(count, -1)
         mean = flat.mean(axis=0)
         size, away = float(mean @ mean), flat - mean
@@ -131,6 +156,15 @@ class _Test:
             return cls(math.inf if size > 0 else 0.0, 1.0, float(count - 1))
         degrees = total**2 / float((products**2).sum())
         return cls(size / (total / count + sampling), degrees, degrees * (count - 1))
+
+    @classmethod
+    def _of_one(cls, scores: Floats, sampling: float, known: Floats) -> _Test:
+        """The degrees of freedom of a known covariance are exact in their first two moments."""
+        size, outputs, total = float((scores**2).sum()), scores.shape[1], float(np.trace(known))
+        if total <= 0:
+            return cls(math.inf if size > 0 else 0.0, 1.0, _KNOWN)
+        degrees = outputs * total**2 / float((known**2).sum())
+        return cls(size / (outputs * total + sampling), degrees, _KNOWN)
 
     @property
     def p_value(self) -> float:

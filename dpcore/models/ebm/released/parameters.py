@@ -100,11 +100,12 @@ class EBMParameters(Parameters):
     )
     replicates: int = Field(
         default=5,
-        ge=3,
+        ge=1,
         le=10,
         title="Fits that are averaged",
         description="They share epsilon. How far they lie apart shows how "
-        "large the noise is: more of them give a steadier picture of it.",
+        "large the noise is: more of them give a steadier picture of it. At least 3; with random splits also 1, as "
+        "published: the noise is then worked out from what each step adds, and chance in the splits is not included.",
     )
     evaluate: Evaluate = True
 
@@ -114,6 +115,8 @@ class EBMParameters(Parameters):
             raise ValueError("the method 'random_splits' has no pairwise terms")
         if self.method == "random_splits" and (self.increasing or self.decreasing):
             raise ValueError("the method 'random_splits' has no shapes that only rise or only fall")
+        if self.replicates == 2 or (self.replicates == 1 and self.method != "random_splits"):
+            raise ValueError("average at least 3 fits, or make one fit with the method 'random_splits'")
         if twice := sorted(set(self.increasing) & set(self.decreasing)):
             raise ValueError(f"the shape of '{twice[0]}' cannot both never fall and never rise")
         return self

@@ -174,7 +174,9 @@ def _advanced(method_name: str) -> dict[str, Any]:
             "count_share": number(OWN["count_share"], 0.05, "ilp-count-share"),
         }
     with two:
-        settings["strict_first"] = as_recommended(OWN["strict_first"], "set-ilp-strict")
+        with slot.kept():
+            if settings["positive_weight"] > settings["negative_weight"]:  # Else no clause is stricter.
+                settings["strict_first"] = as_recommended(OWN["strict_first"], "set-ilp-strict")
         settings |= _of_method(method_name)
     with three:
         settings["reserved_literals"] = tick(OWN["reserved_literals"], "set-ilp-reserved")
