@@ -52,7 +52,7 @@ CutsFrom = Annotated[
 ]
 
 
-#: Fewest steps of a Markov chain. On all spaces that a replay lists, at an epsilon of up to 0.3, as many leave it
+#: Fewest steps of a Markov chain. On all spaces that a replay lists, at an epsilon of up to 0.1, as many leave it
 #: less than one part in a million from its limit (docs/privacy/replay.md).
 LEAST_STEPS: Final = 1_000
 

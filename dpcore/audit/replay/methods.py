@@ -16,7 +16,7 @@ _CUTS: Final = ((), ("x0: 2",))
 #: Small ones, large ones, and such as no share divides evenly.
 _EPSILONS: Final = ("0.05", "0.3", "1", "2.777777777", "10", "200")
 #: For which the fewest steps that a chain may have suffice on tables as small as these.
-_MILD: Final = ("0.05", "0.1", "0.277777777", "0.3")
+_MILD: Final = ("0.02", "0.05", "0.077777777", "0.1")
 #: So large that a certificate of epsilon at delta is not much above the loss.
 _DELTA: Final = "0.001"
 
