@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import errno
 import shutil
-import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from dpcore.errors import IngestError
+from dpcore.errors import FullError, IngestError
 
 FULL = (
     "The disk of this computer is full. Nothing was stored; the uploaded files are kept. "
@@ -39,9 +38,6 @@ def needing_room(folder: Path) -> Iterator[None]:
 
 def is_full(error: Exception, folder: Path) -> bool:
     """Whether writing into a folder, or into the database, failed because there is no room."""
-    fault = getattr(error, "orig", error)  # SQLAlchemy keeps the database's own error so.
-    if isinstance(fault, sqlite3.Error):
-        return getattr(fault, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL
-    if isinstance(fault, OSError) and fault.errno is None:
+    if isinstance(error, OSError) and error.errno is None:
         return shutil.disk_usage(folder).free < _LITTLE
-    return isinstance(fault, OSError) and fault.errno in _NO_ROOM
+    return isinstance(error, FullError) or (isinstance(error, OSError) and error.errno in _NO_ROOM)

@@ -64,6 +64,10 @@ class AwayError(InstallationError):
     """Home folder or database cannot be used now, but perhaps later: it is worth trying again."""
 
 
+class FullError(AwayError):
+    """The disk of the database has no room."""
+
+
 class UncertainError(AwayError):
     """The database went away as something was stored, which may be there or not."""
 

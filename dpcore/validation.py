@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -25,6 +26,7 @@ _COMPLAINTS = {
 }
 
 
+_KEY = re.compile("[ -~]+")
 #: Most characters of a field's name that are repeated.
 _LONGEST_NAME = 150
 #: Most faults that are told at once.
@@ -89,6 +91,11 @@ def _complaint(item: Any) -> str:
 def storable(text: str) -> str:
     """Text without what a database cannot hold: zero bytes and halves of characters."""
     return text.replace("\0", "").encode("utf-8", "replace").decode("utf-8")
+
+
+def is_key(text: str, longest: int = 128) -> bool:
+    """Whether a text may identify a request or a result: printable ASCII characters."""
+    return 0 < len(text) <= longest and _KEY.fullmatch(text) is not None
 
 
 def whole_number(setting: str, *, example: int, least: int = 1) -> int | None:

@@ -121,7 +121,7 @@ class Release(FrozenModel):
     """
 
     format: Literal[1] = 1
-    id: str = Field(min_length=8, max_length=64)
+    id: str = Field(min_length=8, max_length=64, pattern=r"^[!-~]+$")
     kind: str
     dataset_id: str
     dataset_name: str

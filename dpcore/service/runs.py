@@ -17,6 +17,7 @@ from dpcore.privacy.budgets import EPSILON_LIMIT, EPSILON_STEP
 from dpcore.privacy.losses import Loss
 from dpcore.released.plan import RunPlan, form_sentence, guarantee_sentence, guaranteed_odds
 from dpcore.service.base import ServiceBase, check_id
+from dpcore.validation import is_key
 from dpcore.workspace.descriptions import DatasetInfo
 from dpcore.workspace.ledger_lines import RECORDS_GONE, Means, refusal_of
 from dpcore.workspace.machine import machine_of
@@ -32,6 +33,7 @@ _NOT_YOURS = (
     "The delta of a run follows from that of the data set's budget, which its custodian sets: leave it out. "
     "To promise more, choose a smaller epsilon."
 )
+_NO_NONCE = "The nonce of a request has 1 to 128 letters, digits or signs of ASCII."
 _NO_RUN = "There is no such run."
 _NO_LOOK = "There is no such first look of this data set."
 
@@ -98,13 +100,15 @@ class Runs(ServiceBase):
         Raises
         ------
         RequestError
-            If the parameters cannot be honoured.
+            If the parameters cannot be honoured, or the nonce is none.
         BudgetError
             If the cost exceeds what is left or what one run may cost, or the caller is frozen; if the guarantee
             has a condition and the custodian does not allow that.
         ConflictError
             If the nonce was used for another request, or the caller has too many runs that have not ended.
         """
+        if not is_key(nonce):
+            raise RequestError(_NO_NONCE)
         dataset, request, plan = self._planned(request)
         hashed = _request_hash(request, plan)
         try:

@@ -15,7 +15,7 @@ from sqlalchemy.engine import Connection, Engine
 
 from dpcore.errors import RequestError
 from dpcore.frozen import FrozenModel
-from dpcore.validation import storable
+from dpcore.validation import is_key, storable
 from dpcore.workspace.dossier import MOST_RELEASES, Application
 from dpcore.workspace.tables import report_drafts, utc_now
 from dpcore.workspace.transactions import read, write
@@ -93,7 +93,7 @@ def _content(draft: Draft) -> str:
     """A draft as text that every database can hold."""
     if len(draft.releases) > MOST_RELEASES:
         raise RequestError(f"A dossier holds at most {MOST_RELEASES} results: choose fewer.")
-    if any(len(release_id) > _ID_LIMIT for release_id in draft.releases):
+    if not all(is_key(release_id, _ID_LIMIT) for release_id in draft.releases):
         raise RequestError("There is no such release.")
     written = {name: storable(text) for name, text in vars(draft.application).items()}
     return draft.model_copy(update={"application": Application(**written)}).model_dump_json()

@@ -11,7 +11,8 @@ import sqlalchemy as sa
 from sqlalchemy.engine import URL, Connection, Engine
 from sqlalchemy.exc import ArgumentError
 
-from dpcore.errors import InstallationError
+from dpcore.errors import InstallationError, RequestError
+from dpcore.validation import storable
 from dpcore.workspace.owners import hand_over, open_private
 
 #: How long SQLite waits for a lock by itself, in milliseconds.
@@ -25,6 +26,9 @@ _LIVENESS = {
     "keepalives_interval": "10",
     "keepalives_count": "3",
 }
+_NO_TEXT = "This text holds a character that cannot be stored, such as a null: type it anew, rather than pasting it."
+_NO_NUMBER = "This number is larger than any that can be stored."
+_LARGEST: Final = 2**63 - 1
 _BAD_URL = (
     "FROSTGLASS_DATABASE_URL is not an address of a database. It must look like "
     "sqlite:////folder/frostglass.db or postgresql+psycopg://user:password@host/name."
@@ -36,8 +40,28 @@ _URI_FILE = (
 
 
 def connect(url: str) -> Engine:
-    """Connect to a database as it is."""
-    return _sqlite(url) if url.startswith("sqlite") else _postgresql(url)
+    """Connect to a database as it is.
+
+    What is sent to it is looked at first: whatever the database, a text that not each of them can store is refused
+    with a ``RequestError``.
+    """
+    engine = _sqlite(url) if url.startswith("sqlite") else _postgresql(url)
+    sa.event.listen(engine, "before_cursor_execute", _look_at)
+    return engine
+
+
+def _look_at(_: Connection, __: object, ___: str, values: Any, *____: object) -> None:
+    """Refuse values that no table holds."""
+    for row in values if isinstance(values, list) else [values]:
+        for value in row.values() if isinstance(row, dict) else row or ():
+            if isinstance(value, str) and not _can_be_stored(value):
+                raise RequestError(_NO_TEXT)
+            if isinstance(value, int) and abs(value) > _LARGEST:
+                raise RequestError(_NO_NUMBER)
+
+
+def _can_be_stored(text: str) -> bool:
+    return "\0" not in text and (text.isascii() or storable(text) == text)
 
 
 def _sqlite(url: str) -> Engine:

@@ -20,12 +20,11 @@ from io import FileIO
 from pathlib import Path
 from tempfile import TemporaryFile
 
-from sqlalchemy.exc import DBAPIError
-
 from dpcore.disk import is_full
 from dpcore.errors import InstallationError
 from dpcore.workspace.engines import private_folder
 from dpcore.workspace.owners import open_private
+from dpcore.workspace.transactions import HOME_FULL
 from dpcore.workspace.turns import holding
 from dpcore.workspace.witness import Line, Witness
 
@@ -44,7 +43,6 @@ _FORBIDDEN = (
     "runs the application: run commands as that user ('sudo -u frostglass ...'), and give back "
     "what belongs to somebody else ('chown -R frostglass: FOLDER')"
 )
-_FULL = "The disk of the home folder is full. Nothing is lost. Make room on it; then try again."
 _UNREADABLE = "The file installation.json of this home folder cannot be read."
 
 
@@ -95,15 +93,13 @@ def told(folder: Path) -> Iterator[None]:
     Raises
     ------
     InstallationError
-        In place of ``OSError``, and of a database's error if its disk is full.
+        In place of ``OSError``.
     """
     try:
         yield
-    except (OSError, DBAPIError) as error:
+    except OSError as error:
         if is_full(error, folder):
-            raise InstallationError(_FULL) from None
-        if isinstance(error, DBAPIError):
-            raise
+            raise InstallationError(HOME_FULL) from None
         raise InstallationError(_UNUSABLE.format(why=_reason(error))) from None
 
 

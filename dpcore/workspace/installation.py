@@ -29,7 +29,7 @@ from dpcore.workspace.database import open_database
 from dpcore.workspace.engines import connect, sqlite_file
 from dpcore.workspace.home import Binding, Home, told
 from dpcore.workspace.tables import installation
-from dpcore.workspace.transactions import is_away, read, watch, write
+from dpcore.workspace.transactions import read, watch, write
 from dpcore.workspace.turns import turn
 from dpcore.workspace.witness import NO_LINE, Line
 
@@ -71,7 +71,6 @@ EXCHANGED = (
     "The file of the database was removed or replaced while the application was running. Stop the "
     "application everywhere, put the right file back, and start it again."
 )
-_AWAY = "The database does not answer. Start it, or correct FROSTGLASS_DATABASE_URL; then try again. Nothing is lost."
 _GONE = (
     "The home folder, or its file installation.json, is not where it was when the application was "
     "started. See that its disk is there, and try again. Nothing was changed."
@@ -277,8 +276,10 @@ def _look_into(url: str, *numbers: int) -> _Seen:
     engine = connect(url)
     try:
         return read(engine, lambda connection: _seen(connection, numbers) or blank)
-    except DBAPIError as error:
-        raise InstallationError(_AWAY if is_away(error) else _BROKEN) from None
+    except AwayError:
+        raise
+    except (DBAPIError, InstallationError):
+        raise InstallationError(_BROKEN) from None
     finally:
         engine.dispose()
 

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine, RowMapping
-from sqlalchemy.exc import DBAPIError, IntegrityError
+from sqlalchemy.exc import IntegrityError
 
 from dpcore.disk import needing_room
 from dpcore.domain.schema import Schema
@@ -134,14 +134,14 @@ class Store:
                     self.enter(
                         dataset_id, name, schema, public, truth=truth, described=described, kin=kin, on_entered=on_added
                     )
+                except UncertainError:
+                    # Only its acknowledgement may be lost. If there is no entry, the folder stays, to be looked at.
+                    if not self._was_entered(dataset_id):
+                        raise
                 except FrostglassError:
                     if not self._knows(dataset_id):
                         self.discard(dataset_id)
                     raise
-                except Exception:
-                    # Only its acknowledgement may be lost. If there is no entry, the folder stays, to be looked at.
-                    if not self._was_entered(dataset_id):
-                        raise
         return self._added(dataset_id)
 
     def enter(
@@ -331,7 +331,7 @@ class Store:
 def _unclear_without_database() -> Iterator[None]:
     try:
         yield
-    except (DBAPIError, InstallationError):
+    except InstallationError:
         raise UncertainError(_MAY_BE_STORED) from None
 
 

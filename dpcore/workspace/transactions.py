@@ -4,6 +4,8 @@ Writers take turns: every writing transaction first takes a lock that other writ
 (``BEGIN IMMEDIATE`` on SQLite, a table lock on PostgreSQL), so what it reads cannot change
 before it writes. That is what makes a reservation atomic. SQLite's own waiting is unfair: who
 waits long polls ever more rarely. So its writers first queue for a lock of the operating system.
+
+What a database refuses leaves here as a sentence.
 """
 
 from __future__ import annotations
@@ -12,12 +14,12 @@ import sqlite3
 import time
 from collections.abc import Callable, Hashable
 from contextlib import AbstractContextManager, nullcontext
-from typing import NoReturn, Protocol, TypeVar
+from typing import Final, NoReturn, Protocol, TypeVar
 
 from sqlalchemy.engine import Connection, Engine
-from sqlalchemy.exc import DBAPIError, InterfaceError, InternalError, OperationalError
+from sqlalchemy.exc import DataError, DBAPIError, InterfaceError, InternalError, OperationalError
 
-from dpcore.errors import AwayError
+from dpcore.errors import AwayError, FullError, InstallationError, RequestError, UncertainError
 from dpcore.workspace.turns import turn
 from dpcore.workspace.unchanged import answers
 
@@ -30,10 +32,35 @@ _LOCKED = "55P03"
 _AWAY = ("08", "53", "57P", "25006", _LOCKED)
 #: The same of SQLite: its disk is full, or cannot be read or written.
 _SQLITE_AWAY = frozenset({sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR})
+#: Of a file that only an operator can put right.
+_SQLITE_BROKEN = frozenset(
+    {
+        sqlite3.SQLITE_CORRUPT,
+        sqlite3.SQLITE_NOTADB,
+        sqlite3.SQLITE_READONLY,
+        sqlite3.SQLITE_CANTOPEN,
+        sqlite3.SQLITE_PERM,
+    }
+)
+#: SQLSTATEs of values that are beyond what a table or an index holds.
+_BEYOND = ("22", "54")
 _FILES_AWAY = (
     "A file of the home folder cannot be used. Check that its disk is there and has room, and that "
     "its files belong to the user who runs the application; then try again. Nothing is lost."
 )
+SERVER_AWAY: Final = (
+    "The database does not answer. Start it, or correct FROSTGLASS_DATABASE_URL; then try again. Nothing is lost."
+)
+HOME_FULL: Final = "The disk of the home folder is full. Nothing is lost. Make room on it; then try again."
+_BROKEN = (
+    "The file of the database cannot be used: it is damaged, or this program may not write to it. Nothing was changed. "
+    "Whoever runs this must see whom it belongs to, or put back the newest copy."
+)
+_REFUSED = (
+    "The database cannot store one of these texts: it is too long, or holds characters that are none. Shorten it, or "
+    "type it anew."
+)
+_CONTESTED = "The database is busy with other changes. Nothing was changed. Try again in a minute."
 _HELD_UP = (
     "Somebody else has locked the tables of the database. Nothing was changed. Try again; if it "
     "stays like this, end the session that holds them (see pg_stat_activity)."
@@ -172,12 +199,32 @@ def _repeat(once: Callable[[], T], patience: float) -> T:
 
 
 def _give_up(error: Exception) -> NoReturn:
-    """Raise an error, in a sentence if it is about files or locks."""
+    """Raise an error as a sentence, unless it is a fault of this program."""
+    told = _told(error)
+    if told is None:
+        raise error
+    raise told from None
+
+
+def _told(error: Exception) -> Exception | None:
+    state, code = _state(error) or "", _sqlite_code(error)
+    if isinstance(error, DataError) or state.startswith(_BEYOND):
+        return RequestError(_REFUSED)
+    if code == sqlite3.SQLITE_FULL:
+        return FullError(HOME_FULL)
     if isinstance(error, OSError):
-        raise AwayError(_FILES_AWAY) from None
-    if _state(error) == _LOCKED:
-        raise AwayError(_HELD_UP) from None
-    raise error
+        return AwayError(_FILES_AWAY)
+    if _is_disk_away(error):
+        return UncertainError(_FILES_AWAY)
+    if code in _SQLITE_BROKEN:
+        return InstallationError(_BROKEN)
+    if state == _LOCKED:
+        return AwayError(_HELD_UP)
+    if _repeatable(error):
+        return AwayError(_CONTESTED)
+    if isinstance(error, DBAPIError) and is_away(error):
+        return UncertainError(SERVER_AWAY)  # Of a commit, only the acknowledgement may be lost.
+    return None
 
 
 def _state(error: Exception) -> str | None:
@@ -204,5 +251,10 @@ def is_away(error: Exception) -> bool:
 
 def _is_disk_away(error: Exception) -> bool:
     """Whether SQLite lacks room on its disk, or the disk itself."""
-    code = getattr(getattr(error, "orig", None), "sqlite_errorcode", None)
-    return code is not None and code & 0xFF in _SQLITE_AWAY  # What is above tells which reading or writing it was.
+    return _sqlite_code(error) in _SQLITE_AWAY
+
+
+def _sqlite_code(error: Exception) -> int | None:
+    """Kind of an error of SQLite."""
+    code: int | None = getattr(getattr(error, "orig", None), "sqlite_errorcode", None)
+    return None if code is None else code & 0xFF  # What is above tells which reading or writing it was.

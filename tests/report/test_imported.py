@@ -225,6 +225,8 @@ def _shape(place: tuple[str, ...]) -> str:
         (changed(put("model.count_margin", math.inf)), "number"),
         (changed(put("kind", "nothing")), "form"),
         (changed(put("model", {})), "form"),
+        (changed(put("id", "nul\0nul\0nul")), "form"),
+        (changed(put("id", "\u202eabc defg")), "form"),
         (changed(put("target", "year")), "itself"),
         (changed(put("target", "nothing")), "itself"),
         (changed(put("target", "")), "itself"),

@@ -8,11 +8,13 @@ from typing import Final
 
 import numpy as np
 
+from dpcore.arrays import Floats, Ints
 from dpcore.domain.columns import NumericColumn
 from dpcore.models.ebm.released.axis import Axis
 from dpcore.models.ebm.released.model import EBMModel, Term
 from dpcore.models.ebm.released.parameters import EBMParameters
 from dpcore.released.derived import (
+    agree,
     check_certificate,
     check_classes,
     check_counts,
@@ -21,7 +23,7 @@ from dpcore.released.derived import (
     rebuilt_evaluation,
     stated_mu,
 )
-from dpcore.released.evaluation import Z95, Evaluation
+from dpcore.released.evaluation import Z95, Evaluation, confusion_of
 from dpcore.released.plan import gaussian_words
 from dpcore.released.regression_evaluation import RegressionEvaluation
 from dpcore.released.release import Release
@@ -128,12 +130,21 @@ def _evaluation(release: Release, model: EBMModel) -> Evaluation | RegressionEva
     return rebuilt_evaluation(release, given, labels=_labels(model, given))
 
 
-def _labels(model: EBMModel, given: Evaluation) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
+def _labels(model: EBMModel, given: Evaluation) -> Ints:
     """Class that each group is predicted."""
-    groups, classes = len(given.group_counts), len(model.classes)
+    groups, classes, counts = len(given.group_counts), len(model.classes), np.array(given.group_counts)
     if model.task == "binary":
         limits = np.asarray(given.group_limits)
         demand(limits[0] == 0 and bool(np.all(np.diff(limits) >= 0)) and limits[-1] <= 1)
-        return (limits >= _HALF).astype(np.int64)
+        found = [(np.arange(groups) >= first).astype(np.int64) for first in _firsts(limits)]
+        # Scores around 0 that no chance tells from one half are predicted as their sign says.
+        fitting = [own for own in found if agree(confusion_of(counts, own).tolist(), list(given.noisy_confusion))]
+        return (fitting or found)[0]
     demand(groups % classes == 0)
     return np.repeat(np.arange(classes), groups // classes)
+
+
+def _firsts(limits: Floats) -> list[int]:
+    """Groups that may be the first whose scores are not below 0."""
+    even = np.flatnonzero(limits == _HALF).tolist()
+    return even or [int(np.searchsorted(limits, _HALF))]

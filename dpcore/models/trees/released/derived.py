@@ -35,7 +35,7 @@ COUNTS: Final = "leaves"
 EXACT: Final = "exact lookahead"
 #: Dirichlet weight of each class in the estimates.
 ALPHA: Final = 1.0
-_CLOSE: Final = 1e-9
+_CLOSE, _LEAST_PART = 1e-9, 1e-3
 
 
 def rebuilt_tree(release: Release, model: TreeModel) -> TreeModel:
@@ -120,7 +120,9 @@ def _numbers(release: Release, node: TreeNode, scales: tuple[float, float], leav
     """A node with its margin and intervals."""
     margin = margin_within(node.count_margin, scales, leaves, gaussian=gaussian)
     check_counts(node.noisy_counts, margin, release.domain.max_rows)
-    check_counts([] if node.noisy_total is None else [node.noisy_total], 2 * margin, release.domain.max_rows)
+    if node.noisy_total is not None:  # Bought with a small part of what the node spent.
+        rows = release.domain.privacy_unit.max_rows_per_person
+        check_counts([node.noisy_total], rows / (_LEAST_PART * float(node.spent)), release.domain.max_rows)
     check_shares([node.estimates], len(node.noisy_counts))
     demand(0 <= node.label < len(node.estimates) and node.estimates[node.label] >= max(node.estimates) - _CLOSE)
     root = float(np.sqrt(leaves))
