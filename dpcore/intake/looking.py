@@ -183,12 +183,16 @@ class _Look:
         self.rows, self.numeric, self.known = 0, 0, 0
         self.texts: Counter[str] = Counter()
         self.further_years: Counter[int] = Counter()
-        self.many = False
+        self.many = self.nested = False
         self._held: list[Floats] = []
         self._every = 1
 
     def add(self, values: pd.Series[Any]) -> None:
-        places, distinct = pd.factorize(values)
+        try:
+            places, distinct = pd.factorize(values)
+        except TypeError:  # Lists, and what else holds values of its own.
+            self.nested = True
+            return
         written = pd.Series(texts_of(pd.Series(distinct, dtype=object)), dtype=object)
         texts = (as_texts(written) if self._commas else written).tolist()
         counts = np.bincount(places[places >= 0], minlength=len(texts))
@@ -236,6 +240,8 @@ class _Look:
 
 
 def _draft(look: _Look, kind: str | None) -> dict[str, Any]:
+    if look.nested:
+        raise IngestError(f"'{look.name}' holds lists, not one value in each row: it is left out.")
     if not look.told:
         raise IngestError(f"Every value of '{look.name}' is missing, or unreadable: leave the column out.")
     known = look.known - sum(look.texts[text] for text in look.absent)

@@ -100,6 +100,7 @@ def _answer(question: Mapping[str, Any], answers: BinaryIO) -> None:
     from dpcore.errors import FrostglassError
     from dpcore.intake.choices import Choices, choosing
     from dpcore.intake.sources import knowing
+    from dpcore.validation import storable
 
     _confine(**question["limits"])
 
@@ -110,7 +111,7 @@ def _answer(question: Mapping[str, Any], answers: BinaryIO) -> None:
         with choosing(Choices(**question["choices"])), knowing(question["addresses"]):
             result = _ANSWERS[question["ask"]](tell, **question["with"])
     except FrostglassError as error:
-        _say(answers, fault=type(error).__name__, text=str(error))
+        _say(answers, fault=type(error).__name__, text=storable(str(error)))  # It may quote what a file holds.
     except MemoryError:
         _say(answers, failed="memory")
     except Exception as error:  # noqa: BLE001 - its text may quote values; its kind is enough

@@ -40,6 +40,8 @@ _DATES = re.compile(r"%-?t?[cCd]|[AEJS]?DATE|DATETIME|YMDHMS|MMDDYY|DDMMYY|YYMMD
 _WHOLE = re.compile(r"[FN]\d+(\.0)?")
 #: Cells that are read at once. Each further piece makes a compressed file's reader begin anew.
 _CELLS = 20_000_000
+#: A file of fewer bytes that wants for memory promises what it does not hold.
+_SMALL = 1 << 20
 #: Transport files do not say how many rows they have, but they are made of whole records.
 _RECORD = 80
 
@@ -124,7 +126,10 @@ def _metadata(path: Path) -> Any:
         stated = _stated_encoding()
         if transport and path.stat().st_size % _RECORD:
             raise IngestError(_BROKEN.format(program=program))
-        return reader(path, metadataonly=True, encoding=stated, **{} if transport else {"user_missing": True})[1]
+        about = reader(path, metadataonly=True, encoding=stated, **{} if transport else {"user_missing": True})[1]
+        if not all(isinstance(name, str) for name in about.column_names):
+            raise IngestError(_BROKEN.format(program=program))
+        return about
 
 
 def _stated_encoding() -> str | None:
@@ -138,20 +143,27 @@ def _stated_encoding() -> str | None:
 
 @contextmanager
 def _faults(path: Path) -> Iterator[None]:
-    """Turn what a damaged file does to its reader into a sentence; want of memory stays that."""
+    """Turn what a damaged file does to its reader into a sentence; want of memory stays that, if it is a large one."""
+    program, _ = _READERS[path.suffix.lower()]
     try:
         yield
-    except (pyreadstat.ReadstatError, pyreadstat.PyreadstatError, ValueError, KeyError, OSError) as error:
+    except IngestError:
+        raise
+    except MemoryError:
+        if path.stat().st_size > _SMALL:
+            raise
+        raise IngestError(_BROKEN.format(program=program)) from None
+    except OverflowError:
+        raise IngestError(FAR_DATE) from None
+    except Exception as error:  # noqa: BLE001  What damage makes of a reader in C, and of pandas after it, has no end.
         told = str(error)
-        if "memory" in told:
+        if "memory" in told and path.stat().st_size > _SMALL:
             raise MemoryError from None
         if isinstance(error, UnicodeError) or "convert string" in told or "character set" in told:
             stated = chosen().encoding
             label = None if stated is None else ENCODINGS[codec_of(stated)]
             raise IngestError(_LETTERS if label is None else _NOT_THIS.format(label=label)) from None
-        raise IngestError(_BROKEN.format(program=_READERS[path.suffix.lower()][0])) from None
-    except OverflowError:
-        raise IngestError(FAR_DATE) from None
+        raise IngestError(_BROKEN.format(program=program)) from None
 
 
 def stat_types(path: Path) -> dict[str, str]:

@@ -266,3 +266,11 @@ def test_nothing_is_lost_by_what_is_proposed(cells: list[str], times: int, piece
     examination = Examination(schema)
     list(examination.of(iter([frame])))
     assert not [finding.sentence for finding in examination.findings() if finding.loses]
+
+
+@pytest.mark.parametrize("values", [[[1], [2, 3]], [{"a": 1}, None], [np.array([1, 2]), np.array([3])]], ids=repr)
+def test_a_column_of_lists_is_left_out_with_the_reason(values: list[Any]) -> None:
+    """Parquet files and data bases may have such columns."""
+    column, note = look(values)
+    assert column["type"] == "leave out"
+    assert "'x' holds lists" in note

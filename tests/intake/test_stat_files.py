@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pandas as pd
@@ -12,6 +13,7 @@ import pytest
 
 from dpcore.domain.encoding import texts_of
 from dpcore.errors import IngestError
+from dpcore.intake import stat_files
 from dpcore.intake.choices import Choices, choosing
 from dpcore.intake.encodings import OF_STATISTICS
 from dpcore.intake.files import describe
@@ -157,3 +159,39 @@ def test_a_date_that_no_calendar_has_gets_a_sentence(tmp_path: Path) -> None:
     pyreadstat.write_sav(pd.DataFrame({"a": [1e18]}), path, **formats)
     with pytest.raises(IngestError, match="years 1 to 9999"):
         list(stat_chunks(path, None, 10))
+
+
+@pytest.mark.parametrize("fault", [MemoryError(), TypeError("no text"), IndexError("0"), AttributeError("x")], ids=repr)
+def test_whatever_a_small_file_does_to_its_reader_gets_a_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: Exception
+) -> None:
+    """A header that promises more than any memory holds is damage too."""
+
+    def failing(*_: object, **__: object) -> None:
+        raise fault
+
+    file = tmp_path / "promises.xpt"
+    file.write_bytes(b" " * 720)
+    monkeypatch.setitem(stat_files._READERS, ".xpt", ("SAS", failing))
+    with pytest.raises(IngestError, match="damaged"):
+        dictionary_of(file)
+
+
+def test_a_large_file_may_be_too_large_for_this_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def failing(*_: object, **__: object) -> None:
+        raise MemoryError
+
+    file = tmp_path / "large.sav"
+    file.write_bytes(b" " * (stat_files._SMALL + 1))
+    monkeypatch.setitem(stat_files._READERS, ".sav", ("SPSS", failing))
+    with pytest.raises(MemoryError):
+        dictionary_of(file)
+
+
+def test_columns_without_a_name_are_damage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "nameless.sav"
+    file.write_bytes(b" ")
+    about = SimpleNamespace(column_names=[None])
+    monkeypatch.setitem(stat_files._READERS, ".sav", ("SPSS", lambda *_, **__: (None, about)))
+    with pytest.raises(IngestError, match="damaged"):
+        dictionary_of(file)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 from streamlit import config
-from websockets.exceptions import InvalidStatus
+from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
 from dpcore.workspace.users import LOCAL_USER, User
@@ -58,7 +59,8 @@ async def _page(request: Request) -> Response:
 
 async def _socket(socket: WebSocket) -> None:
     await socket.accept()
-    await socket.receive_text()
+    with suppress(WebSocketDisconnect):
+        await socket.receive_bytes()
 
 
 @pytest.fixture
@@ -140,7 +142,7 @@ def test_web_sockets_and_changes_come_from_pages_of_this_server(client, headers,
     assert client.put(UPLOAD, headers=headers).is_success is opens
     if opens:
         with client.websocket_connect(SOCKET, headers=headers) as socket:
-            socket.send_text("x")
+            socket.send_bytes(b"x")
     else:
         with (
             pytest.raises(WebSocketDisconnect),
@@ -201,11 +203,20 @@ def test_strangers_can_hold_only_so_many_sockets(client, monkeypatch) -> None:
         with pytest.raises(WebSocketDisconnect), client.websocket_connect(SOCKET):
             pass
         with client.websocket_connect(SOCKET, headers={"cookie": "known"}) as third:
-            third.send_text("x")
-        first.send_text("x")
-        second.send_text("x")
+            third.send_bytes(b"x")
+        first.send_bytes(b"x")
+        second.send_bytes(b"x")
     with client.websocket_connect(SOCKET) as again:
-        again.send_text("x")
+        again.send_bytes(b"x")
+
+
+def test_who_sends_texts_is_shown_out(client) -> None:
+    """Streamlit takes bytes alone, and fails over anything else."""
+    with client.websocket_connect(SOCKET) as stranger:
+        stranger.send_text("words")
+        with pytest.raises(WebSocketDisconnect) as end:
+            stranger.receive_bytes()
+    assert end.value.code == 1003
 
 
 @pytest.mark.parametrize(
@@ -230,13 +241,13 @@ def test_one_address_cannot_hold_all_sockets_of_strangers(settings, monkeypatch,
                 pass
         else:
             with one.websocket_connect(SOCKET) as third:
-                third.send_text("x")
+                third.send_bytes(b"x")
         with other.websocket_connect(SOCKET) as from_elsewhere:
-            from_elsewhere.send_text("x")
-        first.send_text("x")
-        second.send_text("x")
+            from_elsewhere.send_bytes(b"x")
+        first.send_bytes(b"x")
+        second.send_bytes(b"x")
     with one.websocket_connect(SOCKET) as again:
-        again.send_text("x")
+        again.send_bytes(b"x")
     assert not door._strangers
 
 
@@ -255,8 +266,8 @@ def test_a_class_without_roles_behind_one_address_is_told_apart_by_name(settings
     ):
         with pytest.raises(WebSocketDisconnect), school.websocket_connect(SOCKET, headers=ann):
             pass
-        first.send_text("x")
-        second.send_text("x")
+        first.send_bytes(b"x")
+        second.send_bytes(b"x")
     assert not door._strangers
 
 
@@ -358,6 +369,21 @@ def test_every_answer_of_the_server_carries_the_headers(server: Server) -> None:
     assert "'wasm-unsafe-eval'" in scripts
     assert "http" not in policy
     assert "sandbox" in httpx.get(f"{server.url}/media/none").headers[POLICY]
+
+
+def test_wrong_frames_of_strangers_do_not_fill_the_log(server: Server) -> None:
+    """Neither what they send nor a traceback is written down, and a line only now and then."""
+    before = len(server.log.read_text())
+    address = server.url.replace("http", "ws") + "/_stcore/stream"
+    for frame in (b"\xff" * 40, "words of a stranger", b"words of a stranger" * 9) * 5:
+        with suppress(ConnectionClosed), connect(address) as socket:
+            socket.send(frame)
+            while True:
+                socket.recv(5)
+    written = server.log.read_text()[before:]
+    assert "words of a stranger" not in written
+    assert "Traceback" not in written
+    assert len(written.splitlines()) < 5, written
 
 
 def test_the_server_closes_its_doors(server: Server) -> None:

@@ -11,19 +11,21 @@ import sqlite3
 import tempfile
 from collections.abc import Callable, Mapping
 from datetime import date, datetime
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pyreadstat
 
 from dpcore.domain.schema import Schema
 from tests.support.hostile_files import cyclic_sqlite, duckdb_file, swelling_parquet, with_checksums
 
 #: The kinds of files, by their endings.
-KINDS = ("csv", "parquet", "sqlite", "duckdb", "yaml")
+KINDS = ("csv", "parquet", "sqlite", "duckdb", "yaml", "sav", "dta", "xpt")
 #: What every sound file could be stored with.
 SCHEMA = Schema.from_text(
     """
@@ -235,10 +237,32 @@ def _yaml(draw: random.Random) -> bytes:
     return "".join(lines).encode("utf-8", "surrogatepass")
 
 
+def _statistics(kind: str, draw: random.Random) -> bytes:
+    """A file of SPSS, Stata or SAS, with labels, a date and texts."""
+    rows = draw.choice((1, 30, 400))
+    frame = pd.DataFrame(
+        {
+            "who": [float(draw.randrange(40)) for _ in range(rows)],
+            "a": [float(draw.randrange(100)) for _ in range(rows)],
+            "b": [draw.choice(("text 1", "text 2", "é", "")) for _ in range(rows)],
+            "d": pd.to_datetime(["2020-01-01"] * rows),
+        }
+    )
+    labels: dict[str, Any] = {"column_labels": {"a": "Age"}}
+    if kind != "xpt":
+        labels["variable_value_labels"] = {"a": {1.0: "one", 2.0: "two"}}
+    write = {"sav": pyreadstat.write_sav, "dta": pyreadstat.write_dta, "xpt": pyreadstat.write_xport}[kind]
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder, f"made.{kind}")
+        write(frame, place, **labels)
+        return place.read_bytes()
+
+
 _MAKERS: Mapping[str, Callable[[random.Random], bytes]] = {
     "csv": _csv,
     "parquet": lambda draw: _swelling() if draw.random() < 0.01 else _parquet(draw),
     "sqlite": _sqlite,
     "duckdb": lambda _draw: _sound_duckdb(),
     "yaml": _yaml,
+    **{kind: partial(_statistics, kind) for kind in ("sav", "dta", "xpt")},
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 import traceback
 from pathlib import Path
 
@@ -11,6 +12,8 @@ import streamlit as st
 from pages.components.kit.texts import text
 
 _log = logging.getLogger("frostglass.pages")
+#: How long a kind of message stays out of the log, and how many kinds are told apart.
+_SECONDS, _MOST_KINDS = 60.0, 100
 
 
 class WithoutValues(logging.Filter):
@@ -21,9 +24,27 @@ class WithoutValues(logging.Filter):
         return True
 
 
+class Rarely(WithoutValues):
+    """Lets each kind of message into the log once a minute: strangers may cause as many as they like."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._next: dict[str, float] = {}
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        kind, now = record.msg, time.monotonic()
+        if now < self._next.get(kind, now):
+            return False
+        if len(self._next) >= _MOST_KINDS:
+            self._next.clear()
+        self._next[kind] = now + _SECONDS
+        return super().filter(record)
+
+
 def quiet_log() -> None:
-    """Streamlit logs uncaught errors with their text; let it say only that there was one."""
+    """Streamlit logs uncaught errors with their text; let it say only that there was one, and of messages seldom."""
     logging.getLogger("streamlit.error_util").addFilter(WithoutValues())
+    logging.getLogger("streamlit.web.server.starlette.starlette_websocket").addFilter(Rarely())
 
 
 def note(fault: Exception, what: str) -> None:

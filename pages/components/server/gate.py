@@ -120,7 +120,7 @@ class Gate:
             return
         self._strangers[source] += stranger
         try:
-            await self._app(scope, receive, send)
+            await self._app(scope, _without_texts(receive, send), send)
         finally:
             self._strangers[source] -= stranger
             self._strangers += Counter()  # Forget sources that have none.
@@ -129,6 +129,19 @@ class Gate:
         """Whether there are as many strangers as there may be, or as many from one address or of one name."""
         many = bool(source) and self._strangers[source] >= STRANGERS_OF_ONE
         return many or self._strangers.total() >= STRANGERS
+
+
+def _without_texts(receive: Receive, send: Send) -> Receive:
+    """End a connection that sends texts, as no page does, before Streamlit fails over one."""
+
+    async def next_message() -> Message:
+        message = await receive()
+        if message["type"] != "websocket.receive" or message.get("bytes") is not None:
+            return message
+        await send({"type": "websocket.close", "code": 1003})
+        return {"type": "websocket.disconnect", "code": 1003}
+
+    return next_message
 
 
 def _address(scope: Scope) -> str:

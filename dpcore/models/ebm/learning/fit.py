@@ -12,7 +12,6 @@ from dpcore.arrays import Floats
 from dpcore.domain.columns import NumericColumn
 from dpcore.learning.learner import Run
 from dpcore.models.ebm.learning.accounting import (
-    CHOICE,
     SIZES,
     choice_epsilon,
     cost_of,
@@ -39,7 +38,7 @@ from dpcore.models.ebm.learning.steps import PAIR_LEVEL, AllBins, Feature, Step
 from dpcore.models.ebm.learning.turns import Turns
 from dpcore.models.ebm.released.axis import Axis
 from dpcore.models.ebm.released.bands import SMOOTHED, Band
-from dpcore.models.ebm.released.derived import KNOWN
+from dpcore.models.ebm.released.derived import CHOICE, KNOWN
 from dpcore.models.ebm.released.model import EBMModel, Term
 from dpcore.privacy.mechanisms import FineGaussian
 

@@ -79,7 +79,8 @@ def _check_noise(release: Release, model: SummaryModel) -> None:
     card, rows = release.certificate, release.domain.privacy_unit.max_rows_per_person
     choice = card.budget_split.get(CHOICE, Decimal(0))
     levels = [level for tree in model.trees for level in tree.levels]
-    deviations = [own.deviation for own in (*model.tables, *levels, *model.finer)]
+    deviations = [own.deviation for own in model.tables]
+    deviations += [level.deviation for level in levels] + [table.deviation for table in model.finer]
     demand(all(0 < own < math.inf for own in deviations))
     if not card.delta:
         spent = sum(2 * rows * math.asinh(1 / (math.sqrt(2) * own)) for own in deviations)
