@@ -482,7 +482,7 @@ def check(found: Counter[tuple[str, str]], each: int) -> None:
 
 
 def test_damaged_files_get_an_answer_or_a_sentence(tmp_path: Path, unforeseen: list[str]) -> None:
-    check(fuzz(tmp_path, range(16, 26)), 10)
+    check(fuzz(tmp_path, range(19, 29)), 10)
     assert not unforeseen
 
 

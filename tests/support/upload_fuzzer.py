@@ -239,12 +239,12 @@ def _yaml(draw: random.Random) -> bytes:
 
 def _statistics(kind: str, draw: random.Random) -> bytes:
     """A file of SPSS, Stata or SAS, with labels, a date and texts."""
-    rows = draw.choice((1, 30, 400))
+    rows = draw.choice((30, 400))
     frame = pd.DataFrame(
         {
             "who": [float(draw.randrange(40)) for _ in range(rows)],
             "a": [float(draw.randrange(100)) for _ in range(rows)],
-            "b": [draw.choice(("text 1", "text 2", "é", "")) for _ in range(rows)],
+            "b": [draw.choice(("text 1", "text 2", "")) for _ in range(rows)],
             "d": pd.to_datetime(["2020-01-01"] * rows),
         }
     )
