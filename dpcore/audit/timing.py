@@ -42,7 +42,7 @@ MOST: Final = 1.05
 SHORTEST: Final = 1e-3
 #: How often each table is run at least, and at most if times still seem to differ.
 _LEAST_RUNS, _MOST_RUNS = 9, 60
-#: Of the times of a table, the one that counts: most are longer for what else the machine does, and the shortest varies.
+#: Of the times of a table, the one that counts: many are longer for what else the machine does, the shortest varies.
 _QUANTILE: Final = 0.25
 #: Epsilons to try in turn: a method composes only if that is cheaper.
 _EPSILONS: Final = (Decimal(10), Decimal(1), Decimal("0.1"))

@@ -42,8 +42,8 @@ def count_pairs(first: Array, second: Array, width: int, counts: Ints) -> None:
         for i in range(whole, stop):
             lanes[np.uint64(0), np.uint64(first[i]) * np.uint64(width) + np.uint64(second[i])] += np.uint16(1)
         for lane in range(_LANES):
-            for cell in range(len(counts)):
-                counts[cell] += lanes[lane, cell]
+            for place in range(len(counts)):
+                counts[place] += lanes[lane, place]
 
 
 def count_codes(codes: Array, size: int) -> Ints:
