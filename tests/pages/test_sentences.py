@@ -1,0 +1,55 @@
+"""Sentences that say what is so: of what waits, of what was looked at, of conditions joined, of counts of records."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from decimal import Decimal
+
+import pytest
+
+from dpcore.plots.style import pretty
+from dpcore.service import Service
+from dpcore.workspace.requests import Quote, RunRequest
+from pages.components.families.tree.view import conditions
+from pages.components.kit.texts import text
+from pages.components.run.advice import _WHY
+from pages.components.visitor import access
+from tests.models.trees.test_model import sample
+from tests.support import agreement
+from tests.support.page_tools import add_ward, button, checked, open_page, words
+
+
+def test_what_a_waiting_run_reserves_is_not_called_spent(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It may be cancelled for free, as the card of the run says."""
+    dataset_id, price = add_ward(budget="5"), Service.quote
+
+    def with_reserved(service: Service, request: RunRequest) -> Quote:
+        found = price(service, request)
+        return replace(found, balance_before=replace(found.balance_before, reserved=Decimal("0.5")))
+
+    for called, prices in (("spent", price), ("spent or reserved", with_reserved)):
+        monkeypatch.setattr(Service, "quote", prices)
+        app = open_page("rule_list")
+        app.text_input(key="epsilon").set_value("0.1").run()
+        button(app, "Review and spend").click().run()
+        shown = words(checked(app))
+        for line in ("Budget before", "Budget after"):
+            assert re.search(rf"{line}</th><td>ε [\d.]+ {called}, ε [\d.]+ left", shown)
+    assert access.service().releases(dataset_id) == []
+
+
+def test_conditions_with_an_or_are_in_brackets_wherever_a_tree_is_read() -> None:
+    tree = sample()
+    assert agreement.plain(conditions(tree, 6)) == "age ≤ 60 and (odor = other or missing)"
+    for place in tree.finals:
+        assert agreement.plain(conditions(tree, place)) == pretty(tree.condition(place))
+
+
+def test_the_form_of_columns_does_not_deny_a_look_at_the_values() -> None:
+    assert "no value was looked at" not in text("columns")
+    assert "Look at their values" in text("columns"), "the button by which the custodian asks for it"
+
+
+def test_no_method_is_praised_for_a_budget_that_another_sentence_calls_small() -> None:
+    assert not [why for why in _WHY.values() if "little budget" in why or "people" in why]
