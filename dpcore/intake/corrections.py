@@ -76,7 +76,7 @@ def corrected(schema: Schema, changes: Mapping[str, Mapping[str, Any]]) -> Schem
     """
     content = schema.model_dump(mode="json")
     for change in changes.values():
-        _name_person(content, change.get("privacy_unit", {}))
+        _name_person(content, schema, change.get("privacy_unit", {}))
     changes = {place: change for place, change in changes.items() if "privacy_unit" not in change}
     for prefix, table in [("", content), *((f"{child['name']}.", child) for child in content["children"])]:
         pairs = [(column, changes.get(f"{prefix}{column['name']}", {})) for column in table["columns"]]
@@ -84,17 +84,14 @@ def corrected(schema: Schema, changes: Mapping[str, Mapping[str, Any]]) -> Schem
     return Schema.from_mapping(content)
 
 
-def _name_person(content: dict[str, Any], unit: Mapping[str, Any]) -> None:
+def _name_person(content: dict[str, Any], schema: Schema, unit: Mapping[str, Any]) -> None:
     """Say otherwise who a person is; the column that names one is not stored."""
     content["privacy_unit"] |= unit
     if "column" in unit:
         person = unit["column"]
         content["privacy_unit"] |= {"missing_codes": [], "matching": "exact"}
-        content["columns"] = [
-            column
-            for column in content["columns"]
-            if person != column["name"] and person not in str(column.get("derive") or "")
-        ]
+        made = {column.name for column in schema if person in (column.name, *column.sources)}
+        content["columns"] = [column for column in content["columns"] if column["name"] not in made]
 
 
 def _changed(column: Mapping[str, Any], change: Mapping[str, Any]) -> dict[str, Any]:

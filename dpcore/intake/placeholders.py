@@ -17,9 +17,8 @@ _WORDS: Final = re.compile(
     r"blank|missing|test|dummy|demo|temp|default|placeholder|anon@|unbekannt@|ohne( .*)?|keine?( .*)?|leer|fehlt|"
     r"inconnu@|sans( .*)?|aucun@|non[- ]?renseign@|desconocid@|desconhecid@|sin( .*)|ningun@|sconosciut@|ignot[oiae]|"
     r"onbekend@|geen( .*)?|okand@|okänd@|ukendt|ukjent|tuntematon|nieznan@|brak|neznam@|bilinmiyor|неизвестн@|нет|"
-    r"不明|未知|(.*\b)?(unknown|unk|unidentified|not (known|available|recorded|stated)|no ?(id|number|mrn|name))(\b.*)?)".replace(
-        "@", _LETTERS
-    )
+    r"不明|未知|(.*\b)?(unknown|unk|unidentified|not (known|available|recorded|stated)|no ?(id|number|mrn|name))(\b.*)?"
+    r")".replace("@", _LETTERS)
 )
 #: Numbers that people type where there is none: one digit again and again, or digits in a row.
 _TYPED: Final = re.compile(r"0+|9{2,}|([1-8])\1{2,}|-\d+|0?123456?7?8?9?0?|9876543?2?1?0?")

@@ -245,6 +245,14 @@ def test_an_identifier_that_was_left_out_and_repeats_is_proposed(
     assert not found(better, rows).keys() & {"other-identifier"}
 
 
+def test_what_is_made_of_the_person_is_no_column_any_more() -> None:
+    made = {"name": "made", "type": "integer", "lower": 0, "upper": 9, "derive": {"column": "mrn"}, "bins": 2}
+    kept = {"name": "mrn_2", "type": "integer", "lower": 0, "upper": 9, "bins": 2}
+    declared = Schema.from_mapping({"name": "s", "max_rows": 99, "columns": [AGE, made, kept]})
+    named = corrected(declared, {"person:other-identifier": {"privacy_unit": {"column": "mrn"}}})
+    assert [column.name for column in named] == ["age", "mrn_2"]
+
+
 def test_a_number_of_visits_is_not_the_person_where_another_column_names_people() -> None:
     visits = table("Id", [str(UUID(int=n * 7**40 % 2**128)) for n in range(600)], PATIENT=UUIDS)
     said = found(schema("Id"), visits)["other-identifier"]
