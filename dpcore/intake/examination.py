@@ -241,8 +241,8 @@ class Examination:
         if refused:
             listed = "\n".join(f"- {finding.sentence} (accept: {finding.place})" for finding in refused)
             raise LossError(
-                "Nothing is stored: this would lose values, rows or their order, tell nothing, or protect others than "
-                f"people. Correct the schema or the file, or accept what is found by its name.\n{listed}"
+                "Nothing is stored: this would lose values, rows or their order, tell nothing, or leave in doubt who a "
+                f"person is. Correct the schema or the file, or accept what is found by its name.\n{listed}"
             )
 
     def _is_refused(self, finding: AnyFinding) -> bool:

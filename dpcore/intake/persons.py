@@ -251,7 +251,7 @@ class PersonTally:
             known = int(counts.counted["rows"].sum())
             yield self._asked(
                 "other-identifier",
-                f"{mine}, but '{name}' looks like an identifier, too, and repeats: {len(counts.counted):,} different "
+                f"{mine}, but '{name}' looks like an identifier and repeats: {len(counts.counted):,} different "
                 f"values in {known:,} rows. If it names the person, someone with several rows is protected for one of "
                 "them only: name it as the person.",
                 self._named_instead(name),

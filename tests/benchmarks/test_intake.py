@@ -17,7 +17,8 @@ def test_all_rows_fit_the_schema(tmp_path: Path) -> None:
     file = intake.generate(tmp_path, 500)
     assert 80 < file.stat().st_size / 500 < 120
     assert list(pd.read_csv(file).columns) == [column.name for column in intake.schema_of(500).columns]
-    assert [finding.lost for finding in Incoming(file, intake.schema_of(500)).examine()] == [0] * 20
+    found = Incoming(file, intake.schema_of(500)).examine()
+    assert [finding.lost for finding in found if finding.of_values] == [0] * 20
 
 
 def test_every_case_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:

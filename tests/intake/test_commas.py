@@ -118,7 +118,7 @@ def test_a_draft_goes_by_what_is_read(path: Path, tmp_path: Path, place: str) ->
 
 def test_the_check_finds_what_is_stored(path: Path) -> None:
     made = schema(FERRITIN | {"lower": 900}, CODE)
-    ferritin, code = ask("examine", [path], source=path, schema=made)
+    ferritin, code, *_ = ask("examine", [path], source=path, schema=made)
     assert (ferritin["unmatched"], ferritin["below"], code["unmatched"]) == (0, 2, 0)
 
 

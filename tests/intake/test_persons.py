@@ -237,9 +237,7 @@ def test_an_identifier_that_was_left_out_and_repeats_is_proposed(
         rows = file
     said = found(schema(None), rows)["other-identifier"]
     assert said.needs_yes
-    assert (
-        f"'{name}' looks like an identifier, too, and repeats: {len(set(ids))} different values in 600" in said.sentence
-    )
+    assert f"'{name}' looks like an identifier and repeats: {len(set(ids))} different values in 600" in said.sentence
     better = corrected(schema(None), {said.place: said.corrections[0].change})
     assert better.privacy_unit.column == name
     assert not found(better, rows).keys() & {"other-identifier"}
