@@ -18,6 +18,11 @@ _PEOPLE: Final = (
     "paciente|persona|sujeto|participante|asegurado|malade|sujet|assure|paziente|soggetto|assistito|pessoa|utente|"
     "deelnemer|persoon|deltaker|deltagare|patientti|pasient|pacjent|osoba|pacient|hasta|пациент|患者|病人"
 )
+#: People only where a word for a number follows: alone, such a name may be that of a property.
+_ROLES: Final = (
+    "user|account|employee|student|pupil|athlete|subscriber|enrollee|volunteer|insured|infant|child|kunden|klienten|"
+    "bewohner|mitarbeiter|schueler|alumno|cliente|usuario"
+)
 _WORDS: Final = (
     "id|ids|nr|nbr|no|num|number|nummer|numero|numer|key|code|kode|codigo|uuid|guid|uid|hash|pseudonym|kennung|"
     "kennzeichen|schluessel|identifier|identificador|identifiant|token|identity"
@@ -32,7 +37,7 @@ _NUMBERS: Final = (
     "numero_?(de_)?historia(_clinica)?|historia_clinica|expediente|prontuario|dossier"
 )
 _PERSON: Final = re.compile(
-    rf"(^|_)({_PEOPLE})_?({_WORDS})$|^({_WORDS})_(of_|de_|del_|do_|du_)?({_PEOPLE})$|^((national|patient|health)_)?({_NUMBERS})$"
+    rf"(^|_)({_PEOPLE}|{_ROLES})_?({_WORDS})$|^({_WORDS})_(of_|de_|del_|do_|du_)?({_PEOPLE})$|^((national|patient|health)_)?({_NUMBERS})$"
 )
 _PERSON_ALONE: Final = re.compile(rf"^({_PEOPLE})$")
 _KEY: Final = re.compile(rf"(^|_)({_WORDS}|rowid|rownum|mail|email|e_mail)$|(nummer|kennung|uuid|guid)$")
@@ -50,7 +55,7 @@ _THING: Final = re.compile(
     r"transaction|invoice|claim|location|(^|_)room|zimmer|(^|_)bed|station|(^|_)fall|aufenthalt|besuch|aufnahme|"
     r"auftrag|(^|_)probe(n|$|_)|sejour|visite|consult|ingreso|episodio|(^|_)cita|muestra|(^|_)centro|opname|bezoek|"
     r"^(row|line|index|zeile)|ticket|cabin|postal|postcode|zip|type|status|category|group|reason|concept|country|"
-    r"region|city|version|phone_type|diag|icd|atc|loinc|snomed|procedure|ops|drg|cpt"
+    r"region|city|(^|_)(point|grid|cell|plot|tract|area|zone)|coord|species|taxon|version|phone_type|diag|icd|atc|loinc|snomed|procedure|ops|drg|cpt"
 )
 #: Names by which a column holds the name of somebody, or a way to reach or to prove them.
 _NAMED: Final = re.compile(

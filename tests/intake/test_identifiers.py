@@ -84,6 +84,7 @@ def test_a_stage_is_no_chapter_of_diseases() -> None:
         (["Fallnummer", "Pat.-Nr.", "Station"], "Pat.-Nr."),
         (["visit_id", "henkilötunnus"], "henkilötunnus"),
         (["sample_id", "Proband"], "Proband"),
+        (["student", "user_id"], "user_id"),
         (["encounter_id", "hospital_patient_id"], "hospital_patient_id"),
         (["numero_paciente", "edad"], "numero_paciente"),
         (["hospital_id", "ward", "visit_number"], None),

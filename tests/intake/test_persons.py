@@ -265,6 +265,7 @@ def test_a_number_of_visits_is_not_the_person_where_another_column_names_people(
     [
         {"hospital_id": [n % 40 for n in range(600)]},
         {"family_id": [n // 3 for n in range(600)]},
+        {"climate_point_id": [f"P{10_000 + n // 2}" for n in range(600)]},
         {"weight": [50 + n % 70 for n in range(600)]},
         {"fnlwgt": [12_000 + 37 * (n // 2) for n in range(600)]},
         {"ticket": [f"PC {17_000 + n // 2}" for n in range(600)]},
