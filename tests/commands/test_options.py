@@ -44,7 +44,7 @@ def parse(*words: str) -> Any:
     [
         ((), {}),
         (("--loud",), {}),
-        (("--max-rules", "3", "--no-evaluate"), {"max_rules": 3, "evaluate": False}),
+        (("--rules", "3", "--no-evaluate"), {"rules": 3, "evaluate": False}),
         (("--alpha", "1", "--alpha", "0.5"), {"alpha": (1.0, 0.5)}),
         (("--given", "a", "--given", "b"), {"antecedents": "given", "given": ("a", "b")}),
         (("--share-list", "2"), {"shares": BudgetShares(list=Decimal(2))}),

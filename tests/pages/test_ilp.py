@@ -84,7 +84,7 @@ def test_what_was_chosen_is_what_is_run():
     app.multiselect(key=f"set-ilp-conditions-train-{CONDITIONS}").set_value([])
     app.number_input(key="set-ilp-weight").set_value(3)
     app.number_input(key="set-ilp-count-share").set_value(0.35)
-    app.number_input(key="set-ilp-negative").set_value(2)
+    app.number_input(key="set-ilp-negative").set_value(2).run()
     app.checkbox(key="set-ilp-prior").set_value(False)
     app.checkbox(key="set-ilp-alike").set_value(False)
     app.checkbox(key="set-ilp-strict").set_value(False)

@@ -43,7 +43,7 @@ TELLING: dict[str, dict[str, Any]] = {
     "DPEBMRegressor": {"max_bins": 12, "evaluate": True},
     "DPForestClassifier": {"method": "random_trees", "sharing": "split", "depth": 3},
     "DPILPClassifier": {"literals": ("age > 60", "sex = f"), "count_share": Decimal("0.3"), "negation": True},
-    "DPRuleListClassifier": {"max_rules": 7, "antecedents": "given", "given": ("age <= 60",)},
+    "DPRuleListClassifier": {"rules": 7, "antecedents": "given", "given": ("age <= 60",)},
     "DPSummary": {"by": "sex", "columns": ("age", "sex"), "method": "equal"},
     "DPTreeClassifier": {"blocks": (1, 1), "criterion": "gini", "threshold": 0.5},
     "RedescriptionMiner": {"left": ("age",), "tree_share": 0.4},

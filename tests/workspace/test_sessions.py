@@ -26,7 +26,7 @@ ROLES = '[analyst]\nemails = ["*@example.org"]'
 NOT_ASKED = Provider("http://localhost:9")
 FAULT = "This page could not be shown"
 REFUSAL = "Not enough budget"
-MOST_RULES, RULES = "Most rules in a list", "Expected number of rules"
+RULES, SHARE = "Number of rules", "Choosing the list"
 WAIT = 180.0
 
 
@@ -129,9 +129,9 @@ def visitor(open_server: Server) -> Iterator[Session]:
 
 Forgery = Callable[[Session], None]
 NOT_OFFERED: dict[str, Forgery] = {
-    "a number above its limit": lambda it: it.set("number_input", MOST_RULES, 10**6),
-    "a number below its limit": lambda it: it.set("number_input", MOST_RULES, -5),
-    "no number": lambda it: it.set("number_input", RULES, float("nan")),
+    "a number above its limit": lambda it: it.set("number_input", RULES, 10**6),
+    "a number below its limit": lambda it: it.set("number_input", RULES, -5),
+    "no number": lambda it: it.set("number_input", SHARE, float("nan")),
     "an unknown column": lambda it: it.set("selectbox", "What should be predicted?", "name"),
     "an unknown data set": lambda it: it.set("selectbox", "Data set", "../../other"),
     "an unknown way": lambda it: it.set("radio", "How the list is chosen", "exact"),
@@ -139,7 +139,7 @@ NOT_OFFERED: dict[str, Forgery] = {
 }
 WRONG_KIND: dict[str, Forgery] = {
     "a text for a number": lambda it: it.force(
-        it.find("number_input", MOST_RULES).proto.id, "string_value", "a-forged-text"
+        it.find("number_input", RULES).proto.id, "string_value", "a-forged-text"
     ),
     "numbers for a text": lambda it: it.force(
         it.find("text_input", "Exact ε").proto.id, "double_array_value", [987654321.0]
@@ -236,8 +236,8 @@ def test_a_refresh_from_before_the_page_was_drawn_again_counts_no_more(visitor: 
 def test_forged_numbers_reach_no_run(open_server: Server) -> None:
     with Session(open_server.url) as forger:
         forger.open(PAGE)
-        forger.set("number_input", MOST_RULES, 10**6)
-        forger.set("number_input", RULES, float("nan"))
+        forger.set("number_input", RULES, 10**6)
+        forger.set("number_input", SHARE, float("nan"))
         forger.set("number_input", "Most candidates", 250)  # Offered: this one counts.
         forger.set("selectbox", "What should be predicted?", "diabetes")
         forger.press("Review and spend")
@@ -247,5 +247,5 @@ def test_forged_numbers_reach_no_run(open_server: Server) -> None:
     with open_server.service() as service:
         run = service.run(forger.query.partition("run=")[2].partition("&")[0])
     assert run.request.target == "diabetes"
-    used = {name: run.request.parameters[name] for name in ("max_rules", "list_length", "max_antecedents")}
-    assert used == {"max_rules": 30, "list_length": 5, "max_antecedents": 250}
+    used = {name: run.request.parameters[name] for name in ("rules", "shares", "max_antecedents")}
+    assert used == {"rules": None, "shares": None, "max_antecedents": 250}

@@ -116,8 +116,8 @@ class RuleListParameters(Parameters):
         ge=1,
         le=30,
         title="Number of rules",
-        description="The list has so many rules, or one fewer, before everyone else. It has fewer only where no "
-        "condition is left that divides anybody. Default: chosen from epsilon and the row limit.",
+        description="The list has this number of rules, or one fewer, and then everyone else. It is shorter only "
+        "where no condition is left that divides anybody. Default: chosen from epsilon and the row limit.",
         json_schema_extra={"only": "lookahead"},
     )
     pool_size: int = Field(

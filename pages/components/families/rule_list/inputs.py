@@ -89,10 +89,10 @@ def _advanced(schema: Schema, chosen: dict[str, Any]) -> dict[str, Any]:
     with one:
         settings = _candidates(chosen["antecedents"])
     with two:
-        settings |= _whole_lists(chosen["sampler"])
-    with three:
         weights = slot.kept()
         settings |= evaluate(OWN)
+    with three:
+        settings |= _whole_lists(chosen["sampler"])
     settings["shares"] = _shares(chosen["antecedents"])
     with weights:  # Last: what cannot be read must not take other inputs off the page.
         settings["alpha"] = numbers(OWN["alpha"], "alpha", _one_each(schema))
