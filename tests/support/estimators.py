@@ -30,7 +30,7 @@ ROWS = 600
 QUICK: dict[str, dict[str, Any]] = {
     "DPEBMClassifier": {"epochs": 4},
     "DPEBMRegressor": {"epochs": 4},
-    "DPForestClassifier": {"trees": 3},
+    "DPForestClassifier": {"trees": 10},
     "DPILPClassifier": {"max_literals": 2, "max_variables": 1, "clauses": 1},
     "DPRuleListClassifier": {"pool_size": 500},
     "DPSummary": {"by": "sex", "columns": ("age", "sex"), "method": "equal"},
@@ -114,7 +114,7 @@ class Case:
     def finds(self, model: Any) -> bool:
         """Whether a fitted estimator knows that the old die more often and stay longer, or how old they are."""
         if self.target:
-            return float(model.score(self.rows, self.truth)) > 0.85
+            return float(model.score(self.rows, self.truth)) > 0.75
         if hasattr(model, "table_one"):
             mean = model.numbers_.query("column == 'age' and figure == 'mean'").iloc[0]
             return bool(mean["value low"] < self.rows["age"].mean() + 0.5 < mean["value high"] + 1)
