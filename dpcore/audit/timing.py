@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from dpcore.arrays import Floats
+from dpcore.arrays import Flags, Floats
 from dpcore.audit.replay.methods import METHODS, ReplayMethod
 from dpcore.audit.replay.tables import random_rows, random_schema
 from dpcore.audit.replay.tape import Forced, Recording, RunEvent, Tape
@@ -64,8 +64,10 @@ class StepTime:
     seconds : mapping of str to float
         Of all its parts together, by the name of the table.
     ratio : float or None
-        Longest time, as a multiple of the shortest, of that part for which it is largest; parts that are too short
-        are taken together. ``None`` if these are too short as well.
+        Longest time, as a multiple of the shortest, of that part for which it most exceeds the noise; parts that are
+        too short are taken together. ``None`` if these are too short as well.
+    noise : float or None
+        The same between two halves of the runs on one table, of that part: largest over the tables.
     """
 
     family: str
@@ -74,11 +76,12 @@ class StepTime:
     parts: int
     seconds: Mapping[str, float]
     ratio: float | None
+    noise: float | None
 
     @property
     def differs(self) -> bool:
-        """Whether the time tells of the records."""
-        return self.ratio is not None and self.ratio > MOST
+        """Whether the time tells of the records: more than noise could."""
+        return self.ratio is not None and self.noise is not None and self.ratio > MOST * self.noise
 
 
 #: Carries a run out on a table, with its outputs from a tape.
@@ -176,7 +179,7 @@ def compare_facts(name: str, seed: int = 0, rows: int = ROWS) -> list[StepTime]:
     return [StepTime("facts", name, "learning", *own[1:]) for own in _compare(program, tables, seed)]
 
 
-_Found = tuple[str, int, Mapping[str, float], float | None]
+_Found = tuple[str, int, Mapping[str, float], float | None, float | None]
 
 
 def _compare(program: _Program, tables: Mapping[str, PrivateTable], seed: int) -> list[_Found]:
@@ -191,8 +194,8 @@ def _compare(program: _Program, tables: Mapping[str, PrivateTable], seed: int) -
             steps, times = _timed(program, room.holding(tables[name]), recorded.events)
             found[name].append(times)
         if run + 1 >= _LEAST_RUNS:
-            judged = _judged(steps, {name: np.quantile(times, _QUANTILE, axis=0) for name, times in found.items()})
-            if not any(ratio is not None and ratio > MOST for *_, ratio in judged):
+            judged = _judged(steps, found)
+            if not any(ratio is not None and ratio > MOST for *_, ratio, _ in judged):
                 break
     return judged
 
@@ -242,15 +245,28 @@ def _timed(program: _Program, table: PrivateTable, recorded: Sequence[RunEvent])
     return [*steps, _LAST], np.diff([start, *clock.times, end])
 
 
-def _judged(steps: Sequence[str], times: Mapping[str, Floats]) -> list[_Found]:
-    every = np.stack(list(times.values()))
+def _judged(steps: Sequence[str], times: Mapping[str, Sequence[Floats]]) -> list[_Found]:
+    """Each step, from the times of all runs on each table."""
+    whole, *halves = (
+        np.stack([np.quantile(own[runs], _QUANTILE, axis=0) for own in times.values()])
+        for runs in (slice(None), slice(0, None, 2), slice(1, None, 2))
+    )
     found: list[_Found] = []
     for step in dict.fromkeys(steps):
-        own = every[:, [place for place, other in enumerate(steps) if other == step]]
-        long = own.max(axis=0) >= SHORTEST
-        rest = own[:, ~long].sum(axis=1)
-        judged = [*own[:, long].T, *([rest] if rest.max() >= SHORTEST else [])]
-        ratios = [float(each.max() / each.min()) for each in judged]
-        seconds = dict(zip(times, own.sum(axis=1).tolist(), strict=True))
-        found.append((step, own.shape[1], seconds, max(ratios, default=None)))
+        chosen = [place for place, other in enumerate(steps) if other == step]
+        long = whole[:, chosen].max(axis=0) >= SHORTEST
+        parts = _parts(whole[:, chosen], long)
+        kept = parts.max(axis=0) >= SHORTEST
+        parts, one, other = (_parts(own[:, chosen], long)[:, kept] for own in (whole, *halves))
+        ratios = parts.max(axis=0) / parts.min(axis=0)
+        noise = (np.maximum(one, other) / np.minimum(one, other)).max(axis=0)
+        seconds = dict(zip(times, whole[:, chosen].sum(axis=1).tolist(), strict=True))
+        worst = int(np.argmax(ratios / noise)) if kept.any() else -1
+        judged = (None, None) if worst < 0 else (float(ratios[worst]), float(noise[worst]))
+        found.append((step, len(chosen), seconds, *judged))
     return found
+
+
+def _parts(times: Floats, long: Flags) -> Floats:
+    """Times of the long parts, and of the others together: shape (n_tables, n_long + 1)."""
+    return np.column_stack([times[:, long], times[:, ~long].sum(axis=1)])

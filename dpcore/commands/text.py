@@ -154,19 +154,23 @@ def replay_text(results: Sequence[Summary]) -> str:
 def timing_text(results: Sequence[StepTime]) -> str:
     """For each step of a family the CPU time, and how much it differs between tables: a table in Markdown."""
     steps = dict.fromkeys((result.family, result.step) for result in results)
-    rows = [["Family", "Step", "Methods", "CPU, ms", "Longest / shortest", "Too short"], ["---"] * 6]
+    rows = [["Family", "Step", "Methods", "CPU, ms", "Longest / shortest", "Noise", "Too short"], ["---"] * 7]
     for family, step in steps:
         own = [result for result in results if (result.family, result.step) == (family, step)]
         times = [1000 * max(result.seconds.values()) for result in own]
-        ratios = [result.ratio for result in own if result.ratio is not None]
+        judged = [
+            (result.ratio, result.noise) for result in own if result.ratio is not None and result.noise is not None
+        ]
+        ratio, noise = max(judged, key=lambda pair: pair[0] / pair[1], default=(None, None))
         rows.append(
             [
                 family,
                 step,
                 str(len(own)),
                 f"{min(times):.1f} to {max(times):.1f}",
-                f"{max(ratios):.3f}" if ratios else "",
-                str(len(own) - len(ratios)),
+                f"{ratio:.3f}" if ratio else "",
+                f"{noise:.3f}" if noise else "",
+                str(len(own) - len(judged)),
             ]
         )
     differing = [

@@ -134,20 +134,30 @@ def as_python() -> Iterator[None]:
 
 def test_times_are_compared_part_by_part_if_these_are_long_enough() -> None:
     steps = ["growing", "growing", "checking", "end of the run"]
-    times = {"empty": np.array([0.010, 1e-4, 0.010, 1e-5]), "full": np.array([0.0102, 2e-4, 0.012, 3e-5])}
-    found = {name: ratio for name, _, _, ratio in timing._judged(steps, times)}
-    assert found["growing"] == pytest.approx(1.02)
-    assert found["checking"] == pytest.approx(1.2)
-    assert found["end of the run"] is None
+    times = {
+        "empty": [np.array([0.010, 1e-4, 0.010, 1e-5])] * 4,
+        "full": [np.array([0.0102, 2e-4, 0.012, 3e-5])] * 4,
+    }
+    found = {name: own for name, *own in timing._judged(steps, times)}
+    assert found["growing"][2:] == [pytest.approx(1.02), pytest.approx(1.0)]
+    assert found["checking"][2:] == [pytest.approx(1.2), pytest.approx(1.0)]
+    assert found["end of the run"][2:] == [None, None]
+
+
+def test_what_two_halves_of_the_runs_on_one_table_differ_by_is_noise() -> None:
+    times = {"empty": [np.array([0.010]), np.array([0.013])] * 6, "full": [np.array([0.013])] * 12}
+    ((*_, ratio, noise),) = timing._judged(["growing"], times)
+    assert (ratio, noise) == (pytest.approx(1.3), pytest.approx(1.3))
+    assert not StepTime("tree", "one", "growing", 1, {}, ratio, noise).differs
 
 
 def test_the_table_is_markdown_and_names_what_differs() -> None:
     steps = [
-        StepTime("tree", "one", "growing", 2, {"empty": 0.010, "full": 0.010}, 1.01),
-        StepTime("tree", "other", "growing", 2, {"empty": 0.010, "full": 0.020}, 2.0),
-        StepTime("tree", "third", "growing", 2, {"empty": 0.001, "full": 0.001}, None),
+        StepTime("tree", "one", "growing", 2, {"empty": 0.010, "full": 0.010}, 1.01, 1.0),
+        StepTime("tree", "other", "growing", 2, {"empty": 0.010, "full": 0.020}, 2.0, 1.1),
+        StepTime("tree", "third", "growing", 2, {"empty": 0.001, "full": 0.001}, None, None),
     ]
     text = timing_text(steps)
-    assert "| tree | growing | 3 | 1.0 to 20.0 | 2.000 | 1 |" in text
+    assert "| tree | growing | 3 | 1.0 to 20.0 | 2.000 | 1.100 | 1 |" in text
     assert text.endswith("tree, other, growing: 2.000")
     assert [step.differs for step in steps] == [False, True, False]
