@@ -156,18 +156,14 @@ _NAMES: Final = 1000
 def compare_facts(name: str, seed: int = 0, rows: int = ROWS) -> list[StepTime]:
     """The learning of cut points and bounds, or of categories."""
     numbers = name == FACTS[0]
-    column = (
-        {"name": "x", "type": "real", "lower": 0, "upper": 1000, "learn": {"bounds": True}}
-        if numbers
-        else {"name": "x", "type": "categorical", "learn": True}
+    column = {"name": "x", "type": "real" if numbers else "integer", "lower": 0, "upper": _NAMES, "bins": 1}
+    schema = Schema.from_mapping({"name": "facts", "max_rows": rows, "columns": [column]})
+    wanted = Unfinished.from_mapping(
+        {"name": "facts", "max_rows": rows, "columns": [{**column, "bins": None, "learn": {"bounds": True}}]}
     )
-    wanted = Unfinished.from_mapping({"name": "facts", "max_rows": rows, "columns": [column]})
     plan = plan_learning(wanted, Decimal(1), PrivacyFilter(Decimal(5), Decimal("1e-6")))
-    ((wish),) = plan.wishes.values()
-    kind = {"type": "real", "upper": 1000} if numbers else {"type": "integer", "upper": _NAMES}
-    schema = Schema.from_mapping(
-        {"name": "facts", "max_rows": rows, "columns": [{"name": "x", "lower": 0, "bins": 1, **kind}]}
-    )
+    (wish,) = plan.wishes.values()
+
     def program(table: PrivateTable, tape: Tape) -> object:
         if numbers:
             return learn_cuts(table, 0, schema.columns[0], wish, plan, tape)
