@@ -26,6 +26,7 @@ READER_COMMAND = (sys.executable, "-m", "dpcore.intake.reader")
 #: Questions answered at once; further ones wait for their turn.
 AT_ONCE = 2
 _LOOK = 0.2
+_ROOT = Path(__file__).resolve().parents[2]
 #: What a reader may know of the environment.
 _KEPT = re.compile(r"(HOME|LANG|LC_.*|LD_LIBRARY_PATH|NUMBA_.*|PATH|PYTHON.*|TMPDIR|TZ)$")
 #: Beyond its own limit a reader is given so many seconds, then it is ended from here.
@@ -46,6 +47,7 @@ class Reader:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             env=_environment(),
+            cwd=_ROOT,  # It outlives the folder of whoever starts it; the paths that it is told are whole.
             start_new_session=True,
         )
         self._rest = bytearray()
@@ -122,8 +124,7 @@ class Reader:
 
 def _environment() -> dict[str, str]:
     """What a reader is told: nothing secret, and to do with one thread, as a copy of it must."""
-    root = str(Path(__file__).resolve().parents[2])
-    paths = [root, *filter(None, [os.environ.get("PYTHONPATH")])]
+    paths = [str(_ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
     kept = {name: value for name, value in os.environ.items() if _KEPT.match(name)}
     one = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
     return {**kept, **one, "MALLOC_ARENA_MAX": "2", "PYTHONPATH": os.pathsep.join(paths)}
