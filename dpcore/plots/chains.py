@@ -6,7 +6,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from dpcore.arrays import Floats
-from dpcore.numerals import whole
+from dpcore.numerals import measured, whole
 from dpcore.plots.style import DASHES, GRID, colour, lay_out
 
 #: Points of a line, at most.
@@ -29,7 +29,8 @@ def chains_figure(scores: Floats) -> go.Figure:
                 y=own[steps].tolist(),
                 mode="lines",
                 line={"color": colour(place), "dash": DASHES[place % len(DASHES)], "width": 1.5},
-                hovertemplate="%{fullData.name}<br>step %{x}: %{y:.4g}<extra></extra>",
+                hovertext=[f"Chain {place + 1}, step {whole(step + 1)}: {measured(own[step])}" for step in steps],
+                hoverinfo="text",
             )
             for place, own in enumerate(scores)
         ]
@@ -49,5 +50,5 @@ def chains_figure(scores: Floats) -> go.Figure:
 
 def chains_alt(scores: Floats) -> str:
     """The chart in words."""
-    ends = ", ".join(f"{own[0]:.4g} to {own[-1]:.4g}" for own in scores)
+    ends = ", ".join(f"{measured(own[0])} to {measured(own[-1])}" for own in scores)
     return f"Log score of {len(scores)} chains over {whole(scores.shape[1])} steps, from first to last: {ends}."

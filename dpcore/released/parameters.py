@@ -17,6 +17,7 @@ from dpcore.domain.cuts import Cuts, read_cuts
 from dpcore.domain.schema import Schema
 from dpcore.errors import RequestError
 from dpcore.frozen import FrozenModel
+from dpcore.numerals import whole
 
 _WIDTH: Final = 90
 #: The parameter of every family that predicts.
@@ -177,7 +178,7 @@ def check_least(parameters: BaseModel) -> None:
     """
     for name, own in parameters_of(type(parameters)).items():
         if own.least is not None and getattr(parameters, name) < own.least:
-            raise RequestError(f"'{name}' must be at least {own.least:,}.")
+            raise RequestError(f"'{name}' must be at least {whole(own.least)}.")
 
 
 def parameters_of(model: type[BaseModel]) -> dict[str, Parameter]:

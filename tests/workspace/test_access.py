@@ -116,6 +116,7 @@ def methods(house: House) -> dict[str, Callable[[Service], Any]]:
         "rename_dataset": lambda s: s.rename_dataset(private, "other"),
         "describe_dataset": lambda s: s.describe_dataset(private, "other"),
         "retire_dataset": lambda s: s.retire_dataset(private, note=""),
+        "allow_conditional": lambda s: s.allow_conditional(private, True),
         "adopt": lambda s: s.adopt(private, note=""),
         "remove_records": lambda s: s.remove_records(private, note=""),
         "add_demo_datasets": lambda s: s.add_demo_datasets(),
@@ -180,6 +181,7 @@ def methods(house: House) -> dict[str, Callable[[Service], Any]]:
         "steers_room": lambda s: s.steers_room("NOROOM", "key"),
         "steer_room": lambda s: s.steer_room("NOROOM", "key", closed=True),
         "free_seats": lambda s: s.free_seats("NOROOM", "key"),
+        "remove_student": lambda s: s.remove_student("NOROOM", "key", 1),
     }
 
 
@@ -204,6 +206,7 @@ CUSTODIANS = {
     "rename_dataset",
     "describe_dataset",
     "retire_dataset",
+    "allow_conditional",
     "adopt",
     "remove_records",
     "stranded_runs",

@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from dpcore.numerals import percent, whole
+from dpcore.numerals import measured, percent, whole
 from dpcore.released.release import Release
 from pages.components.kit import figure
 from pages.components.kit.texts import text
@@ -42,7 +42,7 @@ def _figures(courses: list[Any], key: str) -> None:
     rows = [
         {
             "Draw": place + 1,
-            "R-hat": f"{own.r_hat:.3f}",
+            "R-hat": measured(own.r_hat),
             "Effective sample size": whole(round(own.effective_size)),
             "Proposals accepted": percent(own.acceptance),
             "Thesis's criterion met": f"{own.settled} of {len(own.scores)} chains",
