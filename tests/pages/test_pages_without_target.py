@@ -72,8 +72,8 @@ def test_releases_are_called_by_their_family_alone():
     assert newest.startswith("Fake pairs · ε 0.50")
     assert older.startswith("Rule list for died · ε 0.50")
     text = words(app)
-    assert '<th scope="row">Predicts</th><td>none</td><td>died</td>' in text
-    assert '<th scope="row">Noisy accuracy</th><td>none</td>' in text
+    assert '<th scope="row">Predicts</th><td>does not apply</td><td>died</td>' in text
+    assert '<th scope="row">Noisy accuracy</th><td>does not apply</td>' in text
     files = [downloads.file_name(release) for release in access.service().releases()]
     assert [name.rsplit("-", 1)[0] for name in files] == [
         "frostglass-fake_pairs",

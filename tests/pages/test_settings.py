@@ -36,7 +36,7 @@ CHOICES: list[tuple[str, dict[str, str]]] = [
 
 def offered(own: FamilyPage, chosen: dict[str, str]) -> dict[str, Any]:
     """What the form asks for, once so much is chosen in it."""
-    access.service().allow_conditional(own.add(), True)
+    access.service().allow_conditional(own.add(), True, note="to see its form")
     app = own.open()
     for key, value in chosen.items():
         widgets = [item for item in (*app.radio, *app.selectbox) if item.key == key]

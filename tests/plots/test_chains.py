@@ -18,4 +18,4 @@ def test_a_line_for_each_chain_from_its_first_step_to_its_last(steps: int) -> No
         assert (line.y[0], line.y[-1]) == (own[0], own[-1])
         assert len(line.x) <= 400
     assert f"3 chains over {steps:,} steps" in chains_alt(scores)
-    assert "-5 to -4" in chains_alt(scores)
+    assert "−5 to −4" in chains_alt(scores)
