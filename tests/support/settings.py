@@ -16,6 +16,7 @@ NAMED: dict[str, tuple[Any, ...]] = {
     "given": (("age > 60",), ("smoker = yes", "age <= 40")),
     "cut_points": (("age: 40",),),
     "alpha": ((500.0, 1.0),),
+    "replicates": (3, 5),
     "shares": ({"list": 1, "estimates": 9},),
     "blocks": ((1,), (1, 1)),
     "left": (("age",),),

@@ -153,6 +153,8 @@ def of_people() -> pd.DataFrame:
 
 
 EACH_ROW = unit("other", None)
+#: Where a person has more rows than are kept.
+ROWS = ("person:rows-dropped",)
 #: Another person than the one that 'patient_id' identifies, and what that means.
 DIFFERENT = [
     (EACH_ROW, "here, each row is one person", "more about a person with several rows than the shared budget"),
@@ -175,14 +177,14 @@ def test_other_people_join_an_account_on_a_recorded_yes_only(
             assert part in str(caught.value)
         assert [info.id for info in service.datasets()] == [first]
         assert service.strays() == []
-        [found] = [each for each in service.examine(of_people(), other, **{how: "ward"}) if not each.of_values]
+        [found] = [each for each in service.examine(of_people(), other, **{how: "ward"}) if "define" in each.sentence]
         assert found.needs_yes
-        info = service.add_dataset(of_people(), other, accepted=[found.yes], **{how: "ward"})
+        info = service.add_dataset(of_people(), other, accepted=[found.yes, *ROWS], **{how: "ward"})
         [line] = [line for line in service.ledger_entries() if line.kind == "join"]
         assert (line.dataset_id, line.actor) == (info.id, service.user.name)
         assert f" ({first}). Accepted: there, " in line.note
         assert words in line.note
-        again = service.add_dataset(of_people(), other.model_copy(update={"name": "third"}), same_people_as=info.id)
+        again = service.add_dataset(of_people(), other.model_copy(update={"name": "third"}), same_people_as=info.id, accepted=ROWS)
         assert service.ledger_entries()[-1].note == f"shares the budget of '{info.name}' ({info.id})."
         assert again.population == first
 
@@ -190,10 +192,10 @@ def test_other_people_join_an_account_on_a_recorded_yes_only(
 def test_a_yes_to_one_difference_is_none_to_another(tmp_path: Path) -> None:
     with Service(tmp_path, workers=0) as service:
         service.add_dataset(of_people(), unit("ward"), budget=TWO)
-        [found] = [each for each in service.examine(of_people(), EACH_ROW, same_people_as="ward") if not each.of_values]
+        [found] = [each for each in service.examine(of_people(), EACH_ROW, same_people_as="ward") if "define" in each.sentence]
         with pytest.raises(LossError, match="column 'y'"):
             service.add_dataset(of_people(), unit("other", "y"), same_people_as="ward", accepted=[found.yes])
-        service.add_dataset(of_people(), unit("other", "y"), same_people_as="ward", accepted=["different-people"])
+        service.add_dataset(of_people(), unit("other", "y"), same_people_as="ward", accepted=["different-people", *ROWS])
 
 
 def test_rows_that_are_something_else_are_said(service: Service) -> None:
@@ -218,7 +220,7 @@ def test_long_names_leave_room_for_a_note(tmp_path: Path) -> None:
         name, column = "n" * 128, "c" * 128
         first = service.add_dataset(of_people(), unit(name), budget=TWO).id
         rows = of_people().rename(columns={"y": column})
-        service.add_dataset(rows, unit("other", column), same_people_as=first, accepted=["different-people"])
+        service.add_dataset(rows, unit("other", column), same_people_as=first, accepted=["different-people", *ROWS])
         assert "Accepted: there, the column 'patient_id'" in service.ledger_entries()[-1].note
 
 

@@ -106,9 +106,9 @@ def test_a_person_with_several_rows_counts_as_one_where_a_column_stands_out():
 def test_chance_in_who_is_in_the_data_is_that_of_people(rows, step, method, monkeypatch):
     known, asked, unknown, of = [], [], step.unknown, Band.of
 
-    def watched(*given):
+    def watched(*given, **noise):
         asked.append(given)
-        return of(*given)
+        return of(*given, **noise)
 
     monkeypatch.setattr(step, "unknown", lambda *place: known.append(unknown(*place)) or known[-1])
     monkeypatch.setattr(Band, "of", watched)
