@@ -29,7 +29,7 @@ _CONDITIONS: Final = 300
 
 
 def run(names: list[str] | None, epsilons: list[float] | None, *, quick: bool) -> Iterator[Record]:
-    """Fit lists of each number of rules, and yield the AUC and how far the number of rules was from what was asked for."""
+    """Fit lists of each number of rules; yield the AUC, and how far the number was from what was asked for."""
     for name in names or DATA:
         frame, schema, target = _data(name)
         splits = [_split(BenchData(name, frame, schema), target, seed) for seed in range(2 if quick else _SPLITS)]

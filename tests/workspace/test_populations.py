@@ -184,7 +184,9 @@ def test_other_people_join_an_account_on_a_recorded_yes_only(
         assert (line.dataset_id, line.actor) == (info.id, service.user.name)
         assert f" ({first}). Accepted: there, " in line.note
         assert words in line.note
-        again = service.add_dataset(of_people(), other.model_copy(update={"name": "third"}), same_people_as=info.id, accepted=ROWS)
+        again = service.add_dataset(
+            of_people(), other.model_copy(update={"name": "third"}), same_people_as=info.id, accepted=ROWS
+        )
         assert service.ledger_entries()[-1].note == f"shares the budget of '{info.name}' ({info.id})."
         assert again.population == first
 
@@ -192,10 +194,14 @@ def test_other_people_join_an_account_on_a_recorded_yes_only(
 def test_a_yes_to_one_difference_is_none_to_another(tmp_path: Path) -> None:
     with Service(tmp_path, workers=0) as service:
         service.add_dataset(of_people(), unit("ward"), budget=TWO)
-        [found] = [each for each in service.examine(of_people(), EACH_ROW, same_people_as="ward") if "define" in each.sentence]
+        [found] = [
+            each for each in service.examine(of_people(), EACH_ROW, same_people_as="ward") if "define" in each.sentence
+        ]
         with pytest.raises(LossError, match="column 'y'"):
             service.add_dataset(of_people(), unit("other", "y"), same_people_as="ward", accepted=[found.yes])
-        service.add_dataset(of_people(), unit("other", "y"), same_people_as="ward", accepted=["different-people", *ROWS])
+        service.add_dataset(
+            of_people(), unit("other", "y"), same_people_as="ward", accepted=["different-people", *ROWS]
+        )
 
 
 def test_rows_that_are_something_else_are_said(service: Service) -> None:
