@@ -72,12 +72,13 @@ def certificate_text(certificate: Certificate) -> str:
     split = ", ".join(f"{step} {part}" for step, part in zip(parts, format_parts(parts.values()), strict=True))
     delta = f", delta = {small(certificate.delta)}" if certificate.delta else ""
     protects = "protects" if certificate.private else "would protect"
+    rows = certificate.max_rows_per_person
     allowed = ["allowed by the custodian: runs that are conditional on convergence"]
     lines = [
         *_not_private(certificate.problems),
         f"epsilon = {format_epsilon(certificate.epsilon)}{delta} ({split})",
         f"{protects} {certificate.privacy_unit}: {certificate.neighboring_relation}; "
-        f"at most {certificate.max_rows_per_person} rows each, {certificate.max_rows} in all",
+        f"at most {rows} {'row' if rows == 1 else 'rows'} each, {whole(certificate.max_rows)} in all",
         f"guarantee: {certificate.guarantee}; sampler: {certificate.sampler}; randomness: {certificate.randomness}",
         *(allowed if certificate.conditional_allowed else ()),
         f"bounds and categories: {words_of(certificate.origins)}",
