@@ -50,7 +50,7 @@ _QUANTILE: Final = 0.25
 _EPSILONS: Final = (Decimal(10), Decimal(1), Decimal("0.1"))
 _TRIES: Final = 200
 #: What replays keep short.
-_LONGER: Final = {"pool_size": 4000, "mcmc_steps": 400, "steps": 200}
+_LONGER: Final = {"pool_size": 4000}
 _LAST: Final = "end of the run"
 
 

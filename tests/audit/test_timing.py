@@ -56,6 +56,11 @@ def test_a_search_that_follows_its_values_is_seen(monkeypatch: pytest.MonkeyPatc
     assert step.differs
 
 
+def test_every_method_has_a_run_that_is_timed() -> None:
+    for method in METHODS:
+        longest_plan(public_generator(0), method, timing.ROWS, timing._LONGER)
+
+
 @pytest.mark.parametrize("method", [pytest.param(own, id=f"{own.family}: {own.name}") for own in NO_CHAINS])
 def test_every_line_runs_equally_often_for_all_records(method: ReplayMethod) -> None:
     with as_python():
