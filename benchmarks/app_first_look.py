@@ -15,7 +15,7 @@ import psutil
 from benchmarks.app_server import chromium, served, visitor
 from benchmarks.records import Record, timed
 from dpcore.demo import DEMOS
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.service import Service
 
 _DATA: Final = "stroke"

@@ -16,7 +16,7 @@ from benchmarks.app_server import visitor
 from benchmarks.records import Record, timed
 from dpcore.demo import DEMOS
 from dpcore.service import Service
-from dpcore.workspace.requests import RunRequest
+from dpcore.workspace.ledger.requests import RunRequest
 from pages.components.custodian import audit_log
 from pages.components.visitor import access
 from pages.components.visitor.menu import MENU

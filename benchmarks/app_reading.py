@@ -14,7 +14,7 @@ from benchmarks.app_server import chromium, served, visitor
 from benchmarks.records import Record, timed
 from dpcore.demo import DEMOS
 from dpcore.service import Service
-from dpcore.workspace.requests import RunRequest
+from dpcore.workspace.ledger.requests import RunRequest
 
 _GOAL = 0.15
 _EPSILON = Decimal(4)

@@ -17,7 +17,7 @@ from benchmarks.records import Record, summarise
 from benchmarks.summaries import DELTA, Truth
 from dpcore import DPSummary
 from dpcore.arrays import Floats
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.models.summaries.released.association import associations, cramer_v, pooling
 from dpcore.models.summaries.released.estimates import Axes
 from dpcore.models.summaries.released.model import NoisyTable, SummaryModel

@@ -13,7 +13,7 @@ from rich.table import Table
 
 from benchmarks.records import Record
 from dpcore.demo import DEMOS
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.models.registry import LEARNERS
 from dpcore.privacy.filters import PrivacyFilter
 from dpcore.privacy.losses import NOTHING, Loss

@@ -19,7 +19,7 @@ from sklearn.metrics import roc_auc_score
 from benchmarks.budget import CAP, SUITE
 from benchmarks.datasets import BenchData, load
 from benchmarks.records import Record, summarise
-from dpcore.data.ingest import frame_chunks, ingest
+from dpcore.data.building.ingest import frame_chunks, ingest
 from dpcore.data.table import PrivateTable
 from dpcore.learning.forms import plan_under
 from dpcore.learning.learner import Run

@@ -19,14 +19,14 @@ from benchmarks import ilp_facts, redescriptions_data
 from benchmarks.datasets import load
 from benchmarks.memory import forget_peak, peak
 from benchmarks.records import Record
-from dpcore.data.ingest import frame_chunks, ingest
+from dpcore.data.building.ingest import frame_chunks, ingest
 from dpcore.data.table import PrivateTable
 from dpcore.learning.learner import Run
 from dpcore.models.registry import get_learner
 from dpcore.privacy.randomness import SecureRandom, SeededRandom
 from dpcore.rehearsal import warm_up
-from dpcore.workspace.calibration import measured
-from dpcore.workspace.machine import Machine
+from dpcore.workspace.runs.calibration import measured
+from dpcore.workspace.runs.machine import Machine
 
 SUITE = "costs"
 #: What is told should be within this factor of what a run takes, if that is more than a second.

@@ -13,7 +13,7 @@ from scipy.stats import ttest_rel
 
 from benchmarks.datasets import BenchData, load
 from dpcore.arrays import Flags, Floats32, Ints
-from dpcore.data.ingest import frame_chunks, ingest
+from dpcore.data.building.ingest import frame_chunks, ingest
 from dpcore.data.table import PrivateTable
 from dpcore.domain.encoding import encode_columns
 from dpcore.privacy.randomness import SeededRandom, permutation

@@ -14,7 +14,7 @@ from benchmarks.datasets import load
 from benchmarks.records import Record, summarise
 from dpcore import DPForestClassifier, DPRuleListClassifier, DPSummary, DPTreeClassifier
 from dpcore.domain.columns import IntegerColumn, NumericColumn
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 
 SUITE: Final = "cuts"
 DATA, EPSILONS = ("adult", "telco_churn"), (0.1, 1.0)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 
 FOLDER_VARIABLE = "FROSTGLASS_BENCH_DATA"
 _SCHEMAS = Path(__file__).parent / "schemas"

@@ -15,7 +15,7 @@ from benchmarks.ebm_fits import DELTA
 from benchmarks.ebm_splits import split
 from benchmarks.records import Record, summarise
 from dpcore.arrays import Floats, Ints
-from dpcore.data.ingest import frame_chunks, ingest
+from dpcore.data.building.ingest import frame_chunks, ingest
 from dpcore.data.table import PrivateTable
 from dpcore.learning.learner import Run
 from dpcore.models.registry import get_learner

@@ -19,9 +19,9 @@ import psutil
 
 from benchmarks.memory import forget_peak, in_fresh_process, peak
 from benchmarks.records import Record
-from dpcore.data.ingest import frame_chunks, ingest
+from dpcore.data.building.ingest import frame_chunks, ingest
 from dpcore.data.table import PrivateTable
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.learning.learner import Run
 from dpcore.models.registry import get_learner
 from dpcore.privacy.randomness import SecureRandom, SeededRandom

@@ -12,7 +12,7 @@ from sklearn.metrics import roc_auc_score
 
 from benchmarks.datasets import BenchData, load
 from dpcore.arrays import Flags, Floats
-from dpcore.data.ingest import frame_chunks, ingest
+from dpcore.data.building.ingest import frame_chunks, ingest
 from dpcore.data.table import PrivateTable
 from dpcore.domain.columns import NumericColumn
 from dpcore.privacy.randomness import SeededRandom, permutation

@@ -15,7 +15,7 @@ from pathlib import Path
 import pandas as pd
 
 from benchmarks.datasets import FOLDER_VARIABLE
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 
 #: Tasks of each data set; one without a name if there is only one.
 TASKS = {

@@ -13,7 +13,7 @@ from benchmarks.ilp_facts import TASKS, Relational, load
 from benchmarks.ilp_methods import ALIKE, HOUSE, NON_PRIVATE, NON_PRIVATE_ROWS, ROWS_ALONE, fitted
 from benchmarks.records import Record, summarise
 from dpcore.arrays import Array, Flags
-from dpcore.data.ingest import frame_chunks, ingest
+from dpcore.data.building.ingest import frame_chunks, ingest
 from dpcore.privacy.randomness import SeededRandom
 
 EPSILONS = (10.0, 1.0)

@@ -23,11 +23,11 @@ from benchmarks.ilp_methods import HOUSE, fitted
 from benchmarks.ilp_trains import CONCEPTS, THREE, draw
 from benchmarks.memory import forget_peak, in_fresh_process, peak
 from benchmarks.records import Record
-from dpcore.data.ingest import frame_chunks, ingest
+from dpcore.data.building.ingest import frame_chunks, ingest
 from dpcore.data.table import PrivateTable
 from dpcore.demo import DEMOS
 from dpcore.demo.trains import trains_schema
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.models.ilp.language.lattice import build_lattice
 from dpcore.models.ilp.language.parameters import ILPParameters
 from dpcore.models.ilp.learning.coverage import count_clauses, fold_factors

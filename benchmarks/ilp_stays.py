@@ -17,9 +17,9 @@ import pandas as pd
 from benchmarks.ilp_methods import HOUSE, NON_PRIVATE, ROWS_ALONE, UNTOLD, fitted
 from benchmarks.persons import TARGET, admissions
 from benchmarks.records import Record, summarise
-from dpcore.data.ingest import frame_chunks, ingest
+from dpcore.data.building.ingest import frame_chunks, ingest
 from dpcore.data.table import PrivateTable
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.models.ilp.released.model import ILPModel
 from dpcore.privacy.randomness import SeededRandom, permutation
 

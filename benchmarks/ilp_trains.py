@@ -12,11 +12,11 @@ import pandas as pd
 
 from benchmarks.ilp_methods import fitted
 from dpcore.arrays import Words
-from dpcore.data.ingest import frame_chunks, ingest
+from dpcore.data.building.ingest import frame_chunks, ingest
 from dpcore.data.table import PrivateTable
 from dpcore.demo.theories import PlantedTheory
 from dpcore.demo.trains import clauses_theory, draw_trains, trains_schema, two_cars_theory
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.models.ilp.learning.coverage import clause_vector
 from dpcore.models.ilp.released.model import ILPModel
 from dpcore.privacy.randomness import SeededRandom

@@ -17,7 +17,7 @@ from benchmarks.datasets import load
 from benchmarks.ilp_methods import ALIKE, EQUAL, HOUSE, UNTOLD, fitted
 from benchmarks.ilp_stays import area_of
 from benchmarks.records import Record, summarise
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 
 NAME: Final = "earlier years"
 OUTCOMES: Final = {

@@ -20,9 +20,9 @@ import sqlalchemy as sa
 
 from benchmarks.memory import TreePeak, in_fresh_process
 from benchmarks.records import Record
-from dpcore.domain.schema import Schema
-from dpcore.intake.sources import PREFIX, Served
-from dpcore.intake.uploads import Incoming, ask
+from dpcore.domain.schemas.schema import Schema
+from dpcore.intake.process.uploads import Incoming, ask
+from dpcore.intake.sources.sources import PREFIX, Served
 
 SUITE = "intake"
 ROWS, QUICK_ROWS = 10_000_000, 200_000

@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.records import Record, summarise
-from dpcore.domain.unfinished import Unfinished
-from dpcore.intake.learning import learn_schema
+from dpcore.domain.schemas.unfinished import Unfinished
+from dpcore.intake.process.learning import learn_schema
 from dpcore.privacy.filters import PrivacyFilter
 from dpcore.privacy.randomness import SecureRandom
 from dpcore.released.learning_plan import plan_learning

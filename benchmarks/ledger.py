@@ -17,11 +17,11 @@ import pandas as pd
 
 from benchmarks.records import Record
 from dpcore.domain.columns import BooleanColumn
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.privacy.losses import pure_loss
 from dpcore.service import Service
-from dpcore.workspace.installation import open_installation
-from dpcore.workspace.ledger import Ledger
+from dpcore.workspace.database.installation import open_installation
+from dpcore.workspace.ledger.ledger import Ledger
 
 SUITE = "ledger"
 PROCESSES = 32

@@ -18,8 +18,8 @@ from rich.table import Table
 from sklearn.metrics import roc_auc_score
 
 from benchmarks.records import Record, summarise
-from dpcore.data.ingest import frame_chunks, ingest
-from dpcore.domain.schema import Schema
+from dpcore.data.building.ingest import frame_chunks, ingest
+from dpcore.domain.schemas.schema import Schema
 from dpcore.learning.learner import Run
 from dpcore.models.registry import get_learner
 from dpcore.privacy.randomness import SeededRandom, public_generator

@@ -12,7 +12,7 @@ import numpy as np
 from benchmarks.datasets import BenchData, load
 from dpcore.arrays import Flags, Floats, Ints
 from dpcore.domain.encoding import encode_columns
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.privacy.randomness import SeededRandom, permutation
 
 #: Of each table, the programs of the house whose constants were chosen on its records, all of them or a part, or which

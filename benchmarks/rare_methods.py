@@ -19,7 +19,7 @@ from benchmarks.rare import Problem
 from benchmarks.summaries_rivals import rival_records
 from dpcore import DPSummary
 from dpcore.arrays import Flags, Floats
-from dpcore.data.ingest import frame_chunks, ingest
+from dpcore.data.building.ingest import frame_chunks, ingest
 from dpcore.domain.columns import NumericColumn
 from dpcore.learning.learner import Run
 from dpcore.models.registry import get_learner

@@ -11,12 +11,12 @@ import pandas as pd
 
 from benchmarks.datasets import FOLDER_VARIABLE, load
 from dpcore.arrays import Ints
-from dpcore.data.ingest import frame_chunks, ingest
+from dpcore.data.building.ingest import frame_chunks, ingest
 from dpcore.data.table import PrivateTable
 from dpcore.demo import DEMOS
 from dpcore.demo.truth import PlantedRedescription
 from dpcore.domain.encoding import encode_columns
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.models.redescriptions.released.tree_pair import Tree, TreePair
 from dpcore.privacy.randomness import SeededRandom
 

@@ -24,9 +24,9 @@ from benchmarks.memory import forget_peak, in_fresh_process, peak
 from benchmarks.records import Record
 from benchmarks.redescriptions_data import CMS, available
 from benchmarks.redescriptions_runs import HOUSE, LOOKAHEAD, PRIVATE, PUBLISHED
-from dpcore.data.ingest import ingest
+from dpcore.data.building.ingest import ingest
 from dpcore.data.table import PrivateTable
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.learning.learner import Run
 from dpcore.models.registry import get_learner
 from dpcore.privacy.randomness import SecureRandom, SeededRandom

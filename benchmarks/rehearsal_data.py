@@ -17,11 +17,11 @@ import pandas as pd
 
 from benchmarks import ilp_facts
 from benchmarks.datasets import load
-from dpcore.data.ingest import frame_chunks, ingest
+from dpcore.data.building.ingest import frame_chunks, ingest
 from dpcore.data.table import PrivateTable
 from dpcore.demo import DEMOS
 from dpcore.domain.columns import NumericColumn
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.learning.learner import Run
 from dpcore.models.redescriptions.released.agreement import exact_agreement
 from dpcore.models.registry import get_learner

@@ -11,7 +11,7 @@ from sklearn.metrics import roc_auc_score
 
 from benchmarks.datasets import BenchData, load
 from benchmarks.records import Record, summarise
-from dpcore.data.ingest import frame_chunks, ingest
+from dpcore.data.building.ingest import frame_chunks, ingest
 from dpcore.demo.stroke import STROKE, make_stroke
 from dpcore.learning.learner import Run
 from dpcore.models.rules.learning.learner import RuleListLearner

@@ -14,7 +14,7 @@ from sklearn.metrics import roc_auc_score
 from benchmarks import smooth_lists
 from benchmarks.datasets import BenchData, load
 from benchmarks.records import Record, summarise
-from dpcore.data.ingest import frame_chunks, ingest
+from dpcore.data.building.ingest import frame_chunks, ingest
 from dpcore.data.table import PrivateTable
 from dpcore.domain.columns import NumericColumn
 from dpcore.domain.encoding import encode_columns

@@ -22,15 +22,15 @@ from benchmarks.memory import forget_peak, in_fresh_process, peak
 from benchmarks.records import Record
 from benchmarks.scale_rivals import CONJUNCTIONS, RIVALS
 from dpcore.arrays import Ints
-from dpcore.data.ahead import ahead
 from dpcore.data.bits import count_bits
-from dpcore.data.chosen import chosen_executor
-from dpcore.data.division import partition_count, partition_rows
+from dpcore.data.building.division import partition_count, partition_rows
+from dpcore.data.execution.ahead import ahead
+from dpcore.data.execution.chosen import chosen_executor
 from dpcore.data.partition import Partition
-from dpcore.data.storage import save_partitions
+from dpcore.data.stored.storage import save_partitions
 from dpcore.data.table import PrivateTable
 from dpcore.domain.columns import IntegerColumn
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.learning.learner import Run
 from dpcore.models.registry import get_learner
 from dpcore.models.trees.released.splits import split_conditions

@@ -27,7 +27,7 @@ from benchmarks.memory import in_fresh_process
 from benchmarks.records import Record
 from benchmarks.scale import SUITE, generate, work_of
 from dpcore.arrays import Ints
-from dpcore.data.executors import LOCAL, Executor
+from dpcore.data.execution.executors import LOCAL, Executor
 from dpcore.data.partition import Partition
 from dpcore.data.table import PrivateTable
 
@@ -119,7 +119,7 @@ def _executor(workers: int, folder: Path) -> Iterator[tuple[Executor, list[psuti
     if not workers:
         yield LOCAL, [psutil.Process()]
         return
-    from dpcore.data.clusters import ClusterExecutor
+    from dpcore.data.execution.clusters import ClusterExecutor
 
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))

@@ -17,7 +17,7 @@ from dpcore import DPSummary
 from dpcore.arrays import Flags, Floats, Ints
 from dpcore.demo.checkups import make_checkups
 from dpcore.domain.encoding import encode_columns
-from dpcore.domain.schema import PrivacyUnit
+from dpcore.domain.schemas.schema import PrivacyUnit
 from dpcore.models.summaries.released.axes import Axis, axes_of
 from dpcore.models.summaries.released.crosstab import crosstab
 from dpcore.models.summaries.released.estimates import Axes, Estimates

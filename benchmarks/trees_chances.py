@@ -14,7 +14,7 @@ from benchmarks.datasets import load
 from benchmarks.records import Record, summarise
 from benchmarks.trees_methods import Private
 from dpcore.arrays import Floats, Ints
-from dpcore.data.ingest import frame_chunks, ingest
+from dpcore.data.building.ingest import frame_chunks, ingest
 from dpcore.data.table import PrivateTable
 from dpcore.domain.encoding import encode_columns
 from dpcore.learning.learner import Run

@@ -19,8 +19,8 @@ import psutil
 from benchmarks.memory import forget_peak, in_fresh_process, peak
 from benchmarks.records import Record
 from dpcore.data.packing import word_count
-from dpcore.models.trees.learning.joint_counts import joint_counts
-from dpcore.models.trees.learning.lookahead import ExactWeight, draw_block
+from dpcore.learning.exact_draws.joint_counts import joint_counts
+from dpcore.learning.exact_draws.lookahead import ExactWeight, draw_block
 from dpcore.privacy.randomness import SecureRandom, SeededRandom
 
 DATA = "synthetic"

@@ -19,7 +19,7 @@ import numpy as np
 from benchmarks.datasets import BenchData, load
 from benchmarks.ilp_trains import CONCEPTS, THREE, TWO, accuracy, draw, fresh_trains
 from benchmarks.records import Record, summarise
-from dpcore.data.ingest import frame_chunks, ingest
+from dpcore.data.building.ingest import frame_chunks, ingest
 from dpcore.data.table import PrivateTable
 from dpcore.learning.learner import Run
 from dpcore.models.registry import get_learner

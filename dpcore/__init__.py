@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from dpcore.client import Client
-    from dpcore.domain.schema import Schema
+    from dpcore.domain.schemas.schema import Schema
     from dpcore.models.convergence import chain_courses
     from dpcore.models.ebm.learning.estimator import DPEBMClassifier, DPEBMRegressor
     from dpcore.models.ilp.learning.estimator import DPILPClassifier
@@ -50,7 +50,7 @@ _MODULES: Final = {
     "DPSummary": "dpcore.models.summaries.learning.estimator",
     "DPTreeClassifier": "dpcore.models.trees.learning.estimator",
     "RedescriptionMiner": "dpcore.models.redescriptions.learning.estimator",
-    "Schema": "dpcore.domain.schema",
+    "Schema": "dpcore.domain.schemas.schema",
     "chain_courses": "dpcore.models.convergence",
     "figures": "dpcore.report.notebook",
 }

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
+from pages.components.classroom import class_door, class_place, class_student, class_teacher
 from pages.components.kit import markup
 from pages.components.kit.texts import text
-from pages.components.lessons import class_door, class_place, class_student, class_teacher
 
 
 def page() -> None:

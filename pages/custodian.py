@@ -6,16 +6,8 @@ from collections.abc import Callable, Mapping
 
 import streamlit as st
 
-from pages.components.custodian import (
-    analysts,
-    audit_log,
-    budget_requests,
-    budgets,
-    cluster,
-    intake,
-    stranded,
-    upkeep,
-)
+from pages.components.custodian import analysts, audit_log, budget_requests, budgets, cluster, stranded, upkeep
+from pages.components.custodian.intake import intake
 from pages.components.kit import markup
 
 ADD, REQUESTS = "Add a data set", "Requests"

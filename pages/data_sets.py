@@ -7,11 +7,11 @@ from functools import partial
 
 import streamlit as st
 
-from dpcore.domain.labels import called
-from dpcore.domain.protected import shared_things
+from dpcore.domain.schemas.labels import called
+from dpcore.domain.schemas.protected import shared_things
 from dpcore.intake.dictionaries.writing import FORMS, text_of
 from dpcore.numerals import whole
-from dpcore.workspace.descriptions import DatasetInfo
+from dpcore.workspace.files.descriptions import DatasetInfo
 from pages.components.kit import amounts, made_file, markup, schema_view, tabs
 from pages.components.run import ask
 from pages.components.visitor import access, for_programs, login, menu

@@ -8,7 +8,7 @@ import streamlit as st
 
 from dpcore.released.imported import Imported
 from dpcore.released.release import Release
-from dpcore.workspace.descriptions import ReleaseNote, Sharing
+from dpcore.workspace.files.descriptions import ReleaseNote, Sharing
 from pages.components.families import registry
 from pages.components.kit import markup, slot
 from pages.components.releases import comparison, importing, library, release_filter, release_names, result, sharing

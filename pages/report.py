@@ -9,10 +9,10 @@ import streamlit as st
 
 from dpcore.errors import FrostglassError
 from dpcore.released.release import Release
-from dpcore.report.forms import FORMS, instead
+from dpcore.report.forms.forms import FORMS, instead
 from dpcore.report.totals import Total
-from dpcore.workspace.descriptions import DatasetInfo
-from dpcore.workspace.dossier import MOST_RELEASES, Application
+from dpcore.workspace.files.descriptions import DatasetInfo
+from dpcore.workspace.results.dossier import MOST_RELEASES, Application
 from pages.components.kit import made_file, markup
 from pages.components.kit.texts import text
 from pages.components.releases import release_names, sharing

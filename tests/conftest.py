@@ -18,7 +18,7 @@ import sqlalchemy as sa
 from hypothesis import settings
 from sqlalchemy.engine import Connection
 
-from dpcore.workspace import database
+from dpcore.workspace.database import database
 
 TESTS = Path(__file__).parent
 #: Folders and files whose tests all bear a mark.

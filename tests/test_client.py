@@ -17,7 +17,7 @@ from dpcore import Client, figures
 from dpcore.client import RefusedError, RunFailedError, UnansweredError
 from dpcore.errors import RequestError
 from dpcore.service import Service
-from dpcore.workspace.users import User
+from dpcore.workspace.people.users import User
 from pages.components.server import programs
 from pages.components.visitor import access
 from tests.support.page_tools import add_ward, home

@@ -16,13 +16,13 @@ from tempfile import TemporaryDirectory
 import pandas as pd
 
 from dpcore.attacks.result import AttackResult
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import BudgetError
 from dpcore.service import Service
-from dpcore.workspace.database import default_url, open_database
-from dpcore.workspace.ledger import Ledger
-from dpcore.workspace.requests import RunRequest
-from dpcore.workspace.users import User
+from dpcore.workspace.database.database import default_url, open_database
+from dpcore.workspace.ledger.ledger import Ledger
+from dpcore.workspace.ledger.requests import RunRequest
+from dpcore.workspace.people.users import User
 
 _BUDGET, _DELTA, _EPSILON = Decimal(1), Decimal("1e-6"), Decimal("0.02")
 _ANALYST = User("analyst@example.org", frozenset({"analyst"}))

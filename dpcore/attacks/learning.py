@@ -11,8 +11,8 @@ from typing import Any
 import pandas as pd
 
 from dpcore.attacks.result import AttackResult
-from dpcore.domain.schema import Schema
-from dpcore.domain.unfinished import Unfinished
+from dpcore.domain.schemas.schema import Schema
+from dpcore.domain.schemas.unfinished import Unfinished
 from dpcore.errors import FrostglassError
 from dpcore.service import Service
 

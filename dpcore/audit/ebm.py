@@ -19,8 +19,8 @@ import pandas as pd
 
 from dpcore.arrays import Ints, Ints32
 from dpcore.audit.bounds import Audit, AuditedMechanism, replaced, threshold_events
-from dpcore.data.ingest import frame_chunks, ingest
-from dpcore.domain.schema import Schema
+from dpcore.data.building.ingest import frame_chunks, ingest
+from dpcore.domain.schemas.schema import Schema
 from dpcore.learning.learner import Run
 from dpcore.models.ebm.learning import scores
 from dpcore.models.ebm.learning.kernels import RESIDUAL_STEPS, clipped_residuals

@@ -17,8 +17,8 @@ import pandas as pd
 
 from dpcore.arrays import Ints
 from dpcore.audit.bounds import Audit, AuditedMechanism, likelihood_events
-from dpcore.data.ingest import frame_chunks, ingest
-from dpcore.domain.schema import Schema
+from dpcore.data.building.ingest import frame_chunks, ingest
+from dpcore.domain.schemas.schema import Schema
 from dpcore.learning.learner import Learner, Run
 from dpcore.models.rules.learning.learner import RuleListLearner
 from dpcore.models.rules.released.model import RuleListModel

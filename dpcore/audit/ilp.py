@@ -19,10 +19,10 @@ import pandas as pd
 
 from dpcore.arrays import Ints, Words
 from dpcore.audit.bounds import Audit, AuditedMechanism, likelihood_events, replaced
-from dpcore.data.ingest import frame_chunks, ingest
+from dpcore.data.building.ingest import frame_chunks, ingest
 from dpcore.data.partition import ChildRecords
 from dpcore.data.table import PrivateTable
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.learning.learner import Run
 from dpcore.models.ilp.language.within import single
 from dpcore.models.ilp.learning import learner as engine

@@ -19,8 +19,8 @@ import pandas as pd
 
 from dpcore.arrays import Ints
 from dpcore.audit.bounds import Audit, AuditedMechanism, likelihood_events, replaced
-from dpcore.data.ingest import frame_chunks, ingest
-from dpcore.domain.schema import Schema
+from dpcore.data.building.ingest import frame_chunks, ingest
+from dpcore.domain.schemas.schema import Schema
 from dpcore.learning.learner import Run
 from dpcore.models.redescriptions.learning import learner as engine
 from dpcore.models.redescriptions.learning import pool, starts

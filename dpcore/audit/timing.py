@@ -19,11 +19,11 @@ from dpcore.arrays import Flags, Floats
 from dpcore.audit.replay.methods import METHODS, ReplayMethod
 from dpcore.audit.replay.tables import random_rows, random_schema
 from dpcore.audit.replay.tape import Forced, Recording, RunEvent, Tape
-from dpcore.data.executors import LocalExecutor
+from dpcore.data.execution.executors import LocalExecutor
 from dpcore.data.partition import Partition
 from dpcore.data.table import PrivateTable
-from dpcore.domain.schema import Schema
-from dpcore.domain.unfinished import Unfinished
+from dpcore.domain.schemas.schema import Schema
+from dpcore.domain.schemas.unfinished import Unfinished
 from dpcore.errors import BudgetError, RequestError
 from dpcore.learning.facts import cell_counts, learn_cuts
 from dpcore.learning.learner import Run

@@ -11,7 +11,7 @@ from dpcore.commands import storing
 from dpcore.commands.shell import Dataset, make_group, open_service
 
 if TYPE_CHECKING:
-    from dpcore.workspace.descriptions import Stray
+    from dpcore.workspace.files.descriptions import Stray
 
 app = make_group("Store data sets, list and verify them, adopt and remove records.")
 app.command("add")(storing.add)
@@ -170,7 +170,7 @@ def chains(
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask whether you are sure.")] = False,
 ) -> None:
     """Allow Markov chains on one private data set, whose guarantee holds only if they have converged; or no longer."""
-    from dpcore.workspace.descriptions import AT_STAKE
+    from dpcore.workspace.files.descriptions import AT_STAKE
 
     if allow and not yes:
         typer.confirm(f"{AT_STAKE} Allow them on '{dataset}'?", abort=True)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from dpcore.rehearsal import Rehearsal
     from dpcore.released.release import Release
     from dpcore.service import Service
-    from dpcore.workspace.requests import RunRequest
+    from dpcore.workspace.ledger.requests import RunRequest
 
 Target = Annotated[str, typer.Option(metavar="COLUMN", help="What to predict.")]
 Epsilon = Annotated[str, typer.Option(metavar="EPSILON", help="What to spend: less is more private.")]
@@ -110,7 +110,7 @@ def _rehearsal_heading(rehearsed: Rehearsal) -> str:
 
 
 def _request(**asked: Any) -> RunRequest:
-    from dpcore.workspace.requests import RunRequest
+    from dpcore.workspace.ledger.requests import RunRequest
 
     try:
         return RunRequest(**asked)

@@ -103,7 +103,7 @@ def log(
 ) -> None:
     """Print the audit log: every line that fits, oldest first."""
     from dpcore.commands.text_ledger import ledger_text
-    from dpcore.workspace.audit_log import Wanted, chosen, to_csv
+    from dpcore.workspace.ledger.audit_log import Wanted, chosen, to_csv
 
     wanted = Wanted(
         kinds=kind or (),
@@ -129,7 +129,7 @@ def _names(service: Service) -> dict[str, str]:
 
 
 def _one(name: str | None) -> tuple[str, ...]:
-    from dpcore.workspace.users import canonical_name
+    from dpcore.workspace.people.users import canonical_name
 
     return () if name is None else (canonical_name(name),)
 

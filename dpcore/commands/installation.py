@@ -11,7 +11,7 @@ import typer
 from dpcore.commands.shell import make_group
 
 if TYPE_CHECKING:
-    from dpcore.workspace.installation import Facts
+    from dpcore.workspace.database.installation import Facts
 
 app = make_group("See whether home folder and database belong together; go on after a disaster.")
 _NO_WITNESS = (
@@ -29,7 +29,7 @@ class BudgetDecision(StrEnum):
 @app.command("show")
 def show() -> None:
     """Say where home, database and witness are, whether they fit, and what to do if not."""
-    from dpcore.workspace.witness import witness_folder
+    from dpcore.workspace.database.witness import witness_folder
 
     folder, url = _places()
     facts = _facts(folder, url)
@@ -41,7 +41,7 @@ def show() -> None:
 @app.command("cluster")
 def cluster() -> None:
     """Say who answers questions to the records: this machine, or a Dask cluster and its dashboard."""
-    from dpcore.data.chosen import chosen_executor
+    from dpcore.data.execution.chosen import chosen_executor
 
     typer.echo(chosen_executor().status())
 
@@ -59,8 +59,8 @@ def accept(
     note: Annotated[str, typer.Option(help="What happened; kept in the audit log.")],
 ) -> None:
     """Go on with home and database as they are. WHAT THE LEDGER LACKS IS FORGOTTEN FOR GOOD."""
-    from dpcore.workspace.recovery import accept as go_on
-    from dpcore.workspace.users import LOCAL_USER
+    from dpcore.workspace.people.users import LOCAL_USER
+    from dpcore.workspace.upkeep.recovery import accept as go_on
 
     folder, url = _places()
     close = budgets is BudgetDecision.CLOSE
@@ -74,9 +74,9 @@ def accept(
 
 def calibrate() -> None:
     """Measure again what this machine can do, and keep it: it tells what runs will take."""
-    from dpcore.workspace.calibration import calibrate as measure
-    from dpcore.workspace.database import default_home
-    from dpcore.workspace.home import usable
+    from dpcore.workspace.database.database import default_home
+    from dpcore.workspace.database.home import usable
+    from dpcore.workspace.runs.calibration import calibrate as measure
 
     folder = default_home().resolve()
     with usable(folder):
@@ -91,15 +91,15 @@ def calibrate() -> None:
 
 
 def _places() -> tuple[Path, str]:
-    from dpcore.workspace.database import default_home, default_url
+    from dpcore.workspace.database.database import default_home, default_url
 
     folder = default_home().resolve()
     return folder, default_url(folder)
 
 
 def _facts(folder: Path, url: str) -> Facts:
-    from dpcore.workspace.home import Home
-    from dpcore.workspace.installation import look
+    from dpcore.workspace.database.home import Home
+    from dpcore.workspace.database.installation import look
 
     return look(Home(folder), url)
 

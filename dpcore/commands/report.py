@@ -35,7 +35,7 @@ def report(
     certificates, what they and everything else cost, and what they do not show. Making it costs
     nothing.
     """
-    from dpcore.workspace.dossier import Application
+    from dpcore.workspace.results.dossier import Application
 
     check_new(output)
     form = _form(output)

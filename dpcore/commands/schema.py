@@ -20,7 +20,7 @@ from dpcore.commands.tables import (
 from dpcore.errors import IngestError, RequestError
 
 if TYPE_CHECKING:
-    from dpcore.domain.schema import Schema
+    from dpcore.domain.schemas.schema import Schema
 
 app = make_group("Write and check the public description of a data set.")
 
@@ -70,7 +70,7 @@ def init(
 ) -> None:
     """Make a schema file to fill in, from the headers of a data file, or of several tables."""
     from dpcore.commands.template import schema_template
-    from dpcore.intake.looking import PUBLICATION_WARNING
+    from dpcore.intake.profile.looking import PUBLICATION_WARNING
 
     if output is not None:
         check_new(output)
@@ -139,7 +139,7 @@ def export(
     output: Annotated[Path | None, typer.Option("--output", "-o", help="New file; default: standard output.")] = None,
 ) -> None:
     """Write a schema in a form that others read."""
-    from dpcore.domain.schema import Schema
+    from dpcore.domain.schemas.schema import Schema
     from dpcore.intake.dictionaries.writing import FORMS, text_of
 
     if form not in FORMS:
@@ -161,8 +161,8 @@ def check(
     sheet: SheetOption = None,
 ) -> None:
     """Check a schema file and, if asked, that data files have its tables and columns."""
-    from dpcore.domain.protected import shared_things
-    from dpcore.domain.unfinished import Unfinished
+    from dpcore.domain.schemas.protected import shared_things
+    from dpcore.domain.schemas.unfinished import Unfinished
 
     wanted = Unfinished.from_file(file)
     schema = wanted.schema
@@ -187,8 +187,8 @@ def check(
 
 
 def _check_data(schema: Schema, data: Path, right: Path | None, table: list[str] | None) -> None:
-    from dpcore.intake.sql_files import is_database
-    from dpcore.intake.uploads import ask, files_of
+    from dpcore.intake.process.uploads import ask, files_of
+    from dpcore.intake.sources.sql_files import is_database
 
     source = source_of(data, schema.entity, table, right)
     if right is not None:
@@ -200,7 +200,7 @@ def _check_data(schema: Schema, data: Path, right: Path | None, table: list[str]
 
 
 def _check_one(schema: Schema, data: Path) -> None:
-    from dpcore.intake.uploads import ask
+    from dpcore.intake.process.uploads import ask
 
     header = set(ask("header", [data], path=data))
     unit = schema.privacy_unit.column

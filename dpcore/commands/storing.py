@@ -22,11 +22,11 @@ from dpcore.commands.tables import (
     table_files,
 )
 from dpcore.errors import FrostglassError, RequestError
-from dpcore.intake import readers
+from dpcore.intake.process import readers
 
 if TYPE_CHECKING:
-    from dpcore.domain.unfinished import Unfinished
-    from dpcore.intake.choices import Choices
+    from dpcore.domain.schemas.unfinished import Unfinished
+    from dpcore.intake.sources.choices import Choices
 
 AcceptOption = Annotated[
     list[str] | None,
@@ -226,9 +226,9 @@ def source(
     ] = None,
 ) -> None:
     """Write a source file: which tables or queries of a data base are read. It holds no password."""
-    from dpcore.intake import omop as cdm
-    from dpcore.intake.sources import ENDING, Served
-    from dpcore.intake.uploads import headers_of
+    from dpcore.intake.process import omop as cdm
+    from dpcore.intake.process.uploads import headers_of
+    from dpcore.intake.sources.sources import ENDING, Served
 
     if file.suffix.lower() != ENDING:
         raise RequestError(f"The name of a source file ends in {ENDING}.")
@@ -258,11 +258,11 @@ def _wanted(
     schema: Path | None, dictionary: Path | None, max_rows: int | None, files: list[Path], choices: Choices
 ) -> Unfinished:
     """The schema that a file holds, or that a dictionary tells of ``files``; what there is to say of that is said."""
-    from dpcore.domain.unfinished import Unfinished
-    from dpcore.intake.choices import choosing
+    from dpcore.domain.schemas.unfinished import Unfinished
     from dpcore.intake.dictionaries.drafts import NO_LIMIT, Draft
-    from dpcore.intake.sql_files import is_database
-    from dpcore.intake.uploads import ask, divide_repeats
+    from dpcore.intake.process.uploads import ask, divide_repeats
+    from dpcore.intake.sources.choices import choosing
+    from dpcore.intake.sources.sql_files import is_database
 
     if (schema is None) == (dictionary is None):
         raise RequestError("Give either --schema or --dictionary.")
@@ -326,7 +326,7 @@ def check(
 ) -> None:
     """See how files fit a schema; ends with 1 if something would be lost. Nothing is stored."""
     readers.start()
-    from dpcore.intake.corrections import corrected
+    from dpcore.intake.columns.corrections import corrected
 
     whole = files if right is None else []
     wanted = _wanted(schema, dictionary, max_rows, whole, choices_of(encoding, decimal_comma, sheet))

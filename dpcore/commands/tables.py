@@ -12,8 +12,8 @@ import typer
 from dpcore.errors import RequestError
 
 if TYPE_CHECKING:
-    from dpcore.intake.choices import Choices
-    from dpcore.intake.relations import Source
+    from dpcore.intake.joins.relations import Source
+    from dpcore.intake.sources.choices import Choices
 
 TableOption = Annotated[
     list[str] | None,
@@ -44,7 +44,7 @@ SheetOption = Annotated[
 
 def choices_of(encoding: str | None, decimal_comma: bool, sheet: str | None) -> Choices:
     """How the options say that files are read."""
-    from dpcore.intake.choices import Choices
+    from dpcore.intake.sources.choices import Choices
 
     return Choices(encoding, "," if decimal_comma else ".", sheet)
 
@@ -52,8 +52,8 @@ def choices_of(encoding: str | None, decimal_comma: bool, sheet: str | None) -> 
 @contextmanager
 def reading_as(source: Source, encoding: str | None, decimal_comma: bool, sheet: str | None) -> Iterator[None]:
     """Let files be read as the options say, and say how they were read."""
-    from dpcore.intake.choices import choosing
-    from dpcore.intake.uploads import ask, files_of
+    from dpcore.intake.process.uploads import ask, files_of
+    from dpcore.intake.sources.choices import choosing
 
     with choosing(choices_of(encoding, decimal_comma, sheet)):
         yield
@@ -100,7 +100,7 @@ def source_of(
 
 def source_with(file: Path, entity: str, further: Mapping[str, Path], right: Path | None = None) -> Source:
     """As :func:`source_of`, from the files of the further tables."""
-    from dpcore.intake.sql_files import is_database
+    from dpcore.intake.sources.sql_files import is_database
 
     if right is not None and (further or is_database(file)):
         raise RequestError("--right joins two files into one table: it is for these alone.")

@@ -13,13 +13,13 @@ import yaml
 
 from dpcore.commands.tables import source_with
 from dpcore.errors import IngestError, RequestError
+from dpcore.intake.columns.identifiers import suggest_person
 from dpcore.intake.dictionaries import redcap
 from dpcore.intake.dictionaries.drafts import Draft, sources_of
-from dpcore.intake.identifiers import suggest_person
-from dpcore.intake.relations import Source
-from dpcore.intake.sql_files import is_database
-from dpcore.intake.suggestions import suggest_entity, suggest_key
-from dpcore.intake.uploads import ask, divide_repeats, files_of, headers_of
+from dpcore.intake.joins.relations import Source
+from dpcore.intake.process.uploads import ask, divide_repeats, files_of, headers_of
+from dpcore.intake.profile.suggestions import suggest_entity, suggest_key
+from dpcore.intake.sources.sql_files import is_database
 
 _HEAD = """\
 # Public description of a data set. Everybody who sees a result may read it, so write down
@@ -81,7 +81,7 @@ def schema_template(
         Name of the data set; ``None`` takes that of the file.
     suggest : collection of str
         Columns whose values are read. What they hold then stands in the template; see
-        :data:`dpcore.intake.looking.PUBLICATION_WARNING`.
+        :data:`dpcore.intake.profile.looking.PUBLICATION_WARNING`.
     right : Path or None
         A second file about the same people.
     key : str or None

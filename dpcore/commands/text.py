@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from dpcore.commands.text_ledger import left_text
-from dpcore.domain.origins import words_of
+from dpcore.domain.schemas.origins import words_of
 from dpcore.models.readable import readable
 from dpcore.models.released import family_of, parse_model
 from dpcore.numerals import score, small, whole
@@ -19,7 +19,7 @@ from dpcore.released.release import Certificate, Release
 from dpcore.released.verdict import verdict
 from dpcore.report.spending import adds_sentence, fitting, rho_sentence, states_rho
 from dpcore.report.timing import time_sentence
-from dpcore.workspace.requests import Quote
+from dpcore.workspace.ledger.requests import Quote
 
 if TYPE_CHECKING:
     from dpcore.audit.replay.run import Summary

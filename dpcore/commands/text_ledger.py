@@ -8,7 +8,7 @@ from decimal import Decimal
 from dpcore.privacy.budgets import alike, at_delta, exact_amount, format_epsilon
 from dpcore.released.plain_text import one_line, text_table
 from dpcore.report.spending import plain_sum
-from dpcore.workspace.accounts import Account, Balance, BudgetRequest, LedgerEntry, Standing
+from dpcore.workspace.ledger.accounts import Account, Balance, BudgetRequest, LedgerEntry, Standing
 
 _PLACES = 9
 

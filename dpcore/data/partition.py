@@ -19,7 +19,7 @@ from dpcore.data.packing import pack, pack_rows, unpack, whole_words, word_count
 from dpcore.data.room import kept_bytes
 from dpcore.domain.columns import NumericColumn
 from dpcore.domain.conditions import Condition
-from dpcore.domain.schema import ChildTable, Part, Schema
+from dpcore.domain.schemas.schema import ChildTable, Part, Schema
 
 _ARRAYS = ("codes", "numbers", "cells", "parts", "ids")
 _Kept = TypeVar("_Kept")

@@ -24,7 +24,7 @@ from dpcore.data.counting import count_codes
 from dpcore.data.packing import unpack
 from dpcore.data.partition import Partition
 from dpcore.data.table import PrivateTable
-from dpcore.domain.schema import Part
+from dpcore.domain.schemas.schema import Part
 from dpcore.errors import RequestError
 from dpcore.privacy.sensitivity import Sensitivity
 

@@ -16,13 +16,13 @@ import numpy as np
 import pandas as pd
 
 from dpcore.arrays import Array, Cells, Flags, Floats, Ints
-from dpcore.data.executors import LOCAL, Executor, Public, Sums
+from dpcore.data.execution.executors import LOCAL, Executor, Public, Sums
 from dpcore.data.packing import unpack
 from dpcore.data.partition import ChildRecords, Partition, share_room
-from dpcore.data.storage import open_partitions, save_partitions, stored_schema
+from dpcore.data.stored.storage import open_partitions, save_partitions, stored_schema
 from dpcore.domain.columns import IntegerColumn, NumericColumn
-from dpcore.domain.schema import ChildTable, Part, Schema
-from dpcore.domain.tables import TIME
+from dpcore.domain.schemas.schema import ChildTable, Part, Schema
+from dpcore.domain.schemas.tables import TIME
 
 
 class PrivateTable:

@@ -14,7 +14,7 @@ import pandas as pd
 from sklearn.datasets import load_breast_cancer
 
 from dpcore.demo.truth import Demo, PlantedCondition, markdown_table
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 
 _SHOWN = (
     PlantedCondition("mean_concave_points", ">", 0.05),

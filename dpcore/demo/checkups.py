@@ -25,7 +25,7 @@ from dpcore.demo.truth import (
     redescriptions_table,
     when,
 )
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.privacy.randomness import public_generator
 
 PEOPLE = 12_000

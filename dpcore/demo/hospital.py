@@ -18,7 +18,7 @@ import pandas as pd
 from dpcore.arrays import Array, Flags, Ints
 from dpcore.demo.theories import Children, PlantedClause, PlantedTheory, asks, some
 from dpcore.demo.truth import Demo
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.privacy.randomness import public_generator
 
 PATIENTS: Final = 20_000

@@ -14,7 +14,7 @@ import pandas as pd
 
 from dpcore.arrays import Flags, Floats, Texts
 from dpcore.demo.truth import Demo, PlantedList, PlantedRule, when
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.privacy.randomness import public_generator
 
 PATIENTS = 20_000

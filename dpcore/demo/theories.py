@@ -15,7 +15,7 @@ import pandas as pd
 
 from dpcore.arrays import Flags
 from dpcore.demo.truth import PlantedCondition, markdown_table, when
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 
 #: Rows of child tables, by the names of the tables.
 Children = Mapping[str, pd.DataFrame]

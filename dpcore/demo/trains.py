@@ -19,7 +19,7 @@ import pandas as pd
 from dpcore.arrays import Array, Bytes, Flags
 from dpcore.demo.theories import Asked, PlantedClause, PlantedTheory, Unit, some
 from dpcore.demo.truth import Demo, PlantedCondition
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.privacy.randomness import public_generator
 
 TRAINS: Final = 5_000

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from dpcore.arrays import Flags, Ints
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 
 _SIGNS = {"=": operator.eq, "<=": operator.le, ">": operator.gt}
 

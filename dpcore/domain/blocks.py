@@ -10,7 +10,7 @@ import pandas as pd
 from dpcore.arrays import Array, Cells, Floats, Ints
 from dpcore.domain.columns import NumericColumn
 from dpcore.domain.encoding import encode_categories, encode_numbers, numbers_of, order_of, people_of, values_of
-from dpcore.domain.schema import PrivacyUnit
+from dpcore.domain.schemas.schema import PrivacyUnit
 
 
 class Encoded(NamedTuple):

@@ -12,8 +12,8 @@ from pydantic import Field, PrivateAttr, TypeAdapter, field_validator, model_val
 
 from dpcore.arrays import Array
 from dpcore.domain.derivations import Derivation, facts_of
-from dpcore.domain.names import Name, OneLine, SchemaPart
-from dpcore.domain.origins import Origin
+from dpcore.domain.schemas.names import Name, OneLine, SchemaPart
+from dpcore.domain.schemas.origins import Origin
 
 OTHER = "(other)"
 MISSING = "(missing)"

@@ -16,7 +16,7 @@ from dpcore.domain.columns import (
 )
 from dpcore.domain.cuts import ALL_CUTS, Cuts, cuts_of
 from dpcore.domain.encoding import cell_of
-from dpcore.domain.schema import ChildTable, Schema
+from dpcore.domain.schemas.schema import ChildTable, Schema
 from dpcore.errors import RequestError, SchemaError
 from dpcore.frozen import FrozenModel
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from dpcore.domain.columns import NumericColumn, format_number
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import RequestError
 
 #: By column: codes of the last cells below each cut, increasing. Other columns have all of theirs.

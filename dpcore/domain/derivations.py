@@ -24,8 +24,8 @@ from pydantic import (
 
 from dpcore.domain.codes import NAMES, TABLES, Level, System, group_of, levels_of
 from dpcore.domain.dates import EARLIEST, LATEST, DateFormat, is_iso_day, moment_of, tells_hours
-from dpcore.domain.names import Name, SchemaPart
-from dpcore.domain.origins import STANDARD
+from dpcore.domain.schemas.names import Name, SchemaPart
+from dpcore.domain.schemas.origins import STANDARD
 
 MAX_MAPPED = 100_000
 DatePart = Literal["year", "quarter", "month", "weekday", "hour", "year-quarter", "year-month"]

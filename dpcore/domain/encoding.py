@@ -17,7 +17,7 @@ from dpcore.arrays import Cells, Floats, Ints
 from dpcore.domain.columns import MISSING, OTHER, BooleanColumn, IntegerColumn, NumericColumn, folded
 from dpcore.domain.dates import moment_of
 from dpcore.domain.derivations import Renamed
-from dpcore.domain.schema import ChildTable, PrivacyUnit, Schema
+from dpcore.domain.schemas.schema import ChildTable, PrivacyUnit, Schema
 
 #: Spellings of an absent value, unless the schema lists them as a category.
 MISSING_WORDS = frozenset({"", "na", "n/a", "nan", "null", "none", "<na>", "nat"})

@@ -17,7 +17,7 @@ from dpcore.data.packing import unpack
 from dpcore.data.partition import Partition
 from dpcore.data.table import PrivateTable
 from dpcore.domain.columns import IntegerColumn
-from dpcore.domain.learned import Wish
+from dpcore.domain.schemas.learned import Wish
 from dpcore.privacy.budgets import float_below
 from dpcore.privacy.mechanisms import ThresholdMechanism
 from dpcore.privacy.prefixes import PrefixSums

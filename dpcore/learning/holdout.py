@@ -12,7 +12,7 @@ from pydantic import BaseModel
 from dpcore.arrays import Floats, Ints
 from dpcore.data.counting import cells_between
 from dpcore.data.queries import GROUPS, Groups, Vectors, capture_counts, group_counts
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.learning.learner import Run
 from dpcore.privacy.budgets import geometric_tail
 from dpcore.privacy.mechanisms import GeometricMechanism

@@ -13,8 +13,8 @@ import pandas as pd
 from dpcore.arrays import Floats
 from dpcore.domain.columns import MISSING, OTHER
 from dpcore.domain.encoding import plain_numbers, texts_of
-from dpcore.domain.origins import INFERRED, problem_of
-from dpcore.domain.schema import INFERRED_NAME, Schema
+from dpcore.domain.schemas.origins import INFERRED, problem_of
+from dpcore.domain.schemas.schema import INFERRED_NAME, Schema
 from dpcore.errors import InputError, PrivacyLeakWarning
 from dpcore.learning.labels import are_whole
 

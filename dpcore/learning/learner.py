@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from pydantic import BaseModel
 
 from dpcore.data.table import PrivateTable
-from dpcore.domain.schema import Part, Schema
+from dpcore.domain.schemas.schema import Part, Schema
 from dpcore.errors import RequestError
 from dpcore.privacy.budgets import BudgetSplit, row_epsilon
 from dpcore.privacy.losses import pure_epsilon

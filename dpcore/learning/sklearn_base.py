@@ -17,10 +17,10 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from dpcore.arrays import Array, Floats, Ints
-from dpcore.data.ingest import check_children, frame_chunks, ingest
+from dpcore.data.building.ingest import check_children, frame_chunks, ingest
 from dpcore.domain.columns import NumericColumn
 from dpcore.domain.encoding import encode
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import InputError, RequestError
 from dpcore.learning.forms import plan_under
 from dpcore.learning.inferred_schema import level_outside, warn_of

@@ -13,9 +13,9 @@ from scipy.sparse import issparse
 from sklearn.exceptions import DataConversionWarning
 
 from dpcore.arrays import Array
-from dpcore.data.ingest import check_columns, check_header
-from dpcore.domain.names import plain_name
-from dpcore.domain.schema import Schema
+from dpcore.data.building.ingest import check_columns, check_header
+from dpcore.domain.schemas.names import plain_name
+from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import InputError, RequestError
 from dpcore.learning.inferred_schema import domain_of, level_outside
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from dpcore.data.division import partition_count
+from dpcore.data.building.division import partition_count
 from dpcore.data.packing import word_count
 from dpcore.domain.columns import NumericColumn
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.released.workload import Work
 
 #: Places for each row of a question that finds the group of everybody and counts the groups.

@@ -17,7 +17,7 @@ from dpcore.arrays import Flags, Ints
 from dpcore.data.table import PrivateTable
 from dpcore.domain.columns import NumericColumn
 from dpcore.domain.encoding import encode_columns
-from dpcore.domain.schema import Part
+from dpcore.domain.schemas.schema import Part
 from dpcore.errors import BudgetError, RequestError
 from dpcore.learning.learner import Run
 from dpcore.models.registry import get_learner, public_records

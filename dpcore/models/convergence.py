@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from dpcore.arrays import Flags, Floats
-from dpcore.data.ingest import frame_chunks, ingest
+from dpcore.data.building.ingest import frame_chunks, ingest
 from dpcore.data.table import PrivateTable
 from dpcore.errors import RequestError
 from dpcore.learning.chains import Chain

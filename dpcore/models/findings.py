@@ -16,8 +16,8 @@ import numpy as np
 
 from dpcore.arrays import Floats, Ints
 from dpcore.domain.columns import RESERVED, IntegerColumn, NumericColumn
-from dpcore.domain.labels import called, cell_called, cells_called
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.labels import called, cell_called, cells_called
+from dpcore.domain.schemas.schema import Schema
 from dpcore.models.released import family_of, parse_model
 from dpcore.numerals import percent, whole
 from dpcore.privacy.randomness import public_generator

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dpcore.domain.labels import Labels, has_labels
+from dpcore.domain.schemas.labels import Labels, has_labels
 from dpcore.models.released import family_of
 from dpcore.released.release import Release
 

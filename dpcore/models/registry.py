@@ -18,7 +18,7 @@ from dpcore.models.trees.learning.learner import TreeLearner
 if TYPE_CHECKING:
     from dpcore.arrays import Ints
     from dpcore.data.table import PrivateTable
-    from dpcore.domain.schema import Part
+    from dpcore.domain.schemas.schema import Part
     from dpcore.models.summaries.released.model import SummaryModel
     from dpcore.released.family import ReleasedFamily
 

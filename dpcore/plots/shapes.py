@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import plotly.graph_objects as go
 
-from dpcore.plots.tree_layout import STRIPE, Box, Point
+from dpcore.plots.trees.tree_layout import STRIPE, Box, Point
 
 
 def rectangle(box: Box) -> list[Point]:

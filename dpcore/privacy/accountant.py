@@ -1,6 +1,6 @@
 """An in-memory budget for estimators: copies share it, so no fold of a cross-validation is free.
 
-The durable budget of a stored data set is :class:`dpcore.workspace.ledger.Ledger`.
+The durable budget of a stored data set is :class:`dpcore.workspace.ledger.ledger.Ledger`.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ import numpy as np
 
 from dpcore.arrays import Floats, Ints
 from dpcore.domain.columns import RESERVED, NumericColumn
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.rehearsal.knowledge import Knowledge
 from dpcore.released.evidence import Bins, Groups, without_negatives
 from dpcore.released.invented import between

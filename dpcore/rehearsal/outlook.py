@@ -14,7 +14,7 @@ from typing import Any, Final, Literal
 import numpy as np
 
 from dpcore.arrays import Array, Floats
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import BudgetError, RequestError
 from dpcore.learning.learner import Learner
 from dpcore.rehearsal.running import invented_table, run_on, shape_for

@@ -9,10 +9,10 @@ from typing import Any, get_args
 
 from pydantic import BaseModel, Field
 
-from dpcore.data.ingest import frame_chunks, ingest
+from dpcore.data.building.ingest import frame_chunks, ingest
 from dpcore.data.table import PrivateTable
 from dpcore.domain.columns import BooleanColumn, CategoricalColumn, IntegerColumn
-from dpcore.domain.schema import ChildTable, PrivacyUnit, Schema
+from dpcore.domain.schemas.schema import ChildTable, PrivacyUnit, Schema
 from dpcore.errors import FrostglassError
 from dpcore.learning.learner import Learner, Run
 from dpcore.privacy.randomness import SeededRandom

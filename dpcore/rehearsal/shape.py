@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from dpcore.arrays import Floats, Ints
-from dpcore.domain.schema import PrivacyUnit, Schema
+from dpcore.domain.schemas.schema import PrivacyUnit, Schema
 from dpcore.privacy.randomness import public_generator
 from dpcore.rehearsal.hidden import Hidden, hidden_levels, nothing_hidden
 from dpcore.rehearsal.knowledge import Knowledge, read

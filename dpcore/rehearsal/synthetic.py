@@ -11,7 +11,7 @@ import pandas as pd
 from dpcore.arrays import Flags, Ints
 from dpcore.domain.columns import BooleanColumn, IntegerColumn, NumericColumn, RealColumn
 from dpcore.domain.encoding import encode
-from dpcore.domain.schema import ChildTable, Schema
+from dpcore.domain.schemas.schema import ChildTable, Schema
 from dpcore.privacy.randomness import public_generator
 
 #: Columns that the invented target depends on, so that there is something to find.

@@ -9,7 +9,7 @@ import pandas as pd
 
 from dpcore.domain.conditions import Condition
 from dpcore.domain.encoding import encode_columns
-from dpcore.domain.schema import ChildTable, Schema
+from dpcore.domain.schemas.schema import ChildTable, Schema
 
 #: In place of a value or of its bin.
 NOT_KNOWN = "not known"

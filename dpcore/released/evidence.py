@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from dpcore.arrays import Array, Floats, Ints
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.released.invented import Records
 from dpcore.released.noisy_counts import nearest
 

@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from dpcore.domain.columns import NumericColumn
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.released.evidence import Evidence
 from dpcore.released.release import Release
 

@@ -12,7 +12,7 @@ import pandas as pd
 from dpcore.arrays import Floats, Ints
 from dpcore.domain.columns import IntegerColumn, NumericColumn
 from dpcore.domain.encoding import encode
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 
 
 @dataclass

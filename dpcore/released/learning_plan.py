@@ -10,9 +10,9 @@ from typing import Any, Final
 
 from dpcore import __version__
 from dpcore.domain.columns import NumericColumn
-from dpcore.domain.learned import LearningCertificate, Wish
-from dpcore.domain.schema import Schema
-from dpcore.domain.unfinished import Unfinished, named
+from dpcore.domain.schemas.learned import LearningCertificate, Wish
+from dpcore.domain.schemas.schema import Schema
+from dpcore.domain.schemas.unfinished import Unfinished, named
 from dpcore.errors import BudgetError, SchemaError
 from dpcore.privacy.budgets import EPSILON_STEP
 from dpcore.privacy.filters import DELTA_STEP, PrivacyFilter, smallest_epsilon

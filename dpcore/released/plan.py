@@ -12,7 +12,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import BudgetError, RequestError
 from dpcore.numerals import small
 from dpcore.privacy.budgets import (
@@ -30,7 +30,7 @@ from dpcore.privacy.budgets import (
 from dpcore.privacy.losses import NOT_STATED, Loss, pure_loss, pure_rho, run_loss
 
 if TYPE_CHECKING:
-    from dpcore.domain.schema import Part
+    from dpcore.domain.schemas.schema import Part
 
 #: The step on people who are set aside for it.
 EVALUATION: Final = "evaluation"

@@ -11,8 +11,8 @@ from typing import Any, Final, Literal, Self
 from pydantic import BaseModel, Field, PrivateAttr, ValidationError, model_validator
 
 from dpcore import __version__
-from dpcore.domain.origins import DECLARED, INFERRED, Origin, problem_of
-from dpcore.domain.schema import INFERRED_NAME, Schema
+from dpcore.domain.schemas.origins import DECLARED, INFERRED, Origin, problem_of
+from dpcore.domain.schemas.schema import INFERRED_NAME, Schema
 from dpcore.errors import RequestError
 from dpcore.frozen import FrozenModel
 from dpcore.privacy.budgets import Definition

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
 
-from dpcore.domain.origins import words_of
-from dpcore.domain.protected import shared_things
+from dpcore.domain.schemas.origins import words_of
+from dpcore.domain.schemas.protected import shared_things
 from dpcore.numerals import small, whole
 from dpcore.privacy.budgets import delta_sentence, format_epsilon, format_parts, plain_epsilon
 from dpcore.released.release import Certificate, Release

@@ -10,7 +10,7 @@ from typing import Any
 import plotly.graph_objects as go
 
 from dpcore.domain.counted import counted
-from dpcore.domain.labels import called
+from dpcore.domain.schemas.labels import called
 from dpcore.models.ebm.released.model import EBMModel
 from dpcore.models.ebm.released.words import EBMWords
 from dpcore.models.ilp.released.model import ILPModel
@@ -30,17 +30,17 @@ from dpcore.models.summaries.released.words import count_words, pooled_words
 from dpcore.models.trees.released.forest_model import ForestModel
 from dpcore.models.trees.released.model import TreeModel
 from dpcore.numerals import whole
-from dpcore.plots.ebm import MOST_TERMS, importance_alt, importance_figure, shape_alt, shape_figure
-from dpcore.plots.forest import columns_used_alt, columns_used_figure
-from dpcore.plots.ilp import clause_texts, ilp_alt, ilp_figure, prolog_program
-from dpcore.plots.redescriptions import redescriptions_alt, redescriptions_figure
+from dpcore.plots.ebm.ebm import MOST_TERMS, importance_alt, importance_figure, shape_alt, shape_figure
+from dpcore.plots.ilp.ilp import clause_texts, ilp_alt, ilp_figure, prolog_program
+from dpcore.plots.redescriptions.redescriptions import redescriptions_alt, redescriptions_figure
 from dpcore.plots.rule_list import rule_list_alt, rule_list_figure
 from dpcore.plots.style import pretty
-from dpcore.plots.summaries_codes import codes_alt, codes_figure
-from dpcore.plots.summaries_overview import MOST_COLUMNS, overview_alt, overview_figure
-from dpcore.plots.summaries_pairs import pairs_alt, pairs_figure
-from dpcore.plots.tree import branches_width, tree_alt, tree_figure
-from dpcore.plots.tree_layout import TreeLayout, group_numbers, readable_levels
+from dpcore.plots.summaries.summaries_codes import codes_alt, codes_figure
+from dpcore.plots.summaries.summaries_overview import MOST_COLUMNS, overview_alt, overview_figure
+from dpcore.plots.summaries.summaries_pairs import pairs_alt, pairs_figure
+from dpcore.plots.trees.forest import columns_used_alt, columns_used_figure
+from dpcore.plots.trees.tree import branches_width, tree_alt, tree_figure
+from dpcore.plots.trees.tree_layout import TreeLayout, group_numbers, readable_levels
 from dpcore.released.release import Release
 from dpcore.released.verdict import verdict
 from dpcore.report.summaries import codes_table, columns_table, pairs_table, pooled_table, table_one_table

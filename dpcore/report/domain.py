@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from dpcore.domain.columns import MAX_COLUMNS, NumericColumn, format_number
-from dpcore.domain.labels import categories
-from dpcore.domain.origins import Origin
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.labels import categories
+from dpcore.domain.schemas.origins import Origin
+from dpcore.domain.schemas.schema import Schema
 from dpcore.report.tables import Table
 
 _MOST_LABELS = 12

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
 
-from dpcore.domain.origins import words_of
+from dpcore.domain.schemas.origins import words_of
 from dpcore.errors import RequestError
 from dpcore.numerals import small, whole
 from dpcore.privacy.budgets import at_delta
@@ -19,10 +19,10 @@ from dpcore.report.statement import statement
 from dpcore.report.tables import Table
 from dpcore.report.totals import Total, cost_together, exact_epsilon, totals, weakest
 from dpcore.validation import storable
-from dpcore.workspace.accounts import Balance
-from dpcore.workspace.descriptions import DatasetInfo, ReleaseNote
-from dpcore.workspace.dossier import MOST_RELEASES, Application, paragraphs
-from dpcore.workspace.requests import RunRequest
+from dpcore.workspace.files.descriptions import DatasetInfo, ReleaseNote
+from dpcore.workspace.ledger.accounts import Balance
+from dpcore.workspace.ledger.requests import RunRequest
+from dpcore.workspace.results.dossier import MOST_RELEASES, Application, paragraphs
 
 _LIMITS = (
     (

@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 from dpcore.released.release import Release
 from dpcore.report.blocks import Drawing
 from dpcore.report.contents import content
-from dpcore.report.page import result_part
+from dpcore.report.forms.page import result_part
 from dpcore.report.result import result_blocks, title_of
 
 

@@ -12,8 +12,8 @@ from dpcore.report.blocks import Block, Bullets, Code, Drawing, Facts, Grid, Hea
 from dpcore.report.certificate import certificate_lines
 from dpcore.report.contents import content, heading
 from dpcore.report.names import method_name, sampler_name
-from dpcore.workspace.descriptions import ReleaseNote
-from dpcore.workspace.dossier import paragraphs
+from dpcore.workspace.files.descriptions import ReleaseNote
+from dpcore.workspace.results.dossier import paragraphs
 
 _NOISY = (
     "Every number is noisy. Intervals in brackets and margins (±) are 95% and cover the noise alone, not chance in who "

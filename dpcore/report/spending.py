@@ -9,8 +9,8 @@ from dpcore.numerals import whole
 from dpcore.privacy.budgets import at_delta, exact_amount, format_epsilon, format_parts
 from dpcore.released.plan import UNCONDITIONAL
 from dpcore.released.release import Certificate
-from dpcore.workspace.accounts import Balance
-from dpcore.workspace.requests import Quote
+from dpcore.workspace.ledger.accounts import Balance
+from dpcore.workspace.ledger.requests import Quote
 
 #: Two amounts that differ by no more are shown alike, or differ by how they are rounded.
 _ROUNDED: Final = Decimal("0.0001")

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from dpcore.domain.origins import words_of
-from dpcore.domain.protected import shared_things
+from dpcore.domain.schemas.origins import words_of
+from dpcore.domain.schemas.protected import shared_things
 from dpcore.numerals import whole
 from dpcore.privacy.budgets import delta_sentence
 from dpcore.released.release import SECURE, Certificate, Release
 from dpcore.report.names import sampler_name
 from dpcore.report.timing import time_sentence
 from dpcore.report.totals import Total
-from dpcore.workspace.descriptions import DatasetInfo
-from dpcore.workspace.dossier import Application
+from dpcore.workspace.files.descriptions import DatasetInfo
+from dpcore.workspace.results.dossier import Application
 
 NOT_STATED = "not stated"
 #: The question whose answer warns of what the promise leaves out; only asked where there is something.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.models.summaries.released.association import Association
 from dpcore.models.summaries.released.code_reading import Branch
 from dpcore.models.summaries.released.column_words import column_sentences

@@ -13,7 +13,7 @@ from dpcore.privacy.losses import UNBOUNDED, Loss, run_loss, total_loss
 from dpcore.released.plan import Guarantee, guaranteed_odds
 from dpcore.released.release import Certificate, Release
 from dpcore.report.spending import plain_sum_sentence
-from dpcore.workspace.accounts import Balance
+from dpcore.workspace.ledger.accounts import Balance
 
 _WEAKEST_FIRST: tuple[Guarantee, ...] = ("none", "conditional on convergence", "unconditional")
 

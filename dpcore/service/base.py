@@ -16,22 +16,22 @@ from typing import Self
 from dpcore.data.room import kept_bytes
 from dpcore.errors import AccessError, LoginError, NotFoundError
 from dpcore.validation import whole_number
-from dpcore.workspace.class_rooms import ClassRooms
-from dpcore.workspace.database import chosen_home, default_url
-from dpcore.workspace.descriptions import DatasetInfo
-from dpcore.workspace.desks import clear_old, spool
-from dpcore.workspace.engines import private_folder
-from dpcore.workspace.grants import Grants
-from dpcore.workspace.home import usable
-from dpcore.workspace.installation import open_installation
-from dpcore.workspace.ledger import Ledger
-from dpcore.workspace.queue import RunQueue
-from dpcore.workspace.runner import WORKER_COMMAND, JobRunner
-from dpcore.workspace.sharing import Released
-from dpcore.workspace.store import Store
-from dpcore.workspace.strays import Strays
-from dpcore.workspace.upkeep import Upkeep
-from dpcore.workspace.users import LOCAL_USER, ROLES, Role, User
+from dpcore.workspace.database.database import chosen_home, default_url
+from dpcore.workspace.database.engines import private_folder
+from dpcore.workspace.database.home import usable
+from dpcore.workspace.database.installation import open_installation
+from dpcore.workspace.files.descriptions import DatasetInfo
+from dpcore.workspace.files.desks import clear_old, spool
+from dpcore.workspace.files.store import Store
+from dpcore.workspace.ledger.grants import Grants
+from dpcore.workspace.ledger.ledger import Ledger
+from dpcore.workspace.people.class_rooms import ClassRooms
+from dpcore.workspace.people.users import LOCAL_USER, ROLES, Role, User
+from dpcore.workspace.results.sharing import Released
+from dpcore.workspace.runs.queue import RunQueue
+from dpcore.workspace.runs.runner import WORKER_COMMAND, JobRunner
+from dpcore.workspace.upkeep.strays import Strays
+from dpcore.workspace.upkeep.upkeep import Upkeep
 
 #: Background processes, unless the operator wants another number.
 _WORKERS = 2

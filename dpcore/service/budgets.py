@@ -7,9 +7,9 @@ from decimal import Decimal
 from dpcore.privacy.budgets import parse_epsilon
 from dpcore.privacy.losses import engine_loss, run_loss
 from dpcore.service.base import ServiceBase
-from dpcore.workspace.accounts import Account, Balance, BudgetRequest, LedgerEntry
-from dpcore.workspace.ledger_checks import exact_delta
-from dpcore.workspace.users import canonical_name
+from dpcore.workspace.ledger.accounts import Account, Balance, BudgetRequest, LedgerEntry
+from dpcore.workspace.ledger.ledger_checks import exact_delta
+from dpcore.workspace.people.users import canonical_name
 
 
 class Budgets(ServiceBase):

@@ -8,12 +8,12 @@ from __future__ import annotations
 from decimal import Decimal
 
 from dpcore.service.base import ServiceBase
-from dpcore.workspace.class_rooms import Board, Room, Seat
-from dpcore.workspace.users import LOCAL_USER, ROLES
+from dpcore.workspace.people.class_rooms import Board, Room, Seat
+from dpcore.workspace.people.users import LOCAL_USER, ROLES
 
 
 class ClassRoomsOfUser(ServiceBase):
-    """Part of :class:`dpcore.service.Service`. Errors are those of :class:`dpcore.workspace.class_rooms.ClassRooms`."""
+    """Part of :class:`dpcore.service.Service`. Errors are those of ``ClassRooms``."""
 
     def open_room(self, cap: Decimal) -> tuple[Room, str]:
         """Open a classroom, as a teacher; returns it with the key by which it is steered."""

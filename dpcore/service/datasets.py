@@ -10,34 +10,34 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy.engine import Connection
 
-from dpcore.domain.protected import unit_difference
-from dpcore.domain.schema import Schema
-from dpcore.domain.unfinished import Unfinished
+from dpcore.domain.schemas.protected import unit_difference
+from dpcore.domain.schemas.schema import Schema
+from dpcore.domain.schemas.unfinished import Unfinished
 from dpcore.errors import ConflictError, NotFoundError, RequestError, SchemaError
-from dpcore.intake.readers import Watch
+from dpcore.intake.process.readers import Watch
 from dpcore.privacy.budgets import default_delta, parse_epsilon, parse_limit
 from dpcore.privacy.filters import PrivacyFilter
 from dpcore.privacy.losses import NOTHING
 from dpcore.released.learning_plan import LearningPlan, learning_loss, plan_learning
 from dpcore.service.base import ServiceBase
 from dpcore.service.tables import InMemory, table_of
-from dpcore.workspace.descriptions import DatasetInfo
-from dpcore.workspace.desks import Desk
-from dpcore.workspace.learned_facts import Due, check_learning, due
-from dpcore.workspace.ledger_checks import exact_delta
-from dpcore.workspace.ledger_lines import Pot
-from dpcore.workspace.populations import DIFFERENT, Kin, check_people
-from dpcore.workspace.store import Savable, like
-from dpcore.workspace.transactions import read
-from dpcore.workspace.users import ROLES
+from dpcore.workspace.database.transactions import read
+from dpcore.workspace.files.descriptions import DatasetInfo
+from dpcore.workspace.files.desks import Desk
+from dpcore.workspace.files.populations import DIFFERENT, Kin, check_people
+from dpcore.workspace.files.store import Savable, like
+from dpcore.workspace.ledger.learned_facts import Due, check_learning, due
+from dpcore.workspace.ledger.ledger_checks import exact_delta
+from dpcore.workspace.ledger.ledger_lines import Pot
+from dpcore.workspace.people.users import ROLES
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from dpcore.demo import Demo
-    from dpcore.intake.belonging import RowFinding
-    from dpcore.intake.examination import AnyFinding
-    from dpcore.intake.relations import Source
+    from dpcore.intake.check.examination import AnyFinding
+    from dpcore.intake.joins.belonging import RowFinding
+    from dpcore.intake.joins.relations import Source
 
 #: Budget of each demonstration data set: enough to play, small enough to feel the meter.
 DEMO_BUDGET = Decimal(20)
@@ -85,9 +85,9 @@ class Datasets(ServiceBase):
         source : str, Path, sequence of Path, DataFrame or mapping
             CSV or Parquet file, a folder or pattern of such, several of them, or a frame. For a
             schema with child tables, a mapping from the names of its tables to such, or one SQLite
-            or DuckDB file with tables of these names: see :func:`dpcore.intake.relations.rows_for`.
+            or DuckDB file with tables of these names: see :func:`dpcore.intake.joins.relations.rows_for`.
         right : str, Path or None
-            A second file about the same people: see :func:`dpcore.intake.joining.chunks_for`.
+            A second file about the same people: see :func:`dpcore.intake.joins.joining.chunks_for`.
         learn : Decimal, optional
             Epsilon for what is to be learned of the schema privately: ``docs/privacy/learned.md``.
             The budget is charged as the data set is stored; if that fails, nothing was learned.
@@ -117,7 +117,7 @@ class Datasets(ServiceBase):
             a person is defined differently here and in the data set whose budget is shared.
         watch : callable, optional
             Told how reading files goes on; may raise to stop it. See
-            :func:`dpcore.intake.uploads.ask`.
+            :func:`dpcore.intake.process.uploads.ask`.
         tell : callable, optional
             Told, once they are stored, how many people there are in how many rows.
 
@@ -388,7 +388,7 @@ class Datasets(ServiceBase):
             If the data set is retired or replaced.
         """
         self._require("custodian")
-        from dpcore.data.people import check_kept
+        from dpcore.data.building.people import check_kept
 
         info = self._visible(dataset_id)
         if info.retired:
@@ -440,7 +440,7 @@ class Datasets(ServiceBase):
 
 def _of_people(known: DatasetInfo, schema: Schema) -> RowFinding | None:
     """What is to be accepted if a new private data set defines a person differently than one whose budget it shares."""
-    from dpcore.intake.belonging import RowFinding
+    from dpcore.intake.joins.belonging import RowFinding
 
     difference = None if known.public else unit_difference(known.schema, schema)
     return None if difference is None else RowFinding(DIFFERENT, difference.sentence(known.name), needs_yes=True)

@@ -11,9 +11,9 @@ from dpcore.errors import RequestError
 from dpcore.released.imported import Imported
 from dpcore.released.release import Release
 from dpcore.service.base import ServiceBase
-from dpcore.workspace.imports import forget_import, keep_import, read_imports
-from dpcore.workspace.seen import has_mark, set_mark
-from dpcore.workspace.users import ROLES
+from dpcore.workspace.people.seen import has_mark, set_mark
+from dpcore.workspace.people.users import ROLES
+from dpcore.workspace.results.imports import forget_import, keep_import, read_imports
 
 #: Bytes of the largest file that is read as a result.
 LARGEST_IMPORT: Final = 16 << 20

@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from dpcore.errors import RequestError
 from dpcore.service.datasets import SHARED, Datasets
-from dpcore.workspace.descriptions import DatasetInfo, Stray
+from dpcore.workspace.files.descriptions import DatasetInfo, Stray
 
 
 class Keeping(Datasets):

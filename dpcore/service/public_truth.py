@@ -9,11 +9,11 @@ from dpcore.errors import RequestError
 from dpcore.privacy.budgets import parse_epsilon
 from dpcore.released.release import Release
 from dpcore.service.base import ServiceBase
-from dpcore.workspace.descriptions import DatasetInfo
+from dpcore.workspace.files.descriptions import DatasetInfo
 
 if TYPE_CHECKING:
     from dpcore.arrays import Ints
-    from dpcore.domain.schema import Part
+    from dpcore.domain.schemas.schema import Part
     from dpcore.models.comparison import Measure, MethodScore
     from dpcore.models.convergence import ChainCourse
 

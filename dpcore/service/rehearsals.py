@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from dpcore.released.release import Release
 from dpcore.service.releases import Releases
 from dpcore.service.runs import Runs
-from dpcore.workspace.requests import RunRequest
+from dpcore.workspace.ledger.requests import RunRequest
 
 if TYPE_CHECKING:
     from dpcore.rehearsal import Outlook, Rehearsal

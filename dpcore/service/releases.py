@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 from dpcore.errors import NotFoundError
 from dpcore.released.release import Release
 from dpcore.service.base import ServiceBase, check_id
-from dpcore.workspace.descriptions import ReleaseNote, Sharing
-from dpcore.workspace.drafts import KeptDraft, read_draft, write_draft
-from dpcore.workspace.notes import read_notes, write_note
-from dpcore.workspace.users import ROLES
+from dpcore.workspace.files.descriptions import ReleaseNote, Sharing
+from dpcore.workspace.people.users import ROLES
+from dpcore.workspace.results.drafts import KeptDraft, read_draft, write_draft
+from dpcore.workspace.results.notes import read_notes, write_note
 
 if TYPE_CHECKING:
     from dpcore.report.totals import Total
-    from dpcore.workspace.dossier import Application
-    from dpcore.workspace.drafts import Draft
+    from dpcore.workspace.results.dossier import Application
+    from dpcore.workspace.results.drafts import Draft
 
 _NO_RELEASE = "There is no such release."
 
@@ -67,7 +67,7 @@ class Releases(ServiceBase):
 
     def release_page(self, release_id: str) -> str:
         """One release as a file of HTML that opens anywhere, with its name and note."""
-        from dpcore.report.page import release_page
+        from dpcore.report.forms.page import release_page
 
         found = self.release(release_id)
         return release_page(found, read_notes(self._engine, {found.dataset_id}).get(found.id))
@@ -78,18 +78,18 @@ class Releases(ServiceBase):
         Parameters
         ----------
         form : str
-            One of ``dpcore.report.forms.FORMS``, such as ``"pdf"``.
+            One of ``dpcore.report.forms.forms.FORMS``, such as ``"pdf"``.
 
         Raises
         ------
         RequestError
             If no release is chosen, too many are, or one is of another data set; and for what
-            ``dpcore.report.forms.made`` refuses.
+            ``dpcore.report.forms.forms.made`` refuses.
         NotFoundError
             If there is no such data set or release.
         """
         from dpcore.report.dossier import Dossier
-        from dpcore.report.forms import made
+        from dpcore.report.forms.forms import made
 
         dataset = self._visible(dataset_id)
         chosen = [self.release(release_id) for release_id in release_ids]

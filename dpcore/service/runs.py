@@ -10,19 +10,19 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import lru_cache, partial
 
-from dpcore.data.chosen import chosen_executor, cluster_address
-from dpcore.domain.schema import Schema
+from dpcore.data.execution.chosen import chosen_executor, cluster_address
+from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import AccessError, BudgetError, NotFoundError, RequestError
 from dpcore.privacy.budgets import EPSILON_LIMIT, EPSILON_STEP
 from dpcore.privacy.losses import Loss
 from dpcore.released.plan import RunPlan, form_sentence, guarantee_sentence, guaranteed_odds
 from dpcore.service.base import ServiceBase, check_id
 from dpcore.validation import is_key
-from dpcore.workspace.descriptions import DatasetInfo
-from dpcore.workspace.ledger_lines import RECORDS_GONE, Means, refusal_of
-from dpcore.workspace.machine import machine_of
-from dpcore.workspace.requests import Quote, RunRequest, RunStatus
-from dpcore.workspace.users import ROLES
+from dpcore.workspace.files.descriptions import DatasetInfo
+from dpcore.workspace.ledger.ledger_lines import RECORDS_GONE, Means, refusal_of
+from dpcore.workspace.ledger.requests import Quote, RunRequest, RunStatus
+from dpcore.workspace.people.users import ROLES
+from dpcore.workspace.runs.machine import machine_of
 
 _POLL_SECONDS = 0.1
 #: Amounts that are asked for are whole multiples of it, unless a smaller one is exact.

@@ -6,15 +6,15 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from dpcore.domain.schema import Schema
-from dpcore.intake.readers import Watch
-from dpcore.intake.uploads import Incoming
+from dpcore.domain.schemas.schema import Schema
+from dpcore.intake.process.readers import Watch
+from dpcore.intake.process.uploads import Incoming
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from dpcore.intake.examination import AnyFinding
-    from dpcore.intake.relations import Source
+    from dpcore.intake.check.examination import AnyFinding
+    from dpcore.intake.joins.relations import Source
     from dpcore.released.learning_plan import LearningPlan
 
 
@@ -54,17 +54,17 @@ class InMemory:
     ) -> None:
         self._source, self._schema, self._right = source, schema, right
         self._how: dict[str, Any] = {"accepted": accepted, "keep": keep, "after": after, "plan": plan}
-        #: Once it is saved, what is to be known of further rows: see :func:`dpcore.intake.storing.store_table`.
+        #: Once it is saved, what is to be known of further rows: see :func:`dpcore.intake.process.storing.store_table`.
         self.told = ""
 
     def examine(self) -> list[AnyFinding]:
         """How the values of each column, and the rows, fit. Raises ``IngestError``."""
-        from dpcore.intake.storing import examine_table
+        from dpcore.intake.process.storing import examine_table
 
         return examine_table(self._schema, self._source, self._right, after=self._how["after"])
 
     def save(self, directory: Path) -> None:
         """Encode the frames and write their table. Raises ``IngestError``."""
-        from dpcore.intake.storing import store_table
+        from dpcore.intake.process.storing import store_table
 
         self.told = store_table(directory, self._schema, self._source, self._right, **self._how)

@@ -6,9 +6,9 @@ from datetime import datetime
 from typing import Self
 
 from dpcore.service.base import ServiceBase
-from dpcore.workspace import tokens
-from dpcore.workspace.tokens import Token
-from dpcore.workspace.users import Role
+from dpcore.workspace.people import tokens
+from dpcore.workspace.people.tokens import Token
+from dpcore.workspace.people.users import Role
 
 #: What a program may do: explore, never look after data or grant budgets.
 _PROGRAMS: tuple[Role, ...] = ("analyst", "teacher")

@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 from dpcore import attacks
 from dpcore.attacks import AttackResult, chain_attack, learning_attack
 from dpcore.commands import app
-from dpcore.workspace.learned_facts import due
+from dpcore.workspace.ledger.learned_facts import due
 
 
 def test_an_analyst_gets_no_markov_chain_on_private_records() -> None:

@@ -25,7 +25,7 @@ from benchmarks.ebm_splits import AUC, RMSE, split, whole
 from benchmarks.report import text
 from dpcore.domain.columns import OTHER, IntegerColumn, NumericColumn
 from dpcore.domain.encoding import encode_categories
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 
 needs_data = pytest.mark.skipif(FOLDER_VARIABLE not in os.environ, reason="needs the benchmark data")
 #: The paper's method with fewer and larger steps, for speed.

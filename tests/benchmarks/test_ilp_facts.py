@@ -17,7 +17,7 @@ from benchmarks.ilp_methods import ALIKE, HOUSE, NON_PRIVATE, NON_PRIVATE_ROWS, 
 from benchmarks.ilp_tables import facts_table
 from dpcore.domain.columns import OTHER
 from dpcore.domain.encoding import encode
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.models.registry import get_learner
 from tests.benchmarks.test_ilp import exists
 

@@ -10,7 +10,7 @@ import pytest
 
 from benchmarks import intake
 from benchmarks.memory import TreePeak
-from dpcore.intake.uploads import Incoming
+from dpcore.intake.process.uploads import Incoming
 
 
 def test_all_rows_fit_the_schema(tmp_path: Path) -> None:

@@ -47,7 +47,7 @@ from benchmarks.report import text
 from dpcore.arrays import Array
 from dpcore.demo.truth import PlantedRedescription, Query, when
 from dpcore.domain.columns import OTHER, IntegerColumn, NumericColumn
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.models.redescriptions.released.model import RedescriptionModel
 from dpcore.models.registry import get_learner
 from dpcore.released.plan import RunPlan

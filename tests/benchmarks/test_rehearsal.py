@@ -11,7 +11,7 @@ from benchmarks import rehearsal_data
 from benchmarks.__main__ import app
 from benchmarks.datasets import BenchData
 from benchmarks.rehearsal_data import Measure, real
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.released.invented import Records
 
 ROWS = 400

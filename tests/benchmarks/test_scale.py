@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from benchmarks import scale
-from dpcore.data import division
+from dpcore.data.building import division
 from dpcore.data.table import PrivateTable
 
 

@@ -17,7 +17,7 @@ from benchmarks.summaries import Truth
 from benchmarks.summaries_rivals import COLUMNS, PAIRS, VARIATION, Made, measures
 from dpcore.arrays import Ints
 from dpcore.domain.encoding import encode_columns
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.models.summaries.released.axes import axes_of
 
 

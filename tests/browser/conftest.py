@@ -16,7 +16,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, WebSocket, expect, sync_playwright
 from playwright.sync_api import Error as PlaywrightError
 
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.service import Service
 from pages.components.visitor import remembered
 from tests.support.app_server import SCHEMA_TEXT, Server, invented, serve

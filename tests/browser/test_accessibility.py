@@ -22,7 +22,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from dpcore.demo import DEMOS
 from dpcore.service import Service
-from dpcore.workspace.requests import RunRequest
+from dpcore.workspace.ledger.requests import RunRequest
 from pages.components.visitor.menu import MENU
 from tests.browser.conftest import knows_the_tour
 from tests.browser.steps import choose, go, open_review

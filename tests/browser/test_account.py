@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 from typer.testing import CliRunner
 
 from dpcore.commands import app
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.numerals import small
 from dpcore.privacy.budgets import format_epsilon
 from dpcore.privacy.filters import PrivacyFilter

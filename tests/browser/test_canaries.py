@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, WebSocket, expect
 
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.service import Service
 from tests.browser.steps import ONE_SPEND, finished, go, open_review, spend_button
 from tests.support.app_server import ROOT, SCHEMA_TEXT, Server, invented, serve, spent

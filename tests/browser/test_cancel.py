@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.service import Service
-from dpcore.workspace.processes import ProcessIdentity
-from dpcore.workspace.requests import RunRequest
+from dpcore.workspace.ledger.requests import RunRequest
+from dpcore.workspace.runs.processes import ProcessIdentity
 from tests.browser.test_accessibility import settle
 from tests.support.app_server import SCHEMA_TEXT, Server, invented, serve
 

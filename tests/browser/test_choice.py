@@ -10,7 +10,7 @@ from decimal import Decimal
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.service import Service
 from tests.browser.steps import choose, go
 from tests.support.app_server import SCHEMA_TEXT, Server, invented, serve

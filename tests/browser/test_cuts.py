@@ -9,7 +9,7 @@ from decimal import Decimal
 import pytest
 from playwright.sync_api import Page, expect
 
-from dpcore.workspace.requests import RunRequest
+from dpcore.workspace.ledger.requests import RunRequest
 from tests.browser.steps import choose, open_page, open_review, settled
 from tests.support.app_server import Server, spent
 

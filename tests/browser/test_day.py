@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.privacy.budgets import alike
-from dpcore.workspace.users import User
+from dpcore.workspace.people.users import User
 from tests.browser.steps import choose, finished, go, settled, type_epsilon
 from tests.browser.test_report import written_dossier
 from tests.support.app_server import SCHEMA_TEXT, Server, invented, serve

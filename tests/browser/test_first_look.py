@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from playwright.sync_api import Page, expect
 
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from tests.browser.conftest import Store
 from tests.browser.steps import ONE_SPEND, choose, finished, open_page, settled, spend_button
 from tests.support.app_server import Server, invented, spent

@@ -11,9 +11,9 @@ import pandas as pd
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from dpcore.data.ingest import frame_chunks
-from dpcore.domain.schema import Schema
-from dpcore.intake.examination import Examination
+from dpcore.data.building.ingest import frame_chunks
+from dpcore.domain.schemas.schema import Schema
+from dpcore.intake.check.examination import Examination
 from dpcore.service import Service
 from tests.browser.steps import settled
 from tests.support.admissions import admissions

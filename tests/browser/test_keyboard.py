@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.service import Service
-from dpcore.workspace.requests import RunRequest
+from dpcore.workspace.ledger.requests import RunRequest
 from tests.browser.steps import ONE_SPEND, finished, rehearsed
 from tests.browser.test_accessibility import settle
 from tests.support.app_server import SCHEMA_TEXT, invented, serve, spent

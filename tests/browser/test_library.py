@@ -9,7 +9,7 @@ from decimal import Decimal
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from dpcore.workspace.requests import RunRequest
+from dpcore.workspace.ledger.requests import RunRequest
 from tests.browser.steps import go, settled
 from tests.support.app_server import Server
 

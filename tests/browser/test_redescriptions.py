@@ -19,7 +19,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from dpcore.models.redescriptions.released.redescription_set import RedescriptionSet
 from dpcore.models.released import parse_model
 from dpcore.plots.style import pretty
-from dpcore.workspace.requests import RunRequest
+from dpcore.workspace.ledger.requests import RunRequest
 from tests.browser.conftest import Store, store
 from tests.browser.steps import ONE_SPEND, choose, click_until, finished, open_page, open_review, settled, spend_button
 from tests.support.app_server import Server, spent

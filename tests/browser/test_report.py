@@ -10,8 +10,8 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from dpcore.report.dossier import Dossier
-from dpcore.report.page import dossier_page
-from dpcore.workspace.requests import RunRequest
+from dpcore.report.forms.page import dossier_page
+from dpcore.workspace.ledger.requests import RunRequest
 from tests.browser.steps import choose, open_page, settled
 from tests.support import reports
 from tests.support.app_server import Server

@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.service import Service
-from dpcore.workspace.requests import RunRequest
-from dpcore.workspace.users import User
+from dpcore.workspace.ledger.requests import RunRequest
+from dpcore.workspace.people.users import User
 from pages.components.visitor import menu
 from tests.browser.steps import go
 from tests.browser.test_cancel import Queue, alone, queue, queue_of, standing, ward

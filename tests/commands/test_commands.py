@@ -18,7 +18,7 @@ from typer.testing import CliRunner, Result
 
 from dpcore.commands import app
 from dpcore.demo import DEMOS
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.models.released import parse_model
 from dpcore.privacy.budgets import format_epsilon
 from dpcore.released.release import Release
@@ -566,7 +566,7 @@ def test_a_program_fault_shows_no_traceback(monkeypatch: pytest.MonkeyPatch) -> 
 def test_storing_loads_no_compiler_and_no_frames_where_they_are_not_needed() -> None:
     told = (
         "import sys; import dpcore.commands.data, dpcore.service; assert not {'pandas', 'scipy'} & set(sys.modules); "
-        "import dpcore.intake.storing; assert 'numba' not in sys.modules"
+        "import dpcore.intake.process.storing; assert 'numba' not in sys.modules"
     )
     root = Path(__file__).resolve().parents[2]
     subprocess.run([sys.executable, "-c", told], env={**os.environ, "PYTHONPATH": str(root)}, check=True)

@@ -13,7 +13,7 @@ import yaml
 from typer.testing import CliRunner
 
 from dpcore.commands import app
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 
 HOME = "FROSTGLASS_HOME"
 

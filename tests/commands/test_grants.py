@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from dpcore.service import Service
-from dpcore.workspace.users import User
+from dpcore.workspace.people.users import User
 from tests.commands.test_commands import HOME, call, refuse, run
 from tests.support.fake_learner import fake_request, register, small_frame, small_schema
 

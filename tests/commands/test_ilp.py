@@ -16,7 +16,7 @@ from dpcore.models.ilp.language.parameters import ILPParameters
 from dpcore.models.ilp.released.plain_text import NO_PREDICTION
 from dpcore.models.released import parse_model
 from dpcore.released.release import Release
-from dpcore.workspace.requests import RunRequest
+from dpcore.workspace.ledger.requests import RunRequest
 
 THEORY = clauses_theory(1)
 SCHEMA = trains_schema(THEORY, columns=4, max_rows=2_000)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.service import Service
 from tests.commands.test_commands import HOME, refuse, run
 from tests.support.fake_learner import small_frame, small_schema

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from dpcore.report.checking import RESULTS, sidecar
+from dpcore.report.forms.checking import RESULTS, sidecar
 from dpcore.service import Service
-from dpcore.workspace.dossier import Application
-from dpcore.workspace.requests import Quote, RunRequest
+from dpcore.workspace.ledger.requests import Quote, RunRequest
+from dpcore.workspace.results.dossier import Application
 from tests.commands.test_commands import HOME, call, home, refuse, run
 from tests.support.fake_learner import small_frame, small_schema
 
@@ -96,7 +96,7 @@ def test_wrong_names_are_one_line(release: str) -> None:
 def test_output_checkers_read_the_command_that_ran(
     home: Path, monkeypatch: pytest.MonkeyPatch, kind: str, options: tuple[str, ...], composed: bool
 ) -> None:
-    monkeypatch.setattr("dpcore.report.forms.made", lambda dossier, _: sidecar(dossier, {}, {})[RESULTS])
+    monkeypatch.setattr("dpcore.report.forms.forms.made", lambda dossier, _: sidecar(dossier, {}, {})[RESULTS])
     with Service(workers=0) as service:
         info = service.add_dataset(small_frame(), small_schema("it's; a set"), budget=Decimal(3))
     run("fit", kind, info.name, "--target", "ill", "--epsilon", "0.5", *options)

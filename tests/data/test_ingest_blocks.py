@@ -10,12 +10,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dpcore.data import arriving, division
-from dpcore.data.arriving import largest_file
-from dpcore.data.ingest import partitions_of
+from dpcore.data.building import arriving, division
+from dpcore.data.building.arriving import largest_file
+from dpcore.data.building.ingest import partitions_of
 from dpcore.data.partition import Partition
 from dpcore.data.table import PrivateTable
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import IngestError
 from dpcore.privacy.randomness import SeededRandom
 

@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chi2
 
-from dpcore.data.ingest import ingest
+from dpcore.data.building.ingest import ingest
 from dpcore.data.packing import unpack
 from dpcore.data.table import PrivateTable
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import IngestError
 from dpcore.privacy.randomness import RandomSource, SecureRandom, SeededRandom
 

@@ -16,12 +16,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
-from dpcore.data import arriving, division
-from dpcore.data.arriving import largest_file
-from dpcore.data.ingest import ingest, partitions_of
-from dpcore.domain.schema import Schema
+from dpcore.data.building import arriving, division
+from dpcore.data.building.arriving import largest_file
+from dpcore.data.building.ingest import ingest, partitions_of
+from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import IngestError, SchemaError
-from dpcore.intake.relations import check_headers, rows_for
+from dpcore.intake.joins.relations import check_headers, rows_for
 from dpcore.privacy.randomness import SecureRandom, SeededRandom
 
 FALSE_ALARM = 1e-6

@@ -12,15 +12,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import dpcore.data.arriving as arriving
-import dpcore.data.division as division
-from dpcore.data.ingest import ingest, partitions_of
+import dpcore.data.building.arriving as arriving
+import dpcore.data.building.division as division
+from dpcore.data.building.ingest import ingest, partitions_of
+from dpcore.data.building.people import People
 from dpcore.data.packing import unpack
-from dpcore.data.people import People
 from dpcore.data.table import PrivateTable
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import IngestError
-from dpcore.intake.relations import rows_for
+from dpcore.intake.joins.relations import rows_for
 from dpcore.privacy.randomness import SecureRandom, SeededRandom
 
 MANY = 60

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpcore.data.ingest import ingest
+from dpcore.data.building.ingest import ingest
 from dpcore.data.packing import unpack
-from dpcore.data.storage import check_contents
+from dpcore.data.stored.storage import check_contents
 from dpcore.data.table import PrivateTable
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import SchemaError
 from dpcore.privacy.randomness import SeededRandom
 from tests.support.partitioned import divided

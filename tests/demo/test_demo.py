@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dpcore.data.ingest import frame_chunks, ingest
+from dpcore.data.building.ingest import frame_chunks, ingest
 from dpcore.demo import DEMOS, Demo
 from dpcore.demo.checkups import ADMITTED, PEOPLE, PLANTED
 from dpcore.demo.stroke import DISCHARGE, PATIENTS, STROKE
@@ -16,7 +16,7 @@ from dpcore.demo.truth import PlantedCondition, PlantedList, PlantedRedescriptio
 from dpcore.domain.columns import OTHER, NumericColumn
 from dpcore.domain.conditions import parse_condition
 from dpcore.domain.encoding import encode
-from dpcore.domain.schema import ChildTable, Schema
+from dpcore.domain.schemas.schema import ChildTable, Schema
 from dpcore.privacy.randomness import SeededRandom
 
 #: Six standard errors: a correct generator leaves this band with probability below 1e-8.

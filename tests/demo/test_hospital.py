@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dpcore.data.ingest import frame_chunks, ingest
+from dpcore.data.building.ingest import frame_chunks, ingest
 from dpcore.demo.hospital import PATIENTS, PLANTED, make_hospital
 from dpcore.demo.theories import PlantedClause, Unit
 from dpcore.privacy.randomness import SeededRandom

@@ -13,7 +13,7 @@ from dpcore.demo.theories import Member, PlantedClause, PlantedTheory, Unit, ask
 from dpcore.demo.trains import CARS, draw_trains, make_trains, two_cars_theory
 from dpcore.demo.truth import PlantedCondition
 from dpcore.domain.encoding import encode
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import SchemaError
 from dpcore.models.ilp.language.atoms import chosen_atoms
 from dpcore.privacy.randomness import public_generator

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dpcore.data.ingest import frame_chunks, ingest
+from dpcore.data.building.ingest import frame_chunks, ingest
 from dpcore.demo.theories import PlantedClause, PlantedTheory, Unit, asks, none
 from dpcore.demo.trains import (
     CARS,

@@ -9,7 +9,7 @@ import pytest
 from dpcore.domain import blocks
 from dpcore.domain.blocks import Block
 from dpcore.domain.encoding import bin_numbers, encode
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 
 SCHEMA = Schema.from_mapping(
     {

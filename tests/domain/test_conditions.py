@@ -19,7 +19,7 @@ from dpcore.domain.conditions import (
     threshold_conditions,
 )
 from dpcore.domain.encoding import encode
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import FrostglassError, RequestError, SchemaError
 from tests.oracles import encoding_oracle
 from tests.support.strategies import schemas, simple_names

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from dpcore.domain.counted import PEOPLE, RECORDS, Noun, counted
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 
 _SEVERAL = {"privacy_unit": {"column": "id", "max_rows_per_person": 2}}
 

@@ -8,7 +8,7 @@ import pytest
 
 from dpcore.domain.conditions import cell_conditions, schema_conditions, threshold_conditions
 from dpcore.domain.cuts import ALL_CUTS, cut_text, cuts_of, read_cuts
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import RequestError
 
 SCHEMA = Schema.from_mapping(

@@ -14,13 +14,13 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from dpcore import DPTreeClassifier
-from dpcore.data.ingest import ingest
+from dpcore.data.building.ingest import ingest
 from dpcore.domain.codes import TABLES, group_of
 from dpcore.domain.columns import COLUMN_ADAPTER
 from dpcore.domain.encoding import encode, encode_columns, values_of
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import InputError, SchemaError
-from dpcore.intake.relations import rows_for
+from dpcore.intake.joins.relations import rows_for
 from dpcore.privacy.randomness import SeededRandom
 from dpcore.rehearsal.synthetic import synthetic_tables
 from tests.domain.test_encoding_alone import ODD, PLAIN, objects

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from dpcore.domain import encoding
 from dpcore.domain.columns import COLUMN_ADAPTER
 from dpcore.domain.encoding import people_of
-from dpcore.intake.files import read_chunks
+from dpcore.intake.sources.files import read_chunks
 
 
 def column(kind: str, **fields: Any) -> Any:

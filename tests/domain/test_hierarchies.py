@@ -6,7 +6,7 @@ import pytest
 
 from dpcore.domain.columns import RESERVED
 from dpcore.domain.hierarchies import OWN_GROUPS, levels_above
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 
 
 def column(**content):

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import SchemaError
 
 CAR: dict[str, Any] = {

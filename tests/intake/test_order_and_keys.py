@@ -12,11 +12,11 @@ import pytest
 from typer.testing import CliRunner
 
 from dpcore.commands import app
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import LossError
-from dpcore.intake.belonging import RowFinding
-from dpcore.intake.examination import Examination
-from dpcore.intake.storing import examine_table
+from dpcore.intake.check.examination import Examination
+from dpcore.intake.joins.belonging import RowFinding
+from dpcore.intake.process.storing import examine_table
 from dpcore.service import Service
 
 COLUMNS = [{"name": "ward", "type": "categorical", "categories": ["a", "b"]}]

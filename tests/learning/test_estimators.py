@@ -19,7 +19,7 @@ from sklearn.model_selection import cross_val_predict, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import BudgetError, IngestError, InputError, PrivacyLeakWarning, RequestError
 from dpcore.learning import sklearn_base
 from dpcore.privacy.accountant import BudgetAccountant

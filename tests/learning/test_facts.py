@@ -17,12 +17,12 @@ import pytest
 from benchmarks.learned import decile_error, real, twenty_columns
 from dpcore.audit.replay.loss import Loss
 from dpcore.audit.replay.tape import Forced, Recording, pairs
-from dpcore.data.ingest import ingest
+from dpcore.data.building.ingest import ingest
 from dpcore.data.table import PrivateTable
-from dpcore.domain.schema import Schema
-from dpcore.domain.unfinished import Unfinished
+from dpcore.domain.schemas.schema import Schema
+from dpcore.domain.schemas.unfinished import Unfinished
 from dpcore.errors import BudgetError, IngestError, SchemaError
-from dpcore.intake.learning import Provisional, learn_schema
+from dpcore.intake.process.learning import Provisional, learn_schema
 from dpcore.learning import facts
 from dpcore.privacy.filters import PrivacyFilter, largest_rho
 from dpcore.privacy.losses import pure_loss, run_loss, total_loss

@@ -9,11 +9,11 @@ from decimal import Decimal
 import pytest
 
 from dpcore.domain.columns import BooleanColumn
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import BudgetError
+from dpcore.learning.exact_draws.balance import block_rho
 from dpcore.learning.forms import plan_under
 from dpcore.models.registry import LEARNERS, get_learner
-from dpcore.models.trees.learning.balance import block_rho
 from dpcore.privacy.budgets import BudgetSplit
 from dpcore.privacy.filters import PrivacyFilter, smallest_epsilon
 from dpcore.privacy.losses import NOTHING, pure_epsilon, selection_rho

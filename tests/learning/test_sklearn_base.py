@@ -16,7 +16,7 @@ from sklearn.utils import get_tags
 
 from dpcore.domain.columns import COLUMN_ADAPTER
 from dpcore.domain.encoding import encode_columns
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import IngestError, InputError, PrivacyLeakWarning
 from dpcore.learning.labels import class_labels, class_places
 from dpcore.learning.sklearn_frames import prepare_fit

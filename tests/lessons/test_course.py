@@ -33,12 +33,12 @@ from dpcore.lessons import (
     together,
     toss,
 )
-from dpcore.plots.lessons_class import class_alt, class_figure
-from dpcore.plots.lessons_course import clamps_alt, clamps_figure, study_alt, study_figure
-from dpcore.plots.lessons_definition import delta_alt, delta_figure, set_alt, set_figure, small_chance
+from dpcore.plots.lessons.lessons_class import class_alt, class_figure
+from dpcore.plots.lessons.lessons_course import clamps_alt, clamps_figure, study_alt, study_figure
+from dpcore.plots.lessons.lessons_definition import delta_alt, delta_figure, set_alt, set_figure, small_chance
 from dpcore.plots.palette import in_the_dark
-from pages.components.lessons.class_board import reach_words
-from pages.components.lessons.class_student import STOPS
+from pages.components.classroom.class_board import reach_words
+from pages.components.classroom.class_student import STOPS
 
 EPSILONS = [Decimal(text) for text in ("0.1", "0.5", "2")]
 

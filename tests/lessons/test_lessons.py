@@ -38,7 +38,7 @@ from dpcore.lessons import (
     worst_odds,
 )
 from dpcore.lessons.noise import noisy_vector
-from dpcore.plots.lessons import (
+from dpcore.plots.lessons.lessons import (
     answers_alt,
     answers_figure,
     averages_alt,
@@ -48,7 +48,7 @@ from dpcore.plots.lessons import (
     odds_alt,
     odds_figure,
 )
-from dpcore.plots.lessons_attacks import (
+from dpcore.plots.lessons.lessons_attacks import (
     membership_alt,
     membership_figure,
     people_alt,

@@ -8,7 +8,7 @@ from random import Random
 
 import pytest
 
-from dpcore.data.clusters import ClusterExecutor
+from dpcore.data.execution.clusters import ClusterExecutor
 from dpcore.data.table import PrivateTable
 from dpcore.models.registry import get_learner
 from tests.models.test_configurations import planned

@@ -11,10 +11,10 @@ import pandas as pd
 import pytest
 
 from dpcore import DPRuleListClassifier, DPSummary
-from dpcore.data.ingest import frame_chunks, ingest
+from dpcore.data.building.ingest import frame_chunks, ingest
 from dpcore.data.table import PrivateTable
 from dpcore.domain.cuts import read_cuts
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import RequestError
 from dpcore.learning.learner import Run
 from dpcore.models.registry import LEARNERS

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from dpcore.domain.conditions import Condition
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.models.findings import Finding, agreement, findings, outcome
 from dpcore.models.ilp.language.clause import Clause
 from dpcore.models.registry import get_learner

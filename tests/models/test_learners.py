@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from pydantic import BaseModel
 
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import BudgetError, FrostglassError, RequestError, SchemaError
 from dpcore.learning.learner import Learner, Run
 from dpcore.models.registry import LEARNERS, get_learner

@@ -12,22 +12,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpcore.data.ingest import frame_chunks, ingest
+from dpcore.data.building.ingest import frame_chunks, ingest
 from dpcore.domain.conditions import Condition, schema_conditions
-from dpcore.domain.labels import Labels, called, cell_called
-from dpcore.domain.names import is_name
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.labels import Labels, called, cell_called
+from dpcore.domain.schemas.names import is_name
+from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import SchemaError
 from dpcore.learning.learner import Run
 from dpcore.models.readable import readable
 from dpcore.models.registry import LEARNERS
 from dpcore.models.released import family_of, parse_model
 from dpcore.models.trees.released.splits import Split
-from dpcore.plots.ilp import prolog_program
+from dpcore.plots.ilp.ilp import prolog_program
 from dpcore.privacy.randomness import SeededRandom
 from dpcore.released.release import Release, make_release
 from dpcore.report.contents import content, heading
-from dpcore.report.page import release_page
+from dpcore.report.forms.page import release_page
 from tests.support.fake_learner import real_learners
 
 _ROWS = 1500

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from dpcore.data.ingest import frame_chunks, ingest
+from dpcore.data.building.ingest import frame_chunks, ingest
 from dpcore.data.table import PrivateTable
 from dpcore.errors import FrostglassError
 from dpcore.learning.learner import Run

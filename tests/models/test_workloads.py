@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from dpcore.learning.learner import Run
 from dpcore.models.registry import LEARNERS
 from dpcore.privacy.randomness import SeededRandom
-from dpcore.workspace.machine import Machine
+from dpcore.workspace.runs.machine import Machine
 from tests.models.test_configurations import FEW, planned, seeds
 from tests.support.configurations import WAYS, draw_people, table_of
 

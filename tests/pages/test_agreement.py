@@ -19,8 +19,8 @@ from dpcore.released.release import Release
 from dpcore.report.blocks import Grid
 from dpcore.report.contents import content
 from dpcore.report.dossier import Dossier
-from dpcore.report.forms import made
-from dpcore.workspace.dossier import Application
+from dpcore.report.forms.forms import made
+from dpcore.workspace.results.dossier import Application
 from pages.components.families.shared import downloads
 from pages.components.visitor import access
 from tests.support import agreement

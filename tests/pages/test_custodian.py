@@ -14,14 +14,14 @@ import pytest
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import TextInput
 
-from dpcore.domain.origins import INFERRED
+from dpcore.domain.schemas.origins import INFERRED
 from dpcore.errors import AwayError
 from dpcore.privacy.losses import run_loss
 from dpcore.service import Service
-from dpcore.workspace.ledger_lines import append, caps_of
-from dpcore.workspace.requests import RunRequest
-from dpcore.workspace.transactions import write
-from dpcore.workspace.users import LOCAL_USER, Role, User
+from dpcore.workspace.database.transactions import write
+from dpcore.workspace.ledger.ledger_lines import append, caps_of
+from dpcore.workspace.ledger.requests import RunRequest
+from dpcore.workspace.people.users import LOCAL_USER, Role, User
 from pages.components.custodian import audit_log, budget_requests
 from pages.components.run import meter
 from pages.components.visitor import access, menu

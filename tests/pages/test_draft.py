@@ -12,14 +12,14 @@ import sqlalchemy as sa
 from streamlit.testing.v1 import AppTest
 
 from dpcore.errors import RequestError
-from dpcore.report.forms import FORMS
+from dpcore.report.forms.forms import FORMS
 from dpcore.service import Service
-from dpcore.workspace import drafts
-from dpcore.workspace.database import default_home, default_url, open_database
-from dpcore.workspace.dossier import Application
-from dpcore.workspace.tables import report_drafts
-from dpcore.workspace.transactions import write
-from dpcore.workspace.users import User
+from dpcore.workspace.database.database import default_home, default_url, open_database
+from dpcore.workspace.database.tables import report_drafts
+from dpcore.workspace.database.transactions import write
+from dpcore.workspace.people.users import User
+from dpcore.workspace.results import drafts
+from dpcore.workspace.results.dossier import Application
 from pages.components.report import draft
 from pages.components.visitor import access
 from tests.pages.test_report import entry, options, release_of

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.models.comparison import MethodScore
 from dpcore.models.ebm.released.model import EBMModel, score_table
 from dpcore.models.registry import get_learner

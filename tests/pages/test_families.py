@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from pages.components.visitor import access
 from tests.support.family_pages import FAMILY_PAGES, FamilyPage
 from tests.support.page_tools import (

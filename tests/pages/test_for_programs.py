@@ -8,7 +8,7 @@ from starlette.testclient import TestClient
 
 from dpcore.errors import AwayError
 from dpcore.service import Service
-from dpcore.workspace.users import User
+from dpcore.workspace.people.users import User
 from pages.components.server import programs
 from pages.components.visitor import access, for_programs, login
 from tests.support.page_tools import add_ward, button, checked, open_page, words

@@ -21,7 +21,7 @@ from streamlit import config
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
-from dpcore.workspace.users import LOCAL_USER, User
+from dpcore.workspace.people.users import LOCAL_USER, User
 from pages.components.server import gate
 from pages.components.visitor import login as logins
 from tests.support.app_server import Server, serve

@@ -96,7 +96,7 @@ def test_thresholds_say_what_they_count(most: int, noun: str) -> None:
         import numpy as np
 
         from dpcore.domain.counted import counted
-        from dpcore.domain.schema import Schema
+        from dpcore.domain.schemas.schema import Schema
         from dpcore.released.evaluation import evaluate
         from pages.components.families.shared import thresholds
 

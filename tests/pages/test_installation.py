@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from dpcore.workspace.ledger import Ledger
-from dpcore.workspace.requests import RunRequest
-from dpcore.workspace.tables import jobs
-from dpcore.workspace.transactions import write
+from dpcore.workspace.database.tables import jobs
+from dpcore.workspace.database.transactions import write
+from dpcore.workspace.ledger.ledger import Ledger
+from dpcore.workspace.ledger.requests import RunRequest
 from pages.components.visitor import access
 from tests.support.page_tools import ROOT, add_ward, checked, errors, open_page, words
 
@@ -98,7 +98,7 @@ def test_a_custodian_sees_that_the_cluster_does_not_answer(monkeypatch: pytest.M
     """Where one is set; its workers and dashboard are shown by the same words as on the command line."""
     assert "See who answers" not in [button.label for button in open_page("custodian").button]
     monkeypatch.setenv("FROSTGLASS_DASK", "tcp://127.0.0.1:9")
-    monkeypatch.setattr("dpcore.data.clusters._BEFORE", 1)
+    monkeypatch.setattr("dpcore.data.execution.clusters._BEFORE", 1)
     shown = open_page("custodian")
     shown.button(key="cluster-ask").click().run(timeout=60)
     assert "does not answer" in str([item.value for item in shown.warning])

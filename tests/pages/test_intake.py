@@ -13,14 +13,15 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpcore.domain.origins import KNOWN
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.origins import KNOWN
+from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import IngestError, SchemaError, UncertainError
-from dpcore.intake.readers import Watch
+from dpcore.intake.process.readers import Watch
 from dpcore.service import Service
-from dpcore.workspace.users import User
-from pages.components.custodian import intake_drafts, schema_columns, schema_rows, upload_reading
-from pages.components.custodian.intake_tables import TableDraft
+from dpcore.workspace.people.users import User
+from pages.components.custodian import schema_columns, schema_rows
+from pages.components.custodian.intake import intake_drafts, upload_reading
+from pages.components.custodian.intake.intake_tables import TableDraft
 from pages.components.kit import schema_view
 from pages.components.visitor import access, login
 from tests.support.page_tools import (

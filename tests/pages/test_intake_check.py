@@ -7,8 +7,9 @@ from typing import Any
 
 from streamlit.testing.v1 import AppTest
 
-from dpcore.intake.readers import Watch
-from pages.components.custodian import intake_form, schema_rows, upload_reading
+from dpcore.intake.process.readers import Watch
+from pages.components.custodian import schema_rows
+from pages.components.custodian.intake import intake_form, upload_reading
 from pages.components.visitor import access
 from tests.support.page_tools import bring, button, checked, errors, open_page, words
 

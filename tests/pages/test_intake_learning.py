@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from streamlit.testing.v1 import AppTest
 
-from dpcore.domain.unfinished import Unfinished
-from pages.components.custodian import intake_yaml, schema_columns, schema_rows
-from pages.components.custodian.intake_draft import Draft
-from pages.components.custodian.intake_tables import TableDraft
+from dpcore.domain.schemas.unfinished import Unfinished
+from pages.components.custodian import schema_columns, schema_rows
+from pages.components.custodian.intake import intake_yaml
+from pages.components.custodian.intake.intake_draft import Draft
+from pages.components.custodian.intake.intake_tables import TableDraft
 from pages.components.visitor import access
 from tests.support.page_tools import bring, button, checked, open_page, words
 

@@ -12,12 +12,13 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpcore.domain.schema import Schema
-from dpcore.domain.unfinished import Unfinished
+from dpcore.domain.schemas.schema import Schema
+from dpcore.domain.schemas.unfinished import Unfinished
 from dpcore.errors import SchemaError
-from pages.components.custodian import category_text, intake_yaml, schema_columns, schema_rows
-from pages.components.custodian.intake_draft import Draft
-from pages.components.custodian.intake_tables import TableDraft
+from pages.components.custodian import schema_columns, schema_rows
+from pages.components.custodian.intake import category_text, intake_yaml
+from pages.components.custodian.intake.intake_draft import Draft
+from pages.components.custodian.intake.intake_tables import TableDraft
 from pages.components.kit import schema_view
 from pages.components.visitor import access
 from tests.support.page_tools import (

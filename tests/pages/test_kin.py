@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from streamlit.testing.v1 import AppTest
 
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from pages.components.custodian.kin import NEW
 from pages.components.visitor import access
 from tests.pages.test_custodian import view, words

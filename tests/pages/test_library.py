@@ -8,9 +8,9 @@ from types import SimpleNamespace
 import streamlit as st
 
 from dpcore.privacy.budgets import format_epsilon
-from dpcore.workspace.imports import keep_import
-from dpcore.workspace.tables import imported_releases
-from dpcore.workspace.transactions import write
+from dpcore.workspace.database.tables import imported_releases
+from dpcore.workspace.database.transactions import write
+from dpcore.workspace.results.imports import keep_import
 from pages.components.releases import library, release_names
 from pages.components.visitor import access
 from tests.plots.test_ilp import BOTH, release_of

@@ -10,14 +10,15 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpcore.domain.origins import INFERRED
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.origins import INFERRED
+from dpcore.domain.schemas.schema import Schema
 from dpcore.models.released import parse_model
 from dpcore.released.thresholds import operating_points
 from dpcore.released.verdict import verdict
 from dpcore.service import Service
-from dpcore.workspace.requests import RunRequest, RunStatus
-from pages.components.custodian import category_text, schema_columns, schema_rows
+from dpcore.workspace.ledger.requests import RunRequest, RunStatus
+from pages.components.custodian import schema_columns, schema_rows
+from pages.components.custodian.intake import category_text
 from pages.components.families.forest import inputs as forest_inputs
 from pages.components.families.rule_list import inputs as rule_list_inputs
 from pages.components.kit import markup, schema_view

@@ -9,7 +9,7 @@ from decimal import Decimal
 import pytest
 
 from dpcore.service import Service
-from dpcore.workspace.requests import RunRequest, RunStatus
+from dpcore.workspace.ledger.requests import RunRequest, RunStatus
 from pages.components.families import registry
 from pages.components.families.shared import downloads
 from pages.components.run import compare_methods

@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from dpcore.rehearsal import Outlook, Point
 from dpcore.service import Service
-from dpcore.workspace.requests import RunRequest
+from dpcore.workspace.ledger.requests import RunRequest
 from pages.components.run import planner
 from pages.components.visitor import access
 from tests.support.page_tools import add_ward, button, checked, fit, open_page, quote, submit, words

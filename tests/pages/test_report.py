@@ -8,7 +8,7 @@ from decimal import Decimal
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpcore.report.forms import FORMS
+from dpcore.report.forms.forms import FORMS
 from pages.components.releases.release_filter import Wanted
 from pages.components.visitor import access
 from tests.support import reports
@@ -76,7 +76,7 @@ def test_a_name_that_cannot_be_kept_gives_a_sentence(monkeypatch):
     _, first, _ = two_results()
     with pytest.raises(Exception, match="at most 100"):
         access.service().note_release(first, "n" * 101, "")
-    monkeypatch.setattr("dpcore.workspace.notes.NAME_LIMIT", 5)
+    monkeypatch.setattr("dpcore.workspace.results.notes.NAME_LIMIT", 5)
     app = open_page("releases")
     entry(app, "Name").set_value("too long")
     checked(button(app, "Save name and note").click().run())

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.models.registry import LEARNERS
 from dpcore.released.plan import RunPlan
 from pages.components.kit.texts import text

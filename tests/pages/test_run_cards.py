@@ -12,7 +12,7 @@ import pytest
 
 from dpcore.errors import ConflictError
 from dpcore.service import Service
-from dpcore.workspace.requests import RunRequest, RunStatus
+from dpcore.workspace.ledger.requests import RunRequest, RunStatus
 from pages.components.run import progress, runs_list
 from tests.support.page_tools import (
     add_ward,

@@ -14,7 +14,7 @@ from dpcore.numerals import small
 from dpcore.privacy.budgets import at_delta, exact_amount, format_epsilon, plain_epsilon
 from dpcore.report.spending import adds_reason
 from dpcore.report.totals import cost_together, exact_epsilon
-from dpcore.workspace.accounts import Balance
+from dpcore.workspace.ledger.accounts import Balance
 from pages.components.visitor import access
 from tests.support.page_tools import SCHEMA, add_ward, button, checked, fit, open_page, quote, submit, ward, words
 

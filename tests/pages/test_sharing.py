@@ -11,9 +11,9 @@ from streamlit.testing.v1 import AppTest
 
 from dpcore.errors import NotFoundError
 from dpcore.service import Service
-from dpcore.workspace.dossier import Application
-from dpcore.workspace.requests import RunStatus
-from dpcore.workspace.users import ROLES, User
+from dpcore.workspace.ledger.requests import RunStatus
+from dpcore.workspace.people.users import ROLES, User
+from dpcore.workspace.results.dossier import Application
 from pages.components.families.shared import release_file
 from pages.components.releases.release_filter import Wanted
 from pages.components.visitor import access

@@ -12,7 +12,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpcore.domain.conditions import Condition
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.models.released import parse_model
 from dpcore.models.summaries.released.questions import how_many
 from dpcore.models.summaries.released.synthesis import WHAT_IT_IS

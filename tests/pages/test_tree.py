@@ -8,7 +8,7 @@ from decimal import Decimal
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import RequestError
 from dpcore.models.comparison import MethodScore
 from dpcore.models.released import parse_model
@@ -18,7 +18,7 @@ from dpcore.models.trees.released.forest_model import ForestModel
 from dpcore.models.trees.released.model import TreeModel
 from dpcore.released.release import make_release
 from dpcore.service import Service
-from dpcore.workspace.requests import RunRequest
+from dpcore.workspace.ledger.requests import RunRequest
 from pages.components.families.tree import inputs
 from pages.components.kit.texts import METHODS
 from pages.components.run import compare_methods

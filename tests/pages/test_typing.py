@@ -16,8 +16,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpcore.service import Service
-from dpcore.workspace.requests import RunRequest, RunStatus
-from dpcore.workspace.users import ROLES
+from dpcore.workspace.ledger.requests import RunRequest, RunStatus
+from dpcore.workspace.people.users import ROLES
 from pages.components.report import draft
 from pages.components.visitor import access, menu, outcome
 from tests.support.page_tools import ROOT, add_ward, checked, open_page

@@ -17,7 +17,7 @@ from streamlit.proto.Common_pb2 import FileURLs
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.uploaded_file_manager import UploadedFile, UploadedFileRec
 
-from dpcore.workspace.users import User
+from dpcore.workspace.people.users import User
 from pages.components.releases import importing
 from pages.components.server import upload_gate
 from pages.components.server.upload_gate import UploadGate

@@ -8,15 +8,15 @@ from decimal import Decimal
 import numpy as np
 import pytest
 
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.models.registry import LEARNERS
 from dpcore.models.released import parse_model
 from dpcore.models.summaries.released.reading import total_of
 from dpcore.released.noisy_counts import noise_intervals
 from dpcore.released.plan import RunPlan
 from dpcore.service import Service
-from dpcore.workspace.requests import Quote, RunRequest
-from dpcore.workspace.users import User
+from dpcore.workspace.ledger.requests import Quote, RunRequest
+from dpcore.workspace.people.users import User
 from pages.components.run import advice
 from pages.components.run.advice import COUNT, DESCRIBE, PREDICT, RELATE, Wish
 from pages.components.visitor import access

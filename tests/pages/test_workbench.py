@@ -8,11 +8,12 @@ import pytest
 import yaml
 from streamlit.testing.v1 import AppTest
 
-from dpcore.domain.schema import Schema
-from dpcore.domain.unfinished import Unfinished
-from pages.components.custodian import category_text, column_changes, intake_yaml, schema_columns, schema_rows
-from pages.components.custodian.intake_draft import Draft
-from pages.components.custodian.intake_tables import TableDraft
+from dpcore.domain.schemas.schema import Schema
+from dpcore.domain.schemas.unfinished import Unfinished
+from pages.components.custodian import column_changes, schema_columns, schema_rows
+from pages.components.custodian.intake import category_text, intake_yaml
+from pages.components.custodian.intake.intake_draft import Draft
+from pages.components.custodian.intake.intake_tables import TableDraft
 from pages.components.visitor import access
 from tests.support.page_tools import bring, button, checked, errors, look_at, open_page, words
 

@@ -7,10 +7,10 @@ import pytest
 from dpcore.models.redescriptions.released.reading import alike_people
 from dpcore.models.released import parse_model
 from dpcore.numerals import percent
-from dpcore.plots.ilp import ilp_alt
+from dpcore.plots.ilp.ilp import ilp_alt
 from dpcore.plots.rule_list import rule_list_alt
-from dpcore.plots.tree import tree_alt
-from dpcore.plots.tree_layout import group_numbers
+from dpcore.plots.trees.tree import tree_alt
+from dpcore.plots.trees.tree_layout import group_numbers
 from dpcore.report.contents import content
 from tests.support import reports
 

@@ -14,7 +14,7 @@ import pytest
 from plotly.subplots import make_subplots
 
 from dpcore.models.ebm.released.words import EBMWords
-from dpcore.plots.ebm import shape_figure
+from dpcore.plots.ebm.ebm import shape_figure
 from dpcore.plots.palette import DARK, in_the_dark
 from dpcore.plots.style import COLOURS, INK, SOFT, clear_layout, lay_out
 from tests.support.small_ebm import SCHEMA, TARGETS, small_ebm

@@ -6,7 +6,7 @@ import itertools
 
 import pytest
 
-from dpcore.plots.tree_layout import PANEL, STRIPE, WIDE, TreeLayout
+from dpcore.plots.trees.tree_layout import PANEL, STRIPE, WIDE, TreeLayout
 from dpcore.plots.wrapping import fits, wide, wrapped
 from tests.support.small_trees import full_tree
 
@@ -50,7 +50,7 @@ def test_boxes_grow_with_their_conditions_while_branches_fit_beside_the_menu(mon
     roomy = TreeLayout(full_tree(2))
     assert all(len(box.lines) == 1 for box in roomy.boxes.values())
     assert roomy.width < WIDE, "no wider than its conditions need"
-    monkeypatch.setattr("dpcore.plots.tree_layout.pretty", "systolic pressure at admission {}".format)
+    monkeypatch.setattr("dpcore.plots.trees.tree_layout.pretty", "systolic pressure at admission {}".format)
     tight = TreeLayout(full_tree(2))
     assert tight.width == WIDE
     assert {len(box.lines) for box in tight.boxes.values()} == {2}

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpcore.domain.columns import CategoricalColumn
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import BudgetError
 from dpcore.learning.forms import plan_under
 from dpcore.models.registry import LEARNERS

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from dpcore.domain.columns import BooleanColumn, NumericColumn
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.models.redescriptions.learning import exact_pairs
 from dpcore.models.registry import LEARNERS, get_learner
 from dpcore.models.released import parse_model

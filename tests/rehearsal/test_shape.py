@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 
 import dpcore.rehearsal
-from dpcore.data.ingest import frame_chunks, ingest
-from dpcore.domain.schema import Schema
+from dpcore.data.building.ingest import frame_chunks, ingest
+from dpcore.domain.schemas.schema import Schema
 from dpcore.learning.learner import Run
 from dpcore.models.registry import get_learner
 from dpcore.models.released import parse_model
@@ -342,8 +342,8 @@ def test_shapes_see_releases_and_schemas_only():
     folder = Path(dpcore.rehearsal.__file__).parent
     closed = {
         "dpcore.data.table",
-        "dpcore.data.ingest",
-        "dpcore.workspace.store",
+        "dpcore.data.building.ingest",
+        "dpcore.workspace.files.store",
         "dpcore.data.queries",
         "dpcore.service",
     }

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dpcore.domain.conditions import Condition
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.released import cases
 from dpcore.released.cases import first_possible, possible_cells
 

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ValidationError
 
 from dpcore import __version__
 from dpcore.commands.text import certificate_text
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import BudgetError, RequestError, SchemaError
 from dpcore.learning.learner import Asked, no_progress
 from dpcore.models.trees.released.parameters import TreeParameters

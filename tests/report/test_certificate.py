@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dpcore.domain.protected import shared_things
+from dpcore.domain.schemas.protected import shared_things
 from dpcore.report.certificate import certificate_lines
 from tests.support import reports
 

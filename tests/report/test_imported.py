@@ -18,8 +18,8 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from dpcore.data.ingest import ingest
-from dpcore.domain.schema import Schema
+from dpcore.data.building.ingest import ingest
+from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import FrostglassError, RequestError
 from dpcore.learning.learner import Run
 from dpcore.models.registry import get_learner
@@ -33,10 +33,10 @@ from dpcore.report import imported
 from dpcore.report.imported import fault_of
 from dpcore.service import Service
 from dpcore.service import imports as service_imports
-from dpcore.workspace import imports
-from dpcore.workspace.tables import imported_releases
-from dpcore.workspace.transactions import write
-from dpcore.workspace.users import LOCAL_USER
+from dpcore.workspace.database.tables import imported_releases
+from dpcore.workspace.database.transactions import write
+from dpcore.workspace.people.users import LOCAL_USER
+from dpcore.workspace.results import imports
 from tests.support.configurations import WAYS
 from tests.support.page_visitors import ANN, BOB
 from tests.support.real_releases import real_release

@@ -24,12 +24,12 @@ from dpcore.report.blocks import Grid
 from dpcore.report.certificate import certificate_lines
 from dpcore.report.contents import WIDTH, content
 from dpcore.report.dossier import Dossier
-from dpcore.report.page import dossier_page, release_page
+from dpcore.report.forms.page import dossier_page, release_page
 from dpcore.report.totals import exact_epsilon
 from dpcore.service import Service
-from dpcore.workspace.descriptions import DatasetInfo
-from dpcore.workspace.dossier import Application
-from dpcore.workspace.requests import RunRequest
+from dpcore.workspace.files.descriptions import DatasetInfo
+from dpcore.workspace.ledger.requests import RunRequest
+from dpcore.workspace.results.dossier import Application
 from tests.support import reports, small_redescriptions
 from tests.support.fake_learner import (
     FakePairLearner,

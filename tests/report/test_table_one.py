@@ -8,7 +8,7 @@ from decimal import Decimal
 import numpy as np
 import pytest
 
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.models.registry import LEARNERS
 from dpcore.models.summaries.released.axes import axes_of
 from dpcore.models.summaries.released.model import NoisyTable, SummaryModel

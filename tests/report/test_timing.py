@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from dpcore.commands.text import certificate_text
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.models.registry import LEARNERS
 from dpcore.report.certificate import certificate_lines
 from dpcore.report.names import METHODS

@@ -13,11 +13,11 @@ from dpcore.privacy.filters import PrivacyFilter
 from dpcore.privacy.losses import Loss, pure_loss, run_loss, selection_rho, total_loss
 from dpcore.released.release import SECURE, Release
 from dpcore.report.dossier import Dossier
-from dpcore.report.registry import registry_yaml
+from dpcore.report.forms.registry import registry_yaml
 from dpcore.report.totals import cost_together, exact_epsilon
-from dpcore.workspace.accounts import Balance
-from dpcore.workspace.dossier import Application
-from dpcore.workspace.ledger_lines import Pot
+from dpcore.workspace.ledger.accounts import Balance
+from dpcore.workspace.ledger.ledger_lines import Pot
+from dpcore.workspace.results.dossier import Application
 from tests.support import reports
 
 EPSILONS = st.integers(1, 900).map(lambda thousandths: Decimal(thousandths) / 1000)

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from dpcore.data import clusters
-from dpcore.data.executors import CLUSTER
+from dpcore.data.execution import clusters
+from dpcore.data.execution.executors import CLUSTER
 from dpcore.service import Service
-from dpcore.workspace.descriptions import DatasetInfo
-from dpcore.workspace.requests import RunRequest
+from dpcore.workspace.files.descriptions import DatasetInfo
+from dpcore.workspace.ledger.requests import RunRequest
 from tests.support.dask_clusters import Cluster, dask_cluster
 from tests.support.dask_kernels import written_counts
 from tests.support.fake_learner import small_frame, small_schema

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import FrostglassError
 from dpcore.service import Service
-from dpcore.workspace.dossier import Application
-from dpcore.workspace.drafts import Draft
+from dpcore.workspace.results.dossier import Application
+from dpcore.workspace.results.drafts import Draft
 from tests.support.databases import KINDS, ready_url
 from tests.support.fake_learner import fake_request, register, small_frame, small_schema
 

@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dpcore.domain.origins import INFERRED
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.origins import INFERRED
+from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import (
     AccessError,
     BudgetError,
@@ -26,11 +26,11 @@ from dpcore.models.registry import LEARNERS
 from dpcore.privacy.budgets import default_delta, plain_epsilon
 from dpcore.privacy.losses import pure_loss
 from dpcore.service import Service
-from dpcore.workspace.descriptions import DatasetInfo
-from dpcore.workspace.desks import spool
-from dpcore.workspace.dossier import Application
-from dpcore.workspace.requests import RunRequest
-from dpcore.workspace.users import User
+from dpcore.workspace.files.descriptions import DatasetInfo
+from dpcore.workspace.files.desks import spool
+from dpcore.workspace.ledger.requests import RunRequest
+from dpcore.workspace.people.users import User
+from dpcore.workspace.results.dossier import Application
 from tests.support.fake_learner import (
     fake_request,
     register,

@@ -10,11 +10,11 @@ import duckdb
 import numpy as np
 import pandas as pd
 
-from dpcore.domain.schema import Schema
-from dpcore.intake.relations import CHUNK_ROWS
+from dpcore.domain.schemas.schema import Schema
+from dpcore.intake.joins.relations import CHUNK_ROWS
 from dpcore.models.released import parse_model
 from dpcore.service import Service
-from dpcore.workspace.requests import RunRequest
+from dpcore.workspace.ledger.requests import RunRequest
 from tests.support.nested_relations import SCHEMA
 
 PATIENTS, STAYS, LABS = 4_500, 3, 8

@@ -14,7 +14,7 @@ import pytest
 from dpcore import demo
 from dpcore.data.table import PrivateTable
 from dpcore.demo.truth import Demo
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import IngestError, LossError
 from dpcore.service import Service
 from tests.support.fake_learner import small_frame, small_schema

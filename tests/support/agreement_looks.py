@@ -14,7 +14,7 @@ from dpcore.models.summaries.released.frames import association_frame, table_one
 from dpcore.models.summaries.released.reading import readings
 from dpcore.models.summaries.released.table_one import table_one
 from dpcore.models.summaries.released.words import cell_words
-from dpcore.plots.summaries import column_figure, everybody
+from dpcore.plots.summaries.summaries import column_figure, everybody
 from tests.support import agreement
 from tests.support.agreement import Sheet, Told, exactly, joined, ranged, told
 from tests.support.agreement_groups import Shown

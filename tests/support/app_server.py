@@ -21,7 +21,7 @@ import pytest
 from dpcore.privacy.filters import PrivacyFilter
 from dpcore.privacy.losses import run_loss, total_loss
 from dpcore.service import Service
-from dpcore.workspace.machine import Machine, keep
+from dpcore.workspace.runs.machine import Machine, keep
 from pages.components.visitor.access import DATASET_KEY
 from tests.support.forked import Process, started
 from tests.support.identity_provider import WAIT
@@ -123,7 +123,7 @@ def held_up(server: Server) -> Iterator[None]:
     """No run goes on meanwhile, however fast the machine is, once one is under way."""
     _wait_until_running(server)
     family = psutil.Process(server.pid).children(recursive=True)
-    workers = [each for each in family if "dpcore.workspace.worker" in each.cmdline()]
+    workers = [each for each in family if "dpcore.workspace.runs.worker" in each.cmdline()]
     assert workers
     for worker in workers:
         worker.suspend()

@@ -25,7 +25,7 @@ from dpcore.domain.columns import NumericColumn
 from dpcore.domain.conditions import cell_conditions, threshold_conditions
 from dpcore.domain.cuts import cut_text
 from dpcore.domain.hierarchies import levels_above
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.models.ilp.language.atoms import bottom_atoms
 from dpcore.models.registry import LEARNERS
 from dpcore.released.parameters import Parameter, parameters_of

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import sqlalchemy as sa
 
-from dpcore.workspace.database import open_database
+from dpcore.workspace.database.database import open_database
 
 SERVER = os.environ.get("FROSTGLASS_TEST_POSTGRES")
 KINDS = ["sqlite", "postgresql"] if SERVER else ["sqlite"]

@@ -8,7 +8,7 @@ from decimal import Decimal
 import numpy as np
 import pandas as pd
 
-from dpcore.data.ingest import frame_chunks, ingest
+from dpcore.data.building.ingest import frame_chunks, ingest
 from dpcore.learning.learner import Run, no_progress
 from dpcore.models.ebm.learning.learner import EBMLearner
 from dpcore.privacy.mechanisms import FineGaussian

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 import dpcore
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.learning.sklearn_base import LearnerEstimator, PrivateRegressor
 
 SCHEMA = Schema.from_text(

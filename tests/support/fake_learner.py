@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel
 
 from dpcore.domain.columns import BooleanColumn, IntegerColumn
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import RequestError
 from dpcore.learning.learner import Asked, Learner, Run
 from dpcore.privacy.budgets import BudgetSplit
 from dpcore.released.family import ReleasedFamily
 from dpcore.released.plan import RunPlan, target_column
 from dpcore.released.workload import Work, Workload
-from dpcore.workspace.requests import RunRequest
+from dpcore.workspace.ledger.requests import RunRequest
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -6,8 +6,8 @@ import os
 import resource
 from typing import Any
 
-from dpcore.workspace import worker
-from dpcore.workspace.ledger import Ledger
+from dpcore.workspace.ledger.ledger import Ledger
+from dpcore.workspace.runs import worker
 from tests.support.fake_learner import register
 
 #: Where the disk of the home may fill up, and what is done there.

@@ -9,8 +9,8 @@ from typing import Any
 
 from streamlit.testing.v1 import AppTest
 
-from dpcore.domain.schema import Schema
-from dpcore.workspace.requests import RunRequest
+from dpcore.domain.schemas.schema import Schema
+from dpcore.workspace.ledger.requests import RunRequest
 from pages.components.families import registry
 from pages.components.visitor import access
 from tests.support import small_redescriptions, small_trains

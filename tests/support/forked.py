@@ -16,14 +16,14 @@ from types import ModuleType
 import dask
 import pytest
 
-from dpcore.workspace.runner import JobRunner
+from dpcore.workspace.runs.runner import JobRunner
 
 #: Forks each process from one that has imported what is named here.
 CONTEXT = multiprocessing.get_context("forkserver")
 CONTEXT.set_forkserver_preload(
     [
-        "dpcore.data.chosen",
-        "dpcore.intake.storing",
+        "dpcore.data.execution.chosen",
+        "dpcore.intake.process.storing",
         "dpcore.models.registry",
         "dpcore.service",
         "distributed.cli.dask_scheduler",

@@ -10,9 +10,9 @@ from decimal import Decimal
 from pathlib import Path
 
 from dpcore.service import Service
-from dpcore.workspace.home import Home
-from dpcore.workspace.installation import look
-from dpcore.workspace.recovery import accept
+from dpcore.workspace.database.home import Home
+from dpcore.workspace.database.installation import look
+from dpcore.workspace.upkeep.recovery import accept
 from tests.support.fake_learner import fake_request, register, small_frame, small_schema
 
 register()

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from playwright.sync_api import Page
 
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 
 LINK = "[l](https://evil.example/l)"
 IMAGE = "![p](https://evil.example/p.png)"

@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 
 from dpcore.service import Service
-from dpcore.workspace.installation import _Watch
-from dpcore.workspace.ledger import Ledger
-from dpcore.workspace.queue import RunQueue
-from dpcore.workspace.store import Store
+from dpcore.workspace.database.installation import _Watch
+from dpcore.workspace.files.store import Store
+from dpcore.workspace.ledger.ledger import Ledger
+from dpcore.workspace.runs.queue import RunQueue
 from tests.support.fake_learner import FakeLearner, fake_request, register, small_frame, small_schema
 from tests.support.forked import CONTEXT
 

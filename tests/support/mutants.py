@@ -42,10 +42,10 @@ from dpcore.audit.ilp import links_of_anybody
 from dpcore.audit.replay.methods import METHODS
 from dpcore.data.partition import Partition
 from dpcore.learning import chains
+from dpcore.learning.exact_draws.lookahead import ExactWeight
 from dpcore.learning.learner import Run
 from dpcore.models.ebm.learning import accounting
 from dpcore.models.ilp.language import reach
-from dpcore.models.trees.learning.lookahead import ExactWeight
 from dpcore.privacy import budgets, losses, mechanisms
 from dpcore.privacy.mechanisms import _AdditiveNoise
 from dpcore.released.plan import RunPlan

@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 
 from dpcore.arrays import Ints
-from dpcore.data.ingest import ingest
+from dpcore.data.building.ingest import ingest
 from dpcore.data.table import PrivateTable
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.models.ilp.language.clause import Clause
 from dpcore.models.ilp.language.lattice import Lattice
 from dpcore.models.ilp.language.within import RowAtom, Within

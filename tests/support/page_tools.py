@@ -16,12 +16,12 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 from streamlit.testing.v1 import AppTest
 
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.privacy.losses import pure_loss
-from dpcore.workspace import worker
-from dpcore.workspace.accounts import Balance
-from dpcore.workspace.requests import Quote, RunRequest
-from pages.components.custodian import upload_reading
+from dpcore.workspace.ledger.accounts import Balance
+from dpcore.workspace.ledger.requests import Quote, RunRequest
+from dpcore.workspace.runs import worker
+from pages.components.custodian.intake import upload_reading
 from pages.components.visitor import access, tour
 
 #: What keeps texts from becoming links on a page, and is not seen there: see ``markup.plain``.

@@ -9,8 +9,8 @@ from decimal import Decimal
 
 import pytest
 
-from dpcore.workspace.requests import RunRequest
-from dpcore.workspace.users import Role, User
+from dpcore.workspace.ledger.requests import RunRequest
+from dpcore.workspace.people.users import Role, User
 from pages.components.visitor import access, login
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dpcore.arrays import Ints
-from dpcore.data.executors import LOCAL, Executor
+from dpcore.data.execution.executors import LOCAL, Executor
 from dpcore.data.packing import pack_rows, unpack, whole_words
 from dpcore.data.partition import ChildRecords, Partition
 from dpcore.data.table import PrivateTable

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.models.ilp.language.lattice import Lattice
 from dpcore.models.ilp.language.prolog import Prolog
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from dpcore.arrays import Ints
 from dpcore.domain.conditions import Condition
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.models.redescriptions.released.tree_pair import Tree, TreePair
 
 

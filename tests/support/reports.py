@@ -12,14 +12,14 @@ from functools import cache
 from html.parser import HTMLParser
 from typing import Any
 
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.models.registry import LEARNERS
 from dpcore.privacy.losses import pure_loss
 from dpcore.rehearsal import rehearse
 from dpcore.released.release import Release
-from dpcore.workspace.accounts import Balance
-from dpcore.workspace.descriptions import DatasetInfo, ReleaseNote
-from dpcore.workspace.dossier import Application
+from dpcore.workspace.files.descriptions import DatasetInfo, ReleaseNote
+from dpcore.workspace.ledger.accounts import Balance
+from dpcore.workspace.results.dossier import Application
 
 SCRIPT = "</script><script>alert(1)</script>"
 IMAGE = '"><img src=x onerror=alert(1)>'

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.models.ebm.released.axis import Axis
 from dpcore.models.ebm.released.model import EBMModel, Term
 from dpcore.released.evaluation import Evaluation, Figure

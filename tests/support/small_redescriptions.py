@@ -10,7 +10,7 @@ import pandas as pd
 
 from dpcore.arrays import Ints
 from dpcore.domain.conditions import Condition
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.models.redescriptions.released.model import RedescriptionModel
 from dpcore.models.redescriptions.released.parameters import RedescriptionParameters
 from dpcore.models.redescriptions.released.tree_pair import Tree, TreePair

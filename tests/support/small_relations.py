@@ -11,9 +11,9 @@ import pandas as pd
 from hypothesis import strategies as st
 
 from dpcore.arrays import Ints
-from dpcore.data.ingest import ingest
+from dpcore.data.building.ingest import ingest
 from dpcore.data.table import PrivateTable
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.models.ilp.language.atoms import Atom
 from dpcore.models.ilp.language.clause import Clause
 from dpcore.models.ilp.language.lattice import Lattice

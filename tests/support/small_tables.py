@@ -4,7 +4,7 @@ import numpy as np
 
 from dpcore.data.table import PrivateTable
 from dpcore.domain.columns import NumericColumn
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 
 
 def schema_of(columns, max_rows=12, holdout_percent=0, **more):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 
 TARGET = "direction"
 #: Trains with such a car go east, nearly always: ``length = short and weight > 3.5``.

@@ -7,7 +7,7 @@ from decimal import Decimal
 import numpy as np
 
 from dpcore.domain.conditions import Condition
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.models.trees.learning.growth import Grown, freeze
 from dpcore.models.trees.released.forest_model import ForestModel
 from dpcore.models.trees.released.model import TreeModel

@@ -6,7 +6,7 @@ import math
 
 from hypothesis import strategies as st
 
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 
 #: Signs, quotes and spaces that conditions and file formats must survive.
 LETTERS = st.sampled_from([*"abxyz019 <>=.'\"#:-_éß", " and ", "\u2028"])

@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pyreadstat
 
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from tests.support.hostile_files import cyclic_sqlite, duckdb_file, swelling_parquet, with_checksums
 
 #: The kinds of files, by their endings.

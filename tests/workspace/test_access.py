@@ -14,10 +14,10 @@ import pytest
 
 from dpcore.errors import AccessError, BudgetError, FrostglassError, LoginError, NotFoundError
 from dpcore.service import Service
-from dpcore.workspace.dossier import Application
-from dpcore.workspace.drafts import Draft
-from dpcore.workspace.requests import RunRequest
-from dpcore.workspace.users import LOCAL_USER, ROLES, Role, User
+from dpcore.workspace.ledger.requests import RunRequest
+from dpcore.workspace.people.users import LOCAL_USER, ROLES, Role, User
+from dpcore.workspace.results.dossier import Application
+from dpcore.workspace.results.drafts import Draft
 from tests.support.fake_learner import fake_request, register, small_frame, small_schema
 
 register()
@@ -423,7 +423,7 @@ def test_a_nonce_of_another_analyst_does_not_give_their_run(kept_house: House) -
 
 
 def test_a_frozen_analyst_s_waiting_run_is_refunded(tmp_path: Path) -> None:
-    from dpcore.workspace.worker import Worker
+    from dpcore.workspace.runs.worker import Worker
 
     with Service(tmp_path, workers=1, warm=False, worker_command=("sleep", "60")) as service:
         office, ann = service.acting(OFFICE), service.acting(ANN)
@@ -441,8 +441,8 @@ def test_a_frozen_analyst_s_waiting_run_is_refunded(tmp_path: Path) -> None:
 
 
 def test_a_worker_asks_too_whether_an_analyst_is_frozen(tmp_path: Path) -> None:
-    from dpcore.workspace.grants import Grants
-    from dpcore.workspace.worker import Worker
+    from dpcore.workspace.ledger.grants import Grants
+    from dpcore.workspace.runs.worker import Worker
 
     with Service(tmp_path, workers=1, warm=False, worker_command=("sleep", "60")) as service:
         dataset = service.add_dataset(small_frame(), small_schema(), budget=ONE).id

@@ -13,9 +13,9 @@ from dpcore.errors import BudgetError, ConflictError, RequestError
 from dpcore.privacy.filters import PrivacyFilter
 from dpcore.privacy.losses import NOT_STATED, NOTHING, Loss, pure_loss, run_loss, total_loss
 from dpcore.released.release import Release, make_release
-from dpcore.workspace.database import open_database
-from dpcore.workspace.ledger import Ledger
-from dpcore.workspace.upkeep import Upkeep
+from dpcore.workspace.database.database import open_database
+from dpcore.workspace.ledger.ledger import Ledger
+from dpcore.workspace.upkeep.upkeep import Upkeep
 from tests.support.accounts import add_row, release_for
 from tests.support.databases import KINDS, ready_url
 from tests.support.fake_learner import FakeLearner, FakeModel, small_schema

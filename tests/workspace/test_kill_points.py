@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import RequestError
 from dpcore.service import Service
-from dpcore.workspace.home import Home
-from dpcore.workspace.installation import look
+from dpcore.workspace.database.home import Home
+from dpcore.workspace.database.installation import look
 from tests.support.databases import KINDS, ready_url
 from tests.support.fake_learner import fake_request, register, small_frame, small_schema
 from tests.support.kill_points import COST, add, killed_at_each_point, run

@@ -12,11 +12,11 @@ import sqlalchemy as sa
 
 from dpcore.privacy.filters import PrivacyFilter
 from dpcore.privacy.losses import run_loss, total_loss
-from dpcore.workspace.database import open_database
-from dpcore.workspace.grants import Grants
-from dpcore.workspace.ledger import Ledger
-from dpcore.workspace.tables import releases
-from dpcore.workspace.transactions import read
+from dpcore.workspace.database.database import open_database
+from dpcore.workspace.database.tables import releases
+from dpcore.workspace.database.transactions import read
+from dpcore.workspace.ledger.grants import Grants
+from dpcore.workspace.ledger.ledger import Ledger
 from tests.support.accounts import COMPOSED_DELTA, COST, add_row, compose, create_tables, spend
 from tests.support.databases import KINDS, fresh_url, ready_url
 from tests.support.forked import CONTEXT, at_once

@@ -11,9 +11,9 @@ import pytest
 from dpcore.errors import BudgetError
 from dpcore.privacy.filters import PrivacyFilter
 from dpcore.privacy.losses import NOTHING, Loss, engine_loss, gaussian_rho, pure_loss, run_loss, total_loss
-from dpcore.workspace.database import open_database
-from dpcore.workspace.grants import Grants
-from dpcore.workspace.ledger import Ledger
+from dpcore.workspace.database.database import open_database
+from dpcore.workspace.ledger.grants import Grants
+from dpcore.workspace.ledger.ledger import Ledger
 from tests.support.accounts import add_row
 from tests.support.databases import KINDS, ready_url
 

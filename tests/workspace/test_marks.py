@@ -15,12 +15,12 @@ import sqlalchemy as sa
 from dpcore.errors import AwayError, InstallationError
 from dpcore.privacy.losses import pure_loss
 from dpcore.service import Service
-from dpcore.workspace import installation, turns
-from dpcore.workspace.home import Binding, Home
-from dpcore.workspace.installation import look, open_installation
-from dpcore.workspace.ledger import Ledger
-from dpcore.workspace.transactions import be_patient, write
-from dpcore.workspace.turns import holding
+from dpcore.workspace.database import installation, turns
+from dpcore.workspace.database.home import Binding, Home
+from dpcore.workspace.database.installation import look, open_installation
+from dpcore.workspace.database.transactions import be_patient, write
+from dpcore.workspace.database.turns import holding
+from dpcore.workspace.ledger.ledger import Ledger
 from tests.support.accounts import release_for
 from tests.support.databases import KINDS, ready_url
 from tests.support.fake_learner import fake_request

@@ -18,13 +18,14 @@ from sqlalchemy.exc import OperationalError
 from dpcore.errors import InstallationError, UncertainError
 from dpcore.privacy.losses import pure_loss
 from dpcore.service import Service
-from dpcore.workspace import store, transactions
-from dpcore.workspace.database import open_database
-from dpcore.workspace.ledger import Ledger
-from dpcore.workspace.processes import ProcessIdentity
-from dpcore.workspace.queue import RunQueue
-from dpcore.workspace.store import Store
-from dpcore.workspace.transactions import be_patient, write
+from dpcore.workspace.database import transactions
+from dpcore.workspace.database.database import open_database
+from dpcore.workspace.database.transactions import be_patient, write
+from dpcore.workspace.files import store
+from dpcore.workspace.files.store import Store
+from dpcore.workspace.ledger.ledger import Ledger
+from dpcore.workspace.runs.processes import ProcessIdentity
+from dpcore.workspace.runs.queue import RunQueue
 from tests.support.accounts import add_row, release_for
 from tests.support.databases import SERVER
 from tests.support.fake_learner import fake_request, register, small_frame, small_schema

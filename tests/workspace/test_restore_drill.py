@@ -15,13 +15,13 @@ import pandas as pd
 import pytest
 import sqlalchemy as sa
 
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import BudgetError, InstallationError, NotFoundError, RequestError
 from dpcore.service import Service
-from dpcore.workspace.home import Home
-from dpcore.workspace.installation import look
-from dpcore.workspace.recovery import accept
-from dpcore.workspace.requests import RunRequest
+from dpcore.workspace.database.home import Home
+from dpcore.workspace.database.installation import look
+from dpcore.workspace.ledger.requests import RunRequest
+from dpcore.workspace.upkeep.recovery import accept
 from tests.support.databases import KINDS, fresh_url
 
 SCHEMA = Schema.from_mapping(

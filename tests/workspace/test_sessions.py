@@ -12,7 +12,7 @@ from threading import Barrier
 import pytest
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.service import Service
 from tests.support.app_server import SCHEMA_TEXT, Server, invented, serve
 from tests.support.identity_provider import Provider, cookies_of

@@ -12,13 +12,13 @@ import pytest
 
 from dpcore.errors import AccessError, ConflictError, RequestError
 from dpcore.service import Service
-from dpcore.workspace import processes
-from dpcore.workspace.ledger import Ledger
-from dpcore.workspace.processes import ProcessIdentity
-from dpcore.workspace.queue import RunQueue
-from dpcore.workspace.tables import jobs
-from dpcore.workspace.transactions import write
-from dpcore.workspace.users import User
+from dpcore.workspace.database.tables import jobs
+from dpcore.workspace.database.transactions import write
+from dpcore.workspace.ledger.ledger import Ledger
+from dpcore.workspace.people.users import User
+from dpcore.workspace.runs import processes
+from dpcore.workspace.runs.processes import ProcessIdentity
+from dpcore.workspace.runs.queue import RunQueue
 from tests.commands.test_commands import HOME, run
 from tests.support.accounts import release_for
 from tests.support.fake_learner import fake_request, register, small_frame, small_schema

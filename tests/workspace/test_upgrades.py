@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from dpcore.service import Service
-from dpcore.workspace import installation
-from dpcore.workspace.home import Home
-from dpcore.workspace.installation import look
+from dpcore.workspace.database import installation
+from dpcore.workspace.database.home import Home
+from dpcore.workspace.database.installation import look
 from tests.support.databases import KINDS, fresh_url
 from tests.support.fake_learner import small_frame, small_schema
 from tests.workspace.test_installation import CRASHED, refused, used_by_an_early_version

@@ -19,14 +19,14 @@ from dpcore.privacy.budgets import default_delta
 from dpcore.privacy.losses import pure_loss, pure_rho, run_loss
 from dpcore.released.workload import Forecast
 from dpcore.service import Service
-from dpcore.workspace import worker
-from dpcore.workspace.descriptions import DatasetInfo
-from dpcore.workspace.processes import ProcessIdentity
-from dpcore.workspace.requests import RunRequest, RunStatus
-from dpcore.workspace.tables import jobs, utc_now
-from dpcore.workspace.tables import ledger_entries as lines
-from dpcore.workspace.transactions import read
-from dpcore.workspace.worker import Reports
+from dpcore.workspace.database.tables import jobs, utc_now
+from dpcore.workspace.database.tables import ledger_entries as lines
+from dpcore.workspace.database.transactions import read
+from dpcore.workspace.files.descriptions import DatasetInfo
+from dpcore.workspace.ledger.requests import RunRequest, RunStatus
+from dpcore.workspace.runs import worker
+from dpcore.workspace.runs.processes import ProcessIdentity
+from dpcore.workspace.runs.worker import Reports
 from tests.support.accounts import release_for
 from tests.support.fake_learner import CANARY, FakeLearner, fake_request, register, small_frame, small_schema
 from tests.support.fake_worker import FULL_POINTS, VARIABLE

@@ -13,7 +13,7 @@ from dpcore.audit.replay.compare import Replayed, replay
 from dpcore.audit.replay.methods import METHODS, ReplayMethod
 from dpcore.audit.replay.tables import random_neighbours, random_schema
 from dpcore.audit.replay.witnesses import WITNESSES, Witness
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import BudgetError, RequestError
 from dpcore.models.registry import get_learner
 from dpcore.privacy.randomness import public_generator

@@ -13,7 +13,7 @@ from dpcore.data.partition import ChildRecords
 from dpcore.data.table import PrivateTable
 from dpcore.domain.columns import NumericColumn
 from dpcore.domain.encoding import bin_numbers
-from dpcore.domain.schema import ChildTable, Schema
+from dpcore.domain.schemas.schema import ChildTable, Schema
 
 Generator = np.random.Generator
 

@@ -13,7 +13,7 @@ from typing import Any, Final
 import numpy as np
 
 from dpcore.audit.replay.tables import Rows
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.models.released import get_family
 from dpcore.released.parameters import LEAST_STEPS
 

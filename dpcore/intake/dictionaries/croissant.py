@@ -6,7 +6,7 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from dpcore.domain.columns import NumericColumn
-from dpcore.domain.schema import ChildTable, Schema
+from dpcore.domain.schemas.schema import ChildTable, Schema
 from dpcore.intake.dictionaries.tables import file_name
 
 _CONFORMS: Final = "http://mlcommons.org/croissant/1.0"

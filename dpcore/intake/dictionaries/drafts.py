@@ -15,10 +15,10 @@ from pydantic import TypeAdapter, ValidationError
 
 from dpcore.domain.columns import MAX_CATEGORIES, RESERVED, folded
 from dpcore.domain.dates import DateFormat, moment_of
-from dpcore.domain.names import is_name
-from dpcore.domain.origins import DICTIONARY, STANDARD
+from dpcore.domain.schemas.names import is_name
+from dpcore.domain.schemas.origins import DICTIONARY, STANDARD
 from dpcore.errors import IngestError
-from dpcore.intake.guesses import LEFT_OUT, as_written, guess
+from dpcore.intake.columns.guesses import LEFT_OUT, as_written, guess
 
 #: Said where a dictionary does not tell how many rows there may be.
 NO_LIMIT: Final = (

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import IngestError
+from dpcore.intake.columns.guesses import LEFT_OUT
 from dpcore.intake.dictionaries.drafts import (
     LISTED,
     NUMERIC,
@@ -20,7 +21,6 @@ from dpcore.intake.dictionaries.drafts import (
 )
 from dpcore.intake.dictionaries.extension import KEY, beyond
 from dpcore.intake.dictionaries.tables import Described, child_head, draft_of_tables, file_name, objects, texts
-from dpcore.intake.guesses import LEFT_OUT
 
 PACKAGE: Final = "Data Package"
 TABLE: Final = "Frictionless Table Schema"

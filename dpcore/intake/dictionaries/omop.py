@@ -9,9 +9,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from dpcore.domain.columns import MAX_CATEGORIES
-from dpcore.domain.origins import DICTIONARY, STANDARD
-from dpcore.intake.concepts import concepts as concepts_of
-from dpcore.intake.guesses import LEFT_OUT
+from dpcore.domain.schemas.origins import DICTIONARY, STANDARD
+from dpcore.intake.columns.concepts import concepts as concepts_of
+from dpcore.intake.columns.guesses import LEFT_OUT
 
 #: The column that says whose row it is, in every table.
 PERSON: Final = "person_id"

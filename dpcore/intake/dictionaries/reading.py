@@ -12,8 +12,8 @@ from typing import Any, Final
 from dpcore.errors import IngestError
 from dpcore.intake.dictionaries import csvw, frictionless, redcap, stat_labels
 from dpcore.intake.dictionaries.drafts import Draft, plain_text
-from dpcore.intake.encodings import as_utf8
-from dpcore.intake.parts import Part
+from dpcore.intake.sources.encodings import as_utf8
+from dpcore.intake.sources.parts import Part
 
 #: What a dictionary may be large; files of SPSS, Stata and SAS hold rows besides.
 MAX_BYTES: Final = 5_000_000

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from dpcore.domain.origins import STANDARD
+from dpcore.domain.schemas.origins import STANDARD
 from dpcore.errors import IngestError
+from dpcore.intake.columns.guesses import LEFT_OUT, guess
 from dpcore.intake.dictionaries.drafts import FREE_TEXT, Draft, Gathered, bounded, draft_of, listed, part_of, told
-from dpcore.intake.guesses import LEFT_OUT, guess
 
 FORM: Final = "REDCap data dictionary"
 #: Headers as the designer and as the interface for programs write them, in small letters.

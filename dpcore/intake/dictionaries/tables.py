@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from dpcore.errors import IngestError
+from dpcore.intake.columns.identifiers import suggest_person
 from dpcore.intake.dictionaries.drafts import Draft, Gathered, as_text, draft_of
 from dpcore.intake.dictionaries.extension import FOREIGN, KEY, completed
-from dpcore.intake.identifiers import suggest_person
 
 
 @dataclass

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Final
 
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.intake.dictionaries import croissant, csvw, frictionless
 
 _WRITERS: Final = {"frictionless": frictionless.written, "csvw": csvw.written, "croissant": croissant.written}

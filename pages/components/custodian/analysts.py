@@ -8,9 +8,9 @@ from decimal import Decimal
 import streamlit as st
 
 from dpcore.privacy.budgets import alike, parse_limit
-from dpcore.workspace.accounts import REASON_LIMIT, Account
-from dpcore.workspace.descriptions import DatasetInfo
-from dpcore.workspace.users import NAME_LENGTH
+from dpcore.workspace.files.descriptions import DatasetInfo
+from dpcore.workspace.ledger.accounts import REASON_LIMIT, Account
+from dpcore.workspace.people.users import NAME_LENGTH
 from pages.components.custodian import budgets
 from pages.components.kit import amounts, markup
 from pages.components.kit.texts import text

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from dpcore.workspace.descriptions import DatasetInfo
-from pages.components.custodian.intake_tables import KEEP, remembered
+from dpcore.workspace.files.descriptions import DatasetInfo
+from pages.components.custodian.intake.intake_tables import KEEP, remembered
 from pages.components.kit import slot
 from pages.components.kit.texts import text
 from pages.components.visitor import access

@@ -10,8 +10,8 @@ import streamlit as st
 
 from dpcore.numerals import whole
 from dpcore.privacy.budgets import at_delta, exact_amount, plain_epsilon
-from dpcore.workspace.accounts import LedgerEntry
-from dpcore.workspace.audit_log import EVENTS, Wanted, chosen, event, to_csv
+from dpcore.workspace.ledger.accounts import LedgerEntry
+from dpcore.workspace.ledger.audit_log import EVENTS, Wanted, chosen, event, to_csv
 from pages.components.kit import made_file, markup
 from pages.components.kit.texts import text
 from pages.components.visitor import access

@@ -10,7 +10,7 @@ import streamlit as st
 
 from dpcore.errors import ConflictError, FrostglassError
 from dpcore.privacy.budgets import parse_limit, plain_epsilon
-from dpcore.workspace.accounts import REASON_LIMIT, Account, Balance, BudgetRequest, LedgerEntry
+from dpcore.workspace.ledger.accounts import REASON_LIMIT, Account, Balance, BudgetRequest, LedgerEntry
 from pages.components.kit import amounts, markup, slot
 from pages.components.kit.texts import text
 from pages.components.visitor import access, login, outcome

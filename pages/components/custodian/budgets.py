@@ -9,8 +9,8 @@ import streamlit as st
 
 from dpcore.privacy.budgets import parse_delta, parse_epsilon, parse_limit
 from dpcore.report.spending import plain_sum_sentence
-from dpcore.workspace.accounts import Account, LedgerEntry
-from dpcore.workspace.descriptions import DatasetInfo
+from dpcore.workspace.files.descriptions import DatasetInfo
+from dpcore.workspace.ledger.accounts import Account, LedgerEntry
 from pages.components.kit import amounts, markup
 from pages.components.kit.texts import text
 from pages.components.visitor import access

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dpcore.workspace.descriptions import DatasetInfo
-from pages.components.custodian.intake_tables import KEEP, remembered
+from dpcore.workspace.files.descriptions import DatasetInfo
+from pages.components.custodian.intake.intake_tables import KEEP, remembered
 from pages.components.kit import amounts, slot
 from pages.components.kit.markup import plain
 from pages.components.kit.texts import text

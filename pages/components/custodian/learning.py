@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from dpcore.domain.origins import LEARNED
+from dpcore.domain.schemas.origins import LEARNED
 from dpcore.errors import FrostglassError
 from dpcore.privacy.budgets import parse_epsilon
-from pages.components.custodian.intake_tables import KEEP, remembered
+from pages.components.custodian.intake.intake_tables import KEEP, remembered
 from pages.components.kit import amounts, slot
 from pages.components.kit.markup import plain
 from pages.components.kit.texts import text
 from pages.components.visitor import access
 
 if TYPE_CHECKING:
-    from pages.components.custodian.intake_form import Answers
+    from pages.components.custodian.intake.intake_form import Answers
 
 LEARN = "ε for learning, once"
 #: A mark in a text, outside of remarks.

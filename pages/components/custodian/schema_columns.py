@@ -12,10 +12,10 @@ import pandas as pd
 from pydantic import ValidationError
 
 from dpcore.domain.columns import COLUMN_ADAPTER
-from dpcore.domain.origins import LEARNED
-from dpcore.domain.unfinished import stand_in
+from dpcore.domain.schemas.origins import LEARNED
+from dpcore.domain.schemas.unfinished import stand_in
 from dpcore.errors import SchemaError
-from pages.components.custodian.category_text import split_categories, split_groups
+from pages.components.custodian.intake.category_text import split_categories, split_groups
 from pages.components.custodian.schema_rows import (
     BINS,
     CATEGORIES,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from dpcore.privacy.budgets import format_epsilon
-from dpcore.workspace.accounts import REASON_LIMIT
-from dpcore.workspace.requests import RunStatus
+from dpcore.workspace.ledger.accounts import REASON_LIMIT
+from dpcore.workspace.ledger.requests import RunStatus
 from pages.components.families import run_names
 from pages.components.kit import markup
 from pages.components.kit.texts import text

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from dpcore.workspace.accounts import REASON_LIMIT
-from dpcore.workspace.descriptions import AT_STAKE, DatasetInfo
+from dpcore.workspace.files.descriptions import AT_STAKE, DatasetInfo
+from dpcore.workspace.ledger.accounts import REASON_LIMIT
 from pages.components.kit import entry, markup
 from pages.components.kit.texts import text
 from pages.components.visitor import access, outcome

@@ -9,7 +9,7 @@ from typing import Any
 from dpcore.models.released import get_family
 from dpcore.released.family import ReleasedFamily
 from dpcore.released.release import Release
-from dpcore.workspace.requests import Quote, RunRequest
+from dpcore.workspace.ledger.requests import Quote, RunRequest
 from pages.components.families.ebm import inputs as ebm_inputs
 from pages.components.families.ebm import result as ebm_result
 from pages.components.families.forest import inputs as forest_inputs

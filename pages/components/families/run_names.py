@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dpcore.domain.labels import called
-from dpcore.workspace.requests import RunRequest
+from dpcore.domain.schemas.labels import called
+from dpcore.workspace.ledger.requests import RunRequest
 from pages.components.families import registry
 from pages.components.visitor import access
 

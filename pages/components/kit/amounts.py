@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 from dpcore.privacy.budgets import at_delta, format_epsilon
-from dpcore.workspace.accounts import Balance, Standing
+from dpcore.workspace.ledger.accounts import Balance, Standing
 
 
 def cost(epsilon: Decimal) -> str:

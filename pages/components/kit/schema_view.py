@@ -9,9 +9,9 @@ from typing import Any
 import streamlit as st
 
 from dpcore.domain.columns import CategoryGroup, NumericColumn, format_number
-from dpcore.domain.labels import categories
-from dpcore.domain.origins import Origin, words_of
-from dpcore.domain.schema import ChildTable, Schema
+from dpcore.domain.schemas.labels import categories
+from dpcore.domain.schemas.origins import Origin, words_of
+from dpcore.domain.schemas.schema import ChildTable, Schema
 from pages.components.kit import markup
 
 _MANY = 12

@@ -26,7 +26,7 @@ _KEY = "lesson-budget"
 def show() -> None:
     """The lesson."""
     from dpcore.lessons import averages, costs
-    from dpcore.plots.lessons import averages_alt, averages_figure
+    from dpcore.plots.lessons.lessons import averages_alt, averages_figure
 
     lesson.begin("Composition and the budget", text("lesson_budget"))
     if not guess.number("budget", _most(), (1, _MOST_QUESTIONS), form="%d questions"):

@@ -59,7 +59,7 @@ def _count() -> None:
 def _survey() -> None:
     """A whole survey, many times over, beside noise that a trusted office would add."""
     from dpcore.lessons import coin_epsilon, margin, survey
-    from dpcore.plots.lessons import answers_alt, answers_figure
+    from dpcore.plots.lessons.lessons import answers_alt, answers_figure
 
     left, right = st.columns(2)
     with left:

@@ -26,7 +26,7 @@ _KEY = "lesson-definition"
 def show() -> None:
     """The lesson."""
     from dpcore.lessons import set_chances
-    from dpcore.plots.lessons_definition import set_alt, set_figure
+    from dpcore.plots.lessons.lessons_definition import set_alt, set_figure
 
     lesson.begin("The definition", text("lesson_definition"))
     st.latex(r"\Pr[M(D)\in S]\;\le\;e^{\varepsilon}\cdot\Pr[M(D')\in S]")

@@ -21,7 +21,7 @@ _KEY = "lesson-delta"
 def show() -> None:
     """The lesson."""
     from dpcore.lessons import DeltaExample
-    from dpcore.plots.lessons_definition import delta_alt, delta_figure, small_chance
+    from dpcore.plots.lessons.lessons_definition import delta_alt, delta_figure, small_chance
 
     lesson.begin("What delta is", text("lesson_delta"))
     st.latex(r"\Pr[M(D)\in S]\;\le\;e^{\varepsilon}\cdot\Pr[M(D')\in S]+\delta")
@@ -47,7 +47,7 @@ def show() -> None:
 
 
 def _table(deviation: float, example: Any) -> None:
-    from dpcore.plots.lessons_definition import small_chance
+    from dpcore.plots.lessons.lessons_definition import small_chance
 
     rows = []
     for epsilon in EPSILONS:

@@ -21,7 +21,7 @@ _KEY = "lesson-difference"
 def show() -> None:
     """The lesson."""
     from dpcore.lessons import difference_attack, secrets
-    from dpcore.plots.lessons import answers_alt, answers_figure
+    from dpcore.plots.lessons.lessons import answers_alt, answers_figure
 
     lesson.begin("Two counts, one person", text("lesson_difference"))
     if not guess.number("difference", difference_attack(0, Decimal("0.5"), REPETITIONS, 1).right, (0, REPETITIONS)):

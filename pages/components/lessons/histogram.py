@@ -24,7 +24,7 @@ _KEY = "lesson-histogram"
 def show() -> None:
     """The lesson."""
     from dpcore.lessons import AGES, both_ways
-    from dpcore.plots.lessons_histogram import both_ways_alt, both_ways_figure
+    from dpcore.plots.lessons.lessons_histogram import both_ways_alt, both_ways_figure
 
     lesson.begin("Many questions, one measurement", text("lesson_histogram"))
     first = both_ways(len(AGES), Decimal("0.1"), 1)

@@ -22,7 +22,7 @@ _KEY = "lesson-limits"
 def show() -> None:
     """The lesson."""
     from dpcore.lessons import RISK_BEFORE, study
-    from dpcore.plots.lessons_course import study_alt, study_figure
+    from dpcore.plots.lessons.lessons_course import study_alt, study_figure
 
     lesson.begin("What privacy does not prevent", text("lesson_limits"))
     first = study(SIZE, Decimal(EPSILON), 1)

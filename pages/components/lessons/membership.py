@@ -21,7 +21,7 @@ _KEY = "lesson-membership"
 def show() -> None:
     """The lesson."""
     from dpcore.lessons import ceiling, membership_attack
-    from dpcore.plots.lessons_attacks import membership_alt, membership_figure
+    from dpcore.plots.lessons.lessons_attacks import membership_alt, membership_figure
 
     lesson.begin("Who is in the data?", text("lesson_membership"))
     if not guess.number("membership", 100 * ceiling(Decimal("0.5")), (50, 100), form="%d%%"):

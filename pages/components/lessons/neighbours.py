@@ -22,7 +22,7 @@ _KEY = "lesson-neighbours"
 def show() -> None:
     """The lesson."""
     from dpcore.lessons import GROUP, neighbours
-    from dpcore.plots.lessons import neighbours_alt, neighbours_figure
+    from dpcore.plots.lessons.lessons import neighbours_alt, neighbours_figure
 
     lesson.begin("Neighbours", text("lesson_neighbours"))
     if not guess.number("neighbours", math.exp(0.5), (1, 10), form="%.2f times", step=0.05):

@@ -23,7 +23,7 @@ _KEY = "lesson-noise"
 def show() -> None:
     """The lesson."""
     from dpcore.lessons import COUNTS, margin, noisy_answers
-    from dpcore.plots.lessons import answers_alt, answers_figure
+    from dpcore.plots.lessons.lessons import answers_alt, answers_figure
 
     lesson.begin("Noise and counts", text("lesson_noise"))
     if not guess.number("noise", margin(Decimal("0.1")), (0, 100), form="±%d people"):

@@ -19,7 +19,7 @@ _KEY = "lesson-odds"
 def show() -> None:
     """The lesson."""
     from dpcore.lessons import shown_chance, worst_odds
-    from dpcore.plots.lessons import odds_alt, odds_figure
+    from dpcore.plots.lessons.lessons import odds_alt, odds_figure
     from dpcore.privacy.budgets import odds_sentence
 
     lesson.begin("Epsilon as odds", text("lesson_odds"))

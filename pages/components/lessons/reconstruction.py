@@ -60,7 +60,7 @@ def _both() -> None:
 
 
 def _picture(found: Any, *, repaired: bool) -> None:
-    from dpcore.plots.lessons_attacks import people_alt, people_figure
+    from dpcore.plots.lessons.lessons_attacks import people_alt, people_figure
 
     figure.show(
         people_figure(found, repaired=repaired),

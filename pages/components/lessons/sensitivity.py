@@ -31,7 +31,7 @@ _KEY = "lesson-sensitivity"
 def show() -> None:
     """The lesson."""
     from dpcore.lessons import LONGEST_STAY, clamped_total
-    from dpcore.plots.lessons_course import clamps_alt, clamps_figure
+    from dpcore.plots.lessons.lessons_course import clamps_alt, clamps_figure
 
     lesson.begin("Sensitivity", text("lesson_sensitivity"))
     if not guess.number("sensitivity", LONGEST_STAY, (1, 400), form="%d days"):

@@ -9,7 +9,7 @@ from typing import Any
 
 import streamlit as st
 
-from dpcore.domain.labels import called
+from dpcore.domain.schemas.labels import called
 from dpcore.numerals import hundredths, percent, whole, within
 from dpcore.released.evaluation import Figure
 from dpcore.released.release import Release

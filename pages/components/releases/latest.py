@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dpcore.domain.labels import called
+from dpcore.domain.schemas.labels import called
 from dpcore.numerals import hundredths
 from dpcore.privacy.budgets import alike, format_epsilon
 from dpcore.released.release import Release

@@ -8,10 +8,10 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from dpcore.domain.labels import called
+from dpcore.domain.schemas.labels import called
 from dpcore.privacy.budgets import alike, format_epsilon
 from dpcore.released.release import Release
-from dpcore.workspace.descriptions import ReleaseNote
+from dpcore.workspace.files.descriptions import ReleaseNote
 from pages.components.families import registry
 from pages.components.releases import release_names
 

@@ -10,10 +10,10 @@ from typing import Any
 
 import streamlit as st
 
-from dpcore.domain.labels import called
+from dpcore.domain.schemas.labels import called
 from dpcore.privacy.budgets import format_epsilon
 from dpcore.released.release import Release
-from dpcore.workspace.descriptions import ReleaseNote
+from dpcore.workspace.files.descriptions import ReleaseNote
 from pages.components.families import registry as families
 from pages.components.kit import slot
 from pages.components.releases.release_names import label

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
-from dpcore.domain.labels import called
+from dpcore.domain.schemas.labels import called
 from dpcore.privacy.budgets import alike, format_epsilon
 from dpcore.released.release import Release
-from dpcore.workspace.descriptions import NAME_LIMIT, NOTE_LIMIT, ReleaseNote
+from dpcore.workspace.files.descriptions import NAME_LIMIT, NOTE_LIMIT, ReleaseNote
 from pages.components.families import registry
 from pages.components.kit import entry, markup, slot
 from pages.components.kit.texts import text

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-from dpcore.workspace.descriptions import Sharing
+from dpcore.workspace.files.descriptions import Sharing
 from pages.components.kit import markup, slot
 from pages.components.kit.texts import text
 from pages.components.visitor import access, login, outcome

@@ -13,8 +13,8 @@ from typing import Any
 
 import streamlit as st
 
-from dpcore.workspace.dossier import Application
-from dpcore.workspace.drafts import Draft, KeptDraft
+from dpcore.workspace.results.dossier import Application
+from dpcore.workspace.results.drafts import Draft, KeptDraft
 from pages.components.kit import slot
 from pages.components.kit.texts import text
 from pages.components.visitor import access, login

@@ -11,14 +11,14 @@ from decimal import Decimal
 from typing import Any, Final
 
 from dpcore.domain.columns import NumericColumn
-from dpcore.domain.labels import called
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.labels import called
+from dpcore.domain.schemas.schema import Schema
 from dpcore.numerals import whole
 from dpcore.privacy.budgets import format_epsilon, row_epsilon
 from dpcore.released.noisy_counts import sum_tail
 from dpcore.released.plan import RunPlan
 from dpcore.report.spending import adds_sentence, fitting
-from dpcore.workspace.requests import Quote
+from dpcore.workspace.ledger.requests import Quote
 from pages.components.kit import amounts
 from pages.components.kit.epsilon import STOPS
 

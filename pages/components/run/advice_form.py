@@ -8,10 +8,10 @@ from decimal import Decimal
 import streamlit as st
 
 from dpcore.domain.columns import NumericColumn
-from dpcore.domain.labels import called
+from dpcore.domain.schemas.labels import called
 from dpcore.privacy.budgets import format_epsilon
-from dpcore.workspace.descriptions import DatasetInfo
-from dpcore.workspace.requests import Quote, RunRequest
+from dpcore.workspace.files.descriptions import DatasetInfo
+from dpcore.workspace.ledger.requests import Quote, RunRequest
 from pages.components.families import registry
 from pages.components.families.shared.inputs import KEEP, choose_target
 from pages.components.families.summaries import inputs as summaries

@@ -7,8 +7,8 @@ from decimal import Decimal
 import streamlit as st
 
 from dpcore.privacy.budgets import parse_epsilon, plain_epsilon
-from dpcore.workspace.accounts import REASON_LIMIT, BudgetRequest
-from dpcore.workspace.descriptions import DatasetInfo
+from dpcore.workspace.files.descriptions import DatasetInfo
+from dpcore.workspace.ledger.accounts import REASON_LIMIT, BudgetRequest
 from pages.components.kit import amounts, slot
 from pages.components.kit.markup import plain
 from pages.components.kit.texts import text

@@ -11,7 +11,7 @@ import streamlit as st
 
 from dpcore.domain.counted import counted
 from dpcore.numerals import percent, score, tenths
-from dpcore.workspace.descriptions import DatasetInfo
+from dpcore.workspace.files.descriptions import DatasetInfo
 from pages.components.families import registry, run_names
 from pages.components.families.redescriptions.inputs import SIDES
 from pages.components.families.registry import Family
@@ -22,7 +22,7 @@ from pages.components.visitor import access, background
 from pages.components.visitor.background import InTurn
 
 if TYPE_CHECKING:
-    from dpcore.domain.schema import Schema
+    from dpcore.domain.schemas.schema import Schema
     from dpcore.plots.methods import EpsilonCurve
     from dpcore.service import Service
 

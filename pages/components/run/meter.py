@@ -11,9 +11,9 @@ import streamlit as st
 
 from dpcore.privacy.budgets import alike, at_delta, format_parts
 from dpcore.report.spending import adds_reason, fitting, plain_sum_sentence
-from dpcore.workspace.accounts import Balance
-from dpcore.workspace.descriptions import DatasetInfo
-from dpcore.workspace.requests import Quote
+from dpcore.workspace.files.descriptions import DatasetInfo
+from dpcore.workspace.ledger.accounts import Balance
+from dpcore.workspace.ledger.requests import Quote
 from pages.components.kit import amounts, refresh, theme
 from pages.components.kit.texts import text
 from pages.components.visitor import access, login

@@ -11,7 +11,7 @@ import streamlit as st
 from dpcore.models.released import get_family
 from dpcore.numerals import measured, percent, score
 from dpcore.privacy.budgets import alike, format_epsilon
-from dpcore.workspace.requests import Hindrance, Quote, RunRequest
+from dpcore.workspace.ledger.requests import Hindrance, Quote, RunRequest
 from pages.components.kit import epsilon, figure, markup
 from pages.components.kit.texts import text
 from pages.components.visitor import access, background

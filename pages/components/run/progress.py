@@ -10,7 +10,7 @@ import streamlit as st
 
 from dpcore.privacy.budgets import format_epsilon
 from dpcore.released.workload import duration
-from dpcore.workspace.requests import RunStatus
+from dpcore.workspace.ledger.requests import RunStatus
 from pages.components.families import registry, run_names
 from pages.components.kit import clock, dialog, markup, refresh
 from pages.components.kit.texts import text

@@ -11,7 +11,7 @@ from dpcore.errors import FrostglassError
 from dpcore.numerals import whole
 from dpcore.privacy.budgets import at_delta, delta_sentence, format_epsilon
 from dpcore.report.spending import adds, adds_reason, fitting
-from dpcore.workspace.requests import Quote, RunRequest
+from dpcore.workspace.ledger.requests import Quote, RunRequest
 from pages.components.families import registry, run_names
 from pages.components.kit import amounts, dialog, markup
 from pages.components.kit.texts import text

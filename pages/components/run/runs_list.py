@@ -8,7 +8,7 @@ from html import escape
 import streamlit as st
 
 from dpcore.privacy.budgets import alike, format_epsilon
-from dpcore.workspace.requests import RunStatus
+from dpcore.workspace.ledger.requests import RunStatus
 from pages.components.families import run_names
 from pages.components.kit import clock, markup
 from pages.components.visitor import access, login

@@ -10,8 +10,8 @@ from dpcore.domain.columns import NumericColumn
 from dpcore.errors import RequestError
 from dpcore.numerals import adding_up, whole
 from dpcore.privacy.budgets import format_parts, parse_epsilon
-from dpcore.workspace.descriptions import DatasetInfo
-from dpcore.workspace.requests import Quote, RunRequest
+from dpcore.workspace.files.descriptions import DatasetInfo
+from dpcore.workspace.ledger.requests import Quote, RunRequest
 from pages.components.families.registry import Family
 from pages.components.families.shared import inputs
 from pages.components.families.shared.given import Given

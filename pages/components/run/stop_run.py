@@ -8,7 +8,7 @@ from __future__ import annotations
 import streamlit as st
 
 from dpcore.privacy.budgets import format_epsilon
-from dpcore.workspace.requests import RunStatus
+from dpcore.workspace.ledger.requests import RunStatus
 from pages.components.families import run_names
 from pages.components.kit import dialog, markup
 from pages.components.kit.texts import text

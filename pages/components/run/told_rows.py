@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.numerals import whole
 from pages.components.visitor import access
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dpcore.workspace.requests import RunStatus
+from dpcore.workspace.ledger.requests import RunStatus
 from pages.components.families import registry
 from pages.components.families.registry import Family
 from pages.components.families.shared.given import Given

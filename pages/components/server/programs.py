@@ -32,7 +32,7 @@ from dpcore.errors import (
 from dpcore.frozen import FrozenModel
 from dpcore.service import Service
 from dpcore.validation import explain_validation
-from dpcore.workspace.requests import RunRequest
+from dpcore.workspace.ledger.requests import RunRequest
 from pages.components.visitor import access
 
 #: Addresses below are for programs.

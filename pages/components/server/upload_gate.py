@@ -23,7 +23,7 @@ from streamlit.runtime import exists, get_instance
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from dpcore.workspace.users import ROLES
+from dpcore.workspace.people.users import ROLES
 from pages.components.visitor import login
 
 Scope = MutableMapping[str, Any]

@@ -16,9 +16,9 @@ from pages.components.visitor import login
 
 if TYPE_CHECKING:
     from dpcore.service import Service
-    from dpcore.workspace.accounts import Balance
-    from dpcore.workspace.descriptions import DatasetInfo
-    from dpcore.workspace.requests import Quote, RunRequest
+    from dpcore.workspace.files.descriptions import DatasetInfo
+    from dpcore.workspace.ledger.accounts import Balance
+    from dpcore.workspace.ledger.requests import Quote, RunRequest
 
 DATASET_KEY = "dataset"
 THIS_RUN_KEY = "this_run"

@@ -25,7 +25,7 @@ from streamlit.web.server.starlette.starlette_app_utils import decode_signed_val
 from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_NAME
 
 from dpcore.errors import LoginError, RequestError
-from dpcore.workspace.users import LOCAL_USER, Role, RoleRules, User
+from dpcore.workspace.people.users import LOCAL_USER, Role, RoleRules, User
 from pages.components.kit import markup
 from pages.components.kit.texts import text
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import streamlit as st
 
-from dpcore.workspace.users import ROLES, Role
+from dpcore.workspace.people.users import ROLES, Role
 from pages.components.visitor import login
 
 _MODELLERS: tuple[Role, ...] = ("analyst", "teacher")

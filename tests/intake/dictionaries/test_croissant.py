@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.intake.dictionaries.writing import FORMS, text_of
 from tests.support.small_relations import small_schema
 

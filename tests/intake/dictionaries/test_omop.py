@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from dpcore.domain.columns import COLUMN_ADAPTER, MAX_CATEGORIES
-from dpcore.domain.origins import DICTIONARY, STANDARD
+from dpcore.domain.schemas.origins import DICTIONARY, STANDARD
+from dpcore.intake.columns.guesses import LEFT_OUT
 from dpcore.intake.dictionaries.omop import TABLES, columns_of, common_concepts, standard_concepts
-from dpcore.intake.guesses import LEFT_OUT
-from dpcore.intake.suggestions import suggest_relations
+from dpcore.intake.profile.suggestions import suggest_relations
 
 NAMES = {
     "person": "person_id gender_concept_id year_of_birth month_of_birth race_concept_id location_id",

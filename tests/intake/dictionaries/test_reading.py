@@ -11,7 +11,7 @@ import pytest
 
 from dpcore.errors import IngestError
 from dpcore.intake.dictionaries.reading import MAX_BYTES, read_dictionary
-from dpcore.intake.uploads import ask
+from dpcore.intake.process.uploads import ask
 
 FIELDS = [{"name": "age", "type": "integer", "constraints": {"minimum": 0, "maximum": 110}}]
 PACKAGE = {"name": "people", "resources": [{"name": "people", "schema": {"fields": FIELDS}}]}

@@ -6,8 +6,8 @@ import csv
 
 import pytest
 
-from dpcore.domain.origins import DICTIONARY, STANDARD
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.origins import DICTIONARY, STANDARD
+from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import IngestError
 from dpcore.intake.dictionaries.reading import read_dictionary
 

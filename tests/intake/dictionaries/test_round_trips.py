@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpcore.domain.origins import DICTIONARY, KNOWN
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.origins import DICTIONARY, KNOWN
+from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import SchemaError
 from dpcore.intake.dictionaries import csvw, frictionless
 from dpcore.intake.dictionaries.extension import KEY

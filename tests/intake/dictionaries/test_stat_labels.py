@@ -5,10 +5,10 @@ from __future__ import annotations
 import pandas as pd
 import pyreadstat
 
-from dpcore.domain.origins import DICTIONARY, STANDARD
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.origins import DICTIONARY, STANDARD
+from dpcore.domain.schemas.schema import Schema
 from dpcore.intake.dictionaries.reading import read_dictionary
-from dpcore.intake.suggestions import suggest_schema
+from dpcore.intake.profile.suggestions import suggest_schema
 
 FRAME = pd.DataFrame(
     {

@@ -11,7 +11,7 @@ import pytest
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import cross_val_score
 
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import (
     IngestError,
     InputError,

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from dpcore.data.packing import unpack
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import RequestError
 from dpcore.models.ilp.language import richness
 from dpcore.models.ilp.language.atoms import bottom_atoms

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from dpcore.domain.encoding import encode_columns
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.models.ilp.language.atoms import Atom
 from dpcore.models.ilp.language.clause import Clause, Variable
 from dpcore.models.ilp.released.example import made_up_case
@@ -18,7 +18,7 @@ from dpcore.models.ilp.released.model import CoveredGroup, ILPModel
 from dpcore.models.readable import readable
 from dpcore.models.registry import LEARNERS
 from dpcore.models.released import parse_model
-from dpcore.plots.ilp import clauses_in_prolog
+from dpcore.plots.ilp.ilp import clauses_in_prolog
 from dpcore.released.release import Release, make_release
 from tests.support.small_relations import SCHEMA, TARGET
 

@@ -8,7 +8,7 @@ import re
 import numpy as np
 import pytest
 
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import RequestError
 from dpcore.models.ilp.language.atoms import Atom, bottom_atoms, chosen_atoms
 from dpcore.models.ilp.language.bounds import people_enough, people_needed

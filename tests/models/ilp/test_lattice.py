@@ -8,7 +8,7 @@ from math import comb
 import numpy as np
 import pytest
 
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import RequestError
 from dpcore.models.ilp.language import cells
 from dpcore.models.ilp.language import lattice as module

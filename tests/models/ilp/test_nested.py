@@ -7,8 +7,8 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from dpcore.data.ingest import ingest
-from dpcore.domain.schema import Schema
+from dpcore.data.building.ingest import ingest
+from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import RequestError
 from dpcore.models.ilp.language.atoms import Atom
 from dpcore.models.ilp.language.clause import Clause, Variable

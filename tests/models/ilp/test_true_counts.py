@@ -18,8 +18,8 @@ from dpcore.models.registry import get_learner
 from dpcore.models.released import parse_model
 from dpcore.released.release import Release, make_release
 from dpcore.service import Service
-from dpcore.workspace.descriptions import DatasetInfo
-from dpcore.workspace.requests import RunRequest
+from dpcore.workspace.files.descriptions import DatasetInfo
+from dpcore.workspace.ledger.requests import RunRequest
 from tests.support.small_trains import SCHEMA, TARGET, trains
 
 Row = dict[str, Any]

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpcore.data.ingest import frame_chunks, ingest
+from dpcore.data.building.ingest import frame_chunks, ingest
 from dpcore.data.table import PrivateTable
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.learning.learner import Run
 from dpcore.models.ilp.language import hypotheses as hypothesis_space
 from dpcore.models.ilp.language import richness

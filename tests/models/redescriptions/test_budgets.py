@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from dpcore.data.ingest import frame_chunks, ingest
+from dpcore.data.building.ingest import frame_chunks, ingest
 from dpcore.errors import BudgetError
 from dpcore.learning.learner import Run
 from dpcore.models.redescriptions.learning import learner as learner_module

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from dpcore.demo import DEMOS
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import (
     InputError,
     PrivacyLeakWarning,

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from pydantic import ValidationError
 
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.models.redescriptions.released.consistent import consistent_counts
 from dpcore.models.redescriptions.released.extraction import Constraints, Search
 from dpcore.models.redescriptions.released.missingness import SHORT

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dpcore.learning.exact_draws.joint_counts import fits_memory, joint_counts
+from dpcore.learning.exact_draws.lookahead import Block, ExactWeight
 from dpcore.models.redescriptions.learning import growing
 from dpcore.models.redescriptions.learning.growing import draw_tree, exact_blocks
-from dpcore.models.trees.learning.joint_counts import fits_memory, joint_counts
-from dpcore.models.trees.learning.lookahead import Block, ExactWeight
 from dpcore.privacy.randomness import SecureRandom, SeededRandom
 from tests.oracles import redescriptions_oracle as oracle
 from tests.oracles.mechanisms_oracle import FALSE_ALARM, chi_square

@@ -6,7 +6,7 @@ from itertools import pairwise, product
 import numpy as np
 import pytest
 
-from dpcore.data.ingest import frame_chunks, ingest
+from dpcore.data.building.ingest import frame_chunks, ingest
 from dpcore.errors import FrostglassError, RequestError, SchemaError
 from dpcore.models.redescriptions.learning import learner as learner_module
 from dpcore.privacy.randomness import SecureRandom, SeededRandom

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dpcore.domain.counted import PEOPLE
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.models.redescriptions.released.extraction import Constraints
 from dpcore.models.redescriptions.released.missingness import (
     SHORT,

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from dpcore.data.bits import count_bits
 from dpcore.data.packing import unpack
+from dpcore.learning.exact_draws.pair_values import GRID
 from dpcore.models.redescriptions.learning.queries import (
     LEAF_COUNTS,
     LEVERAGE,
@@ -27,7 +28,6 @@ from dpcore.models.redescriptions.learning.queries import (
     tree_leaves,
 )
 from dpcore.models.redescriptions.learning.views import leaf_sets
-from dpcore.models.trees.learning.pair_values import GRID
 from tests.oracles import redescriptions_oracle as oracle
 from tests.support import redescription_cases as cases
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpcore.domain.conditions import Condition
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import SchemaError
 from dpcore.models.redescriptions.released.duplicates import query_overlap
 from dpcore.models.redescriptions.released.regions import Box, Domain, codes, narrowed, shared_cells

@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dpcore.learning.exact_draws.lookahead import ExactWeight
 from dpcore.learning.learner import Run
 from dpcore.models.redescriptions.learning import exact_pairs
 from dpcore.models.redescriptions.learning.diversity import best_found, telling_columns
 from dpcore.models.redescriptions.learning.exact_pairs import pair_weight
 from dpcore.models.redescriptions.learning.plans import Calls
 from dpcore.models.redescriptions.learning.queries import STEPS
-from dpcore.models.trees.learning.lookahead import ExactWeight
 from dpcore.privacy.randomness import SecureRandom
 from tests.oracles import redescriptions_oracle as oracle
 from tests.oracles.mechanisms_oracle import FALSE_ALARM, chi_square

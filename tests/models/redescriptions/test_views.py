@@ -4,7 +4,7 @@ import pickle
 
 import numpy as np
 
-from dpcore.data.executors import LOCAL
+from dpcore.data.execution.executors import LOCAL
 from dpcore.models.redescriptions.learning.views import leaf_sets, literal_sets
 from dpcore.models.redescriptions.released.derived import view_conditions
 from tests.support import redescription_cases as cases

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from dpcore.domain.columns import RESERVED
 from dpcore.domain.conditions import parse_condition
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.models.redescriptions.released.formal import formal
 from dpcore.models.redescriptions.released.phrases import quoted
 from dpcore.models.redescriptions.released.regions import Box, Domain

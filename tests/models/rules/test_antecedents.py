@@ -11,7 +11,7 @@ from scipy.stats import chisquare
 
 from dpcore.data.queries import LogLikelihood
 from dpcore.domain.conditions import Condition
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import RequestError
 from dpcore.models.rules.learning.antecedents import (
     _random_conjunctions,

@@ -8,13 +8,13 @@ from functools import cache
 import numpy as np
 import pytest
 
+from dpcore.learning.exact_draws.balance import expected_shares
 from dpcore.learning.learner import no_progress
 from dpcore.learning.worth import WORTH, class_worth, likely_counts
 from dpcore.models.rules.learning.block_choice import choose_parts
 from dpcore.models.rules.learning.blocks import Block, BlockDrawer, _Later, _left_value, block_count, block_weight
 from dpcore.models.rules.learning.following import Following
 from dpcore.models.rules.learning.prior import ListPrior
-from dpcore.models.trees.learning.balance import expected_shares
 from dpcore.privacy.randomness import SeededRandom
 from tests.models.rules.test_samplers import ALL, PLAIN, ROWS, SCHEMA, TINY, _antecedents, _prior
 from tests.oracles import rules_oracle

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpcore.audit.suite import rule_list_audit
-from dpcore.data.ingest import frame_chunks, ingest
+from dpcore.data.building.ingest import frame_chunks, ingest
 from dpcore.data.queries import LogLikelihood
 from dpcore.domain.conditions import schema_conditions
 from dpcore.errors import BudgetError, FrostglassError, RequestError, SchemaError

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dpcore.data.ingest import frame_chunks, ingest
-from dpcore.domain.schema import Schema
+from dpcore.data.building.ingest import frame_chunks, ingest
+from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import BudgetError, RequestError, SchemaError
 from dpcore.learning.learner import Run
 from dpcore.models.summaries.learning.accounting import expected, noise_of

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dpcore.arrays import Floats
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.models.summaries.released.axes import axes_of
 from dpcore.models.summaries.released.estimates import Estimates, Measured
 from dpcore.models.summaries.released.likely import likely_column, likely_pair

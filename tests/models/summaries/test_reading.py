@@ -8,8 +8,8 @@ from functools import cache
 import numpy as np
 import pytest
 
-from dpcore.data.ingest import frame_chunks, ingest
-from dpcore.domain.schema import Schema
+from dpcore.data.building.ingest import frame_chunks, ingest
+from dpcore.domain.schemas.schema import Schema
 from dpcore.learning.learner import Run
 from dpcore.models.summaries.released.association import associations
 from dpcore.models.summaries.released.axes import Axis, axes_of

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.models.summaries.released.axes import axes_of, middles
 from dpcore.models.summaries.released.column_words import column_sentences
 from dpcore.models.summaries.released.finer import FinerTable, finer_ends

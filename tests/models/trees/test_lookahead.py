@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from dpcore.data.packing import pack
 from dpcore.errors import BudgetError
-from dpcore.models.trees.learning.joint_counts import joint_counts, triple_count, triple_starts
-from dpcore.models.trees.learning.lookahead import ExactWeight, _path_to, _Problem, draw_block
+from dpcore.learning.exact_draws.joint_counts import joint_counts, triple_count, triple_starts
+from dpcore.learning.exact_draws.lookahead import ExactWeight, _path_to, _Problem, draw_block
 from dpcore.privacy.randomness import SecureRandom, SeededRandom
 from tests.oracles import lookahead_oracle
 from tests.oracles.mechanisms_oracle import FALSE_ALARM, chi_square

@@ -19,7 +19,7 @@ from dpcore.models.trees.released.forest_model import ForestModel
 from dpcore.models.trees.released.model import TreeModel
 from dpcore.models.trees.released.plain_text import tree_text
 from dpcore.models.trees.released.splits import Split, split_by_category, split_conditions, split_on
-from dpcore.plots.tree import tree_figure
+from dpcore.plots.trees.tree import tree_figure
 from dpcore.privacy.budgets import geometric_tail
 from dpcore.released.noisy_counts import sum_tail
 from tests.support import small_trees

@@ -10,7 +10,7 @@ from functools import partial
 from itertools import combinations
 
 from dpcore.domain.columns import NumericColumn
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import BudgetError
 from dpcore.models.ebm.learning.queries import histogram_sensitivity, residual_sensitivity
 from dpcore.models.ebm.learning.schedule import EBMSettings, resolve

@@ -10,7 +10,7 @@ import numpy as np
 from dpcore.arrays import Array, Floats, Ints
 from dpcore.data.partition import Partition
 from dpcore.domain.columns import IntegerColumn, NumericColumn
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.models.ebm.learning.kernels import cells_of
 from dpcore.models.ebm.released.axis import Axis
 from dpcore.released.noisy_counts import even_cuts

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from dpcore.domain.columns import NumericColumn
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import RequestError
 from dpcore.learning.holdout import with_evaluation
 from dpcore.learning.learner import Asked, Learner, Run

@@ -10,7 +10,7 @@ import numpy as np
 
 from dpcore.arrays import Array, Floats, Ints
 from dpcore.domain.columns import NumericColumn
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.models.ebm.learning.grid import Bins
 from dpcore.models.ebm.learning.kernels import PAIR_STEPS
 from dpcore.models.ebm.learning.queries import pair_sensitivity

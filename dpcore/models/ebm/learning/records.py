@@ -14,7 +14,7 @@ from dpcore.data.counting import count_held
 from dpcore.data.packing import unpack
 from dpcore.data.partition import Partition
 from dpcore.domain.columns import NumericColumn
-from dpcore.domain.schema import Part
+from dpcore.domain.schemas.schema import Part
 from dpcore.models.ebm.learning.grid import feature_cells
 from dpcore.models.ebm.learning.kernels import ABSENT, NUMBER_STEPS
 

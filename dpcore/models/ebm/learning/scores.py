@@ -18,7 +18,7 @@ from dpcore.cores import in_threads
 from dpcore.data.counting import cells_between
 from dpcore.data.partition import Partition
 from dpcore.domain.columns import NumericColumn
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.models.ebm.learning.kernels import (
     CLASS_STEPS,
     LARGEST_SCORE,

@@ -13,7 +13,7 @@ from pydantic import model_validator
 from dpcore.arrays import Floats, Ints
 from dpcore.domain.columns import MISSING, NumericColumn, format_number
 from dpcore.domain.encoding import clamp_numbers, encode_categories
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.frozen import FrozenModel
 
 

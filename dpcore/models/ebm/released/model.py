@@ -12,7 +12,7 @@ import pandas as pd
 
 from dpcore.arrays import Array, Floats, Ints
 from dpcore.domain.encoding import encode, given_values, is_given
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.frozen import FrozenModel
 from dpcore.models.ebm.released.axis import Axis
 from dpcore.models.ebm.released.bands import UNLIKELY

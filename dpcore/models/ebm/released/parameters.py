@@ -7,7 +7,7 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from dpcore.domain.names import Name
+from dpcore.domain.schemas.names import Name
 from dpcore.released.parameters import Evaluate, Parameters
 
 EBMMethod = Literal["all_bins", "random_splits"]

@@ -12,7 +12,7 @@ import numpy as np
 
 from dpcore.arrays import Floats
 from dpcore.domain.columns import MISSING, OTHER, IntegerColumn, format_number
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.models.ebm.released.axis import Axis, group_members
 from dpcore.numerals import minus, percent, whole
 from dpcore.released.cases import NOT_KNOWN

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Sequence
 from dpcore.arrays import Flags
 from dpcore.domain.columns import RESERVED, CategoricalColumn, Column, Mode, OrdinalColumn
 from dpcore.domain.conditions import Condition, cell_conditions, threshold_conditions
-from dpcore.domain.labels import Labels
-from dpcore.domain.schema import ChildTable, Schema
+from dpcore.domain.schemas.labels import Labels
+from dpcore.domain.schemas.schema import ChildTable, Schema
 from dpcore.errors import RequestError
 from dpcore.frozen import FrozenModel
 from dpcore.models.ilp.language.rows import CaseRow, TableRows, Verdict

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Final, Literal, NamedTuple
 
-from dpcore.domain.schema import ChildTable
+from dpcore.domain.schemas.schema import ChildTable
 
 #: What may be said of the rows of a table: that one exists, how many, which comes last or later, that two
 #: have the same value, and which rows of another table belong to one.

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpcore.domain.labels import Labels
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.labels import Labels
+from dpcore.domain.schemas.schema import Schema
 from dpcore.models.ilp.language.atoms import Atom, bottom_atoms
 from dpcore.models.ilp.language.bounds import people_enough, people_needed
 from dpcore.models.ilp.language.lattice import Lattice, build_lattice

@@ -17,7 +17,7 @@ from itertools import combinations_with_replacement, islice
 import numpy as np
 
 from dpcore.arrays import Ints, Ints32
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import RequestError
 from dpcore.models.ilp.language.atoms import Atom, chosen_atoms
 from dpcore.models.ilp.language.cells import Cells

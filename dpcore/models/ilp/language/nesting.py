@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 
-from dpcore.domain.schema import ChildTable, Schema
+from dpcore.domain.schemas.schema import ChildTable, Schema
 from dpcore.models.ilp.language.atoms import Atom
 from dpcore.models.ilp.language.cells import Cells, conjunctions
 from dpcore.models.ilp.language.forms import Quantifier

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import RequestError
 from dpcore.models.ilp.language.bounds import people_enough
 from dpcore.models.ilp.language.cells import Cells

@@ -17,7 +17,7 @@ from dpcore.compiled import kernel
 from dpcore.data.bits import count_both
 from dpcore.data.packing import word_count
 from dpcore.data.partition import Partition
-from dpcore.domain.schema import Part, Schema
+from dpcore.domain.schemas.schema import Part, Schema
 from dpcore.errors import RequestError
 from dpcore.models.ilp.language.clause import Clause
 from dpcore.models.ilp.language.factors import Factors

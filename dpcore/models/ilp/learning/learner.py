@@ -11,7 +11,7 @@ import numpy as np
 
 from dpcore.arrays import Ints
 from dpcore.data.queries import CAPTURES, CAPTURES_L2, capture_counts
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import RequestError
 from dpcore.learning.forms import composed_form
 from dpcore.learning.holdout import evaluate_rules

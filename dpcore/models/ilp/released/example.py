@@ -10,7 +10,7 @@ import pandas as pd
 
 from dpcore.domain.columns import MISSING, RESERVED, IntegerColumn, NumericColumn
 from dpcore.domain.encoding import order_of
-from dpcore.domain.schema import ChildTable, Schema
+from dpcore.domain.schemas.schema import ChildTable, Schema
 from dpcore.models.ilp.language.clause import Clause
 from dpcore.models.ilp.released.example_rows import Cells, made_up_row, made_up_rows, whole_numbers
 from dpcore.privacy.randomness import public_generator

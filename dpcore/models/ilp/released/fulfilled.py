@@ -10,7 +10,7 @@ import pandas as pd
 
 from dpcore.arrays import Flags, Ints
 from dpcore.domain.encoding import encode_columns
-from dpcore.domain.schema import ChildTable, Schema
+from dpcore.domain.schemas.schema import ChildTable, Schema
 from dpcore.models.ilp.language.atoms import Atom
 from dpcore.models.ilp.language.clause import Clause, Variable
 from dpcore.models.ilp.language.within import RowAtom, Within

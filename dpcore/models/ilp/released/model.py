@@ -9,7 +9,7 @@ import pandas as pd
 
 from dpcore.arrays import Flags, Floats, Ints
 from dpcore.domain.encoding import encode_columns
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.frozen import FrozenModel
 from dpcore.models.ilp.language.clause import Clause
 from dpcore.models.ilp.language.prolog import Prolog

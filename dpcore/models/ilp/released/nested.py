@@ -9,7 +9,7 @@ import pandas as pd
 
 from dpcore.arrays import Ints
 from dpcore.domain.encoding import people_of
-from dpcore.domain.schema import ChildTable
+from dpcore.domain.schemas.schema import ChildTable
 from dpcore.errors import RequestError
 from dpcore.models.ilp.language.rows import CaseRow
 from dpcore.released.cases import is_known

@@ -9,8 +9,8 @@ import pandas as pd
 
 from dpcore.arrays import Ints
 from dpcore.domain.encoding import encode_columns, order_of, people_of
-from dpcore.domain.schema import ChildTable, Schema
-from dpcore.domain.tables import TIME
+from dpcore.domain.schemas.schema import ChildTable, Schema
+from dpcore.domain.schemas.tables import TIME
 from dpcore.errors import RequestError
 from dpcore.models.ilp.language.rows import CaseRow, CaseRows, TableRows
 from dpcore.models.ilp.released.asked import Asked

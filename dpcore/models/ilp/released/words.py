@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import combinations
 
 from dpcore.domain.counted import counted
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.models.ilp.language.atoms import Atom
 from dpcore.models.ilp.language.clause import Clause, Variable
 from dpcore.models.ilp.language.forms import EXISTS

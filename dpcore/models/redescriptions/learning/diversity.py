@@ -11,7 +11,7 @@ import numpy as np
 
 from dpcore.arrays import Flags, Ints
 from dpcore.domain.conditions import Condition
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.models.redescriptions.released.extraction import Constraints
 from dpcore.models.redescriptions.released.redescription_set import Redescription, read_pairs
 from dpcore.models.redescriptions.released.tree_pair import TreePair

@@ -11,9 +11,9 @@ from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from dpcore.arrays import Flags, Texts
-from dpcore.data.ingest import check_columns, check_header
+from dpcore.data.building.ingest import check_columns, check_header
 from dpcore.domain.columns import View
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import InputError, RequestError
 from dpcore.learning.inferred_schema import domain_of
 from dpcore.learning.learner import Learner

@@ -24,10 +24,10 @@ from dpcore.cores import in_threads
 from dpcore.data.bits import count_bits, count_both, intersect
 from dpcore.data.partition import Partition
 from dpcore.data.table import PrivateTable
+from dpcore.learning.exact_draws.lookahead import ExactWeight, float_error
+from dpcore.learning.exact_draws.pair_values import weighed
 from dpcore.models.redescriptions.learning.queries import AGREEMENT
 from dpcore.models.redescriptions.learning.views import Sets
-from dpcore.models.trees.learning.lookahead import ExactWeight, float_error
-from dpcore.models.trees.learning.pair_values import weighed
 from dpcore.privacy.mechanisms import weighted_index
 from dpcore.privacy.randomness import RandomSource, uniforms
 

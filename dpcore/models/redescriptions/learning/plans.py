@@ -10,8 +10,10 @@ from dpcore.data.packing import word_count
 from dpcore.domain.columns import View
 from dpcore.domain.conditions import Condition
 from dpcore.domain.counted import counted
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import BudgetError, RequestError
+from dpcore.learning.exact_draws.joint_counts import MEMORY_LIMIT, WORK_LIMIT, tree_work
+from dpcore.learning.exact_draws.lookahead import ExactWeight
 from dpcore.learning.learner import Asked
 from dpcore.models.redescriptions.learning.exact_pairs import candidate_counts, pair_weight
 from dpcore.models.redescriptions.learning.growing import exact_blocks
@@ -23,8 +25,6 @@ from dpcore.models.redescriptions.released.parameters import (
     PUBLISHED_STARTS,
     RedescriptionParameters,
 )
-from dpcore.models.trees.learning.joint_counts import MEMORY_LIMIT, WORK_LIMIT, tree_work
-from dpcore.models.trees.learning.lookahead import ExactWeight
 from dpcore.privacy.budgets import EPSILON_STEP, BudgetSplit
 from dpcore.privacy.mechanisms import ExponentialMechanism, GeometricMechanism
 from dpcore.released.plan import CountNoise, RunPlan

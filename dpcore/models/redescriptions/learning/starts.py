@@ -13,7 +13,7 @@ from dpcore.arrays import Words
 from dpcore.data.partition import Partition
 from dpcore.domain.columns import View
 from dpcore.domain.conditions import Condition
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.models.redescriptions.learning.queries import LEVERAGE
 from dpcore.models.redescriptions.learning.views import VIEWS, Sets, Sides, literal_sets, opposite
 from dpcore.privacy.mechanisms import ExponentialMechanism

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpcore.arrays import Ints
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.models.redescriptions.released.consistent import consistent_counts
 from dpcore.models.redescriptions.released.redescription_set import Redescription
 from dpcore.models.redescriptions.released.regions import Domain

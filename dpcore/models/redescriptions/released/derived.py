@@ -7,7 +7,7 @@ from decimal import ROUND_DOWN, Decimal
 from typing import Final
 
 from dpcore.domain.conditions import Condition, threshold_conditions
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.models.redescriptions.released.model import RedescriptionModel
 from dpcore.models.redescriptions.released.parameters import RedescriptionParameters
 from dpcore.models.redescriptions.released.tree_pair import TreePair

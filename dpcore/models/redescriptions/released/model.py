@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from dpcore.arrays import Ints
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.frozen import FrozenModel
 from dpcore.models.redescriptions.released.extraction import Constraints
 from dpcore.models.redescriptions.released.redescription_set import RedescriptionSet, read_pairs

@@ -6,7 +6,7 @@ from typing import Annotated, Final, Literal, Self
 
 from pydantic import Field, model_validator
 
-from dpcore.domain.names import Name
+from dpcore.domain.schemas.names import Name
 from dpcore.released.parameters import LEAST_STEPS, Parameters
 
 RedescriptionMethod = Literal["exact_pairs", "lookahead", "alt_expm", "alt_mcmc", "mcmc_tree_pair"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dpcore.domain.counted import Noun
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.models.redescriptions.released.missingness import in_full
 from dpcore.models.redescriptions.released.redescription_set import Redescription, RedescriptionSet
 from dpcore.models.redescriptions.released.regions import Domain

@@ -13,7 +13,7 @@ import pandas as pd
 
 from dpcore.arrays import Flags, Ints
 from dpcore.domain.counted import Noun, counted
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.models.redescriptions.released.consistent import consistent_counts
 from dpcore.models.redescriptions.released.duplicates import groups_across, groups_in_pair
 from dpcore.models.redescriptions.released.extraction import (

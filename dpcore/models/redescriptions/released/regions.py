@@ -13,7 +13,7 @@ import numpy as np
 
 from dpcore.arrays import Floats
 from dpcore.domain.conditions import Condition
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 
 #: Cells that each column may have, as bits; a column that is not named may have any.
 Box = Mapping[str, int]

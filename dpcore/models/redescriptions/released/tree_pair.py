@@ -11,7 +11,7 @@ from pydantic import Field, model_validator
 from dpcore.arrays import Flags, Ints
 from dpcore.domain.conditions import Condition
 from dpcore.domain.encoding import encode_columns
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.frozen import FrozenModel
 from dpcore.models.redescriptions.released.regions import Box, Domain, narrowed
 

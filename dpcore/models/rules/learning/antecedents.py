@@ -14,7 +14,7 @@ from dpcore.arrays import Ints, Words
 from dpcore.data.bits import conjunctions
 from dpcore.data.partition import Partition
 from dpcore.domain.conditions import Condition, parse_conjunction, schema_conditions
-from dpcore.domain.schema import Part, Schema
+from dpcore.domain.schemas.schema import Part, Schema
 from dpcore.errors import RequestError
 from dpcore.models.rules.released.parameters import RuleListParameters
 from dpcore.privacy.randomness import RandomSource, permutation

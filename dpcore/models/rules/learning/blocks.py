@@ -3,8 +3,8 @@
 A block puts two rules, one or none after those before it, and a class on each group that it makes
 of the records left: on those that either rule captures, and on the rest. It is worth the records
 that have the class of their group, each the more the fewer of its class are left
-(:mod:`~dpcore.models.trees.learning.balance`). Its probability is prior x exp(weight x worth), drawn rule
-by rule with scores as those of trees (:class:`~dpcore.models.trees.learning.lookahead.ExactWeight`), and
+(:mod:`~dpcore.learning.exact_draws.balance`). Its probability is prior x exp(weight x worth), drawn rule
+by rule with scores as those of trees (:class:`~dpcore.learning.exact_draws.lookahead.ExactWeight`), and
 then class by class. The prior is that of the thesis, Poisson in the number of conditions, for a given number
 of rules; all classes are alike. Proof: ``docs/privacy/rule-list.md``, section 5b.
 """
@@ -25,16 +25,16 @@ from dpcore.cores import in_threads
 from dpcore.data.partition import Partition
 from dpcore.data.queries import CAPTURES
 from dpcore.data.table import PrivateTable
-from dpcore.domain.schema import Part
+from dpcore.domain.schemas.schema import Part
+from dpcore.learning.exact_draws.balance import expected_shares
+from dpcore.learning.exact_draws.joint_counts import joint_counts
+from dpcore.learning.exact_draws.lookahead import ExactWeight, float_error
+from dpcore.learning.exact_draws.pair_values import LEAF_UTILITIES, leaf_value, weighed
 from dpcore.learning.learner import Progress
 from dpcore.learning.worth import WORTH, class_worth, likely_counts
 from dpcore.models.rules.learning.antecedents import Antecedents, kept_vectors
 from dpcore.models.rules.learning.following import Following
 from dpcore.models.rules.learning.prior import ListPrior
-from dpcore.models.trees.learning.balance import expected_shares
-from dpcore.models.trees.learning.joint_counts import joint_counts
-from dpcore.models.trees.learning.lookahead import ExactWeight, float_error
-from dpcore.models.trees.learning.pair_values import LEAF_UTILITIES, leaf_value, weighed
 from dpcore.privacy.mechanisms import GeometricMechanism, weighted_index
 from dpcore.privacy.randomness import RandomSource
 

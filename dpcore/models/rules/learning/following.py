@@ -16,7 +16,7 @@ import numpy as np
 from dpcore.arrays import Flags, Ints, Words
 from dpcore.compiled import kernel
 from dpcore.cores import in_threads
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.models.rules.learning.antecedents import Antecedents
 
 _WORD = 64

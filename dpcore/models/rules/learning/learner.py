@@ -11,8 +11,11 @@ import numpy as np
 from dpcore.arrays import Floats, Ints
 from dpcore.data.packing import word_count
 from dpcore.data.queries import CAPTURES, CAPTURES_L2, LogLikelihood, capture_counts
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import RequestError
+from dpcore.learning.exact_draws.balance import divided, pulled_shares
+from dpcore.learning.exact_draws.joint_counts import block_work, fits_memory
+from dpcore.learning.exact_draws.lookahead import ExactWeight
 from dpcore.learning.forms import composed_form
 from dpcore.learning.holdout import evaluate_rules
 from dpcore.learning.learner import Asked, Learner, Run
@@ -39,9 +42,6 @@ from dpcore.models.rules.released.derived import PASSED_ON
 from dpcore.models.rules.released.family import RULE_LIST
 from dpcore.models.rules.released.model import Rule, RuleListModel, rule_text
 from dpcore.models.rules.released.parameters import BudgetShares, RuleListParameters
-from dpcore.models.trees.learning.balance import divided, pulled_shares
-from dpcore.models.trees.learning.joint_counts import block_work, fits_memory
-from dpcore.models.trees.learning.lookahead import ExactWeight
 from dpcore.privacy.budgets import BudgetSplit, part_below, row_epsilon
 from dpcore.privacy.losses import largest_epsilon, pure_rho, selection_rho
 from dpcore.privacy.mechanisms import GaussianMechanism, GeometricMechanism

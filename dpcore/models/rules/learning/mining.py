@@ -17,7 +17,7 @@ import numpy as np
 from dpcore.data.queries import itemset_counts, itemset_sensitivity
 from dpcore.data.table import PrivateTable
 from dpcore.domain.conditions import Condition
-from dpcore.domain.schema import Part
+from dpcore.domain.schemas.schema import Part
 from dpcore.models.rules.learning.antecedents import (
     Antecedents,
     Itemset,

@@ -20,7 +20,7 @@ from dpcore.data.bits import capture_rule, count_both, remaining_classes
 from dpcore.data.partition import Partition
 from dpcore.data.queries import LogLikelihood
 from dpcore.data.table import PrivateTable
-from dpcore.domain.schema import Part
+from dpcore.domain.schemas.schema import Part
 from dpcore.learning.chains import Chain, acceptance
 from dpcore.learning.learner import Progress
 from dpcore.models.rules.learning.antecedents import Antecedents, kept_vectors

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from dpcore.data.division import partition_count
+from dpcore.data.building.division import partition_count
 from dpcore.data.queries import LogLikelihood
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.learning.workload import rows_alone, table_bytes, words_of
 from dpcore.models.rules.learning.blocks import block_count
 from dpcore.models.rules.learning.samplers import PARTS, counted_bytes, list_bytes

@@ -11,7 +11,7 @@ import pandas as pd
 from dpcore.arrays import Floats, Ints
 from dpcore.domain.conditions import Condition
 from dpcore.domain.encoding import encode_columns
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.frozen import FrozenModel
 from dpcore.released.cases import first_possible, possible_cells
 from dpcore.released.evaluation import Evaluation

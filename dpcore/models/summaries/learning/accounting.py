@@ -13,7 +13,7 @@ from typing import Final
 
 import numpy as np
 
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import BudgetError
 from dpcore.learning.learner import Asked
 from dpcore.models.summaries.learning.division import (

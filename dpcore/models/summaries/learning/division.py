@@ -12,7 +12,7 @@ from typing import Final
 
 from dpcore.domain.columns import NumericColumn
 from dpcore.domain.hierarchies import CodeLevel, levels_above
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import RequestError
 from dpcore.models.summaries.learning.design import asked as asked_for
 from dpcore.models.summaries.learning.design import shares_of

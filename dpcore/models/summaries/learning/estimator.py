@@ -8,7 +8,7 @@ import pandas as pd
 from pydantic import BaseModel
 from sklearn.utils.validation import check_is_fitted
 
-from dpcore.data.ingest import check_columns, check_header
+from dpcore.data.building.ingest import check_columns, check_header
 from dpcore.learning.inferred_schema import domain_of
 from dpcore.learning.learner import Learner
 from dpcore.learning.sklearn_base import LearnerEstimator

@@ -10,7 +10,7 @@ import numpy as np
 from dpcore.arrays import Floats
 from dpcore.domain.columns import RESERVED, IntegerColumn, NumericColumn
 from dpcore.domain.derivations import PartOfDate
-from dpcore.domain.schema import ChildTable, Schema
+from dpcore.domain.schemas.schema import ChildTable, Schema
 from dpcore.frozen import FrozenModel
 
 #: Parts of a date that tell of time as it goes by.

@@ -11,7 +11,7 @@ import numpy as np
 
 from dpcore.arrays import Flags, Ints
 from dpcore.domain.columns import RESERVED
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.models.summaries.released.code_trees import Level
 from dpcore.models.summaries.released.intervals import CONFIDENCE, intervals
 from dpcore.models.summaries.released.model import SummaryModel

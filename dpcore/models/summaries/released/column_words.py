@@ -5,7 +5,7 @@ from __future__ import annotations
 from dpcore.domain.amounts import amount
 from dpcore.domain.columns import RESERVED
 from dpcore.domain.counted import counted
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.models.summaries.released.reading import Amount, ColumnReading
 from dpcore.models.summaries.released.words import cell_words, figure_words, share_words, unit_of
 

@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.models.summaries.released.reading import ColumnReading
 
 #: A whole number stands for all that is nearer to it than to others.

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from dpcore.arrays import Ints
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.models.summaries.released.axes import Axis
 from dpcore.models.summaries.released.outcomes import outcomes
 from dpcore.models.summaries.released.synthesis import Source, draw_codes, values_of

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import pandas as pd
 
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.models.summaries.released.association import associations, poolings
 from dpcore.models.summaries.released.code_reading import branches
 from dpcore.models.summaries.released.model import SummaryModel

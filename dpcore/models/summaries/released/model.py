@@ -10,7 +10,7 @@ import pandas as pd
 
 from dpcore.arrays import Ints
 from dpcore.domain.encoding import encode
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.frozen import FrozenModel
 from dpcore.models.summaries.released.axes import Axis, row_ends
 from dpcore.models.summaries.released.code_trees import CodeTree, Level, fitted

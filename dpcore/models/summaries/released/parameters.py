@@ -7,7 +7,7 @@ from typing import Annotated, Final, Literal, Self
 
 from pydantic import Field, model_validator
 
-from dpcore.domain.names import Name
+from dpcore.domain.schemas.names import Name
 from dpcore.released.parameters import Parameters
 
 SummaryMethod = Literal["weighted", "equal"]

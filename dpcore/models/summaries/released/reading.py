@@ -11,7 +11,7 @@ import numpy as np
 
 from dpcore.arrays import Floats
 from dpcore.domain.columns import MISSING, OTHER
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.models.summaries.released.axes import Axis, limits, middles, whole_ends
 from dpcore.models.summaries.released.estimates import Axes, Estimates
 from dpcore.models.summaries.released.finer import FinerTable, finer

@@ -18,7 +18,7 @@ import pandas as pd
 
 from dpcore.arrays import Floats, Ints
 from dpcore.domain.columns import MISSING, IntegerColumn
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import RequestError
 from dpcore.models.summaries.released.axes import Axis, middles, row_ends
 from dpcore.models.summaries.released.estimates import Pair

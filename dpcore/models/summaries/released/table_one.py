@@ -12,7 +12,7 @@ import numpy as np
 
 from dpcore.arrays import Floats
 from dpcore.domain.columns import RESERVED
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.models.summaries.released.axes import middles
 from dpcore.models.summaries.released.estimates import Estimates
 from dpcore.models.summaries.released.intervals import intervals

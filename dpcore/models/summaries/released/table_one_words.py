@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from dpcore.domain.counted import counted
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.models.summaries.released.crosstab import Crosstab, crosstab
 from dpcore.models.summaries.released.model import SummaryModel
 from dpcore.models.summaries.released.reading import Amount

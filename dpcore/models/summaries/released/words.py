@@ -7,8 +7,8 @@ from typing import Final
 
 from dpcore.domain.amounts import amount as with_unit
 from dpcore.domain.columns import RESERVED
-from dpcore.domain.labels import cells_called
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.labels import cells_called
+from dpcore.domain.schemas.schema import Schema
 from dpcore.models.summaries.released.association import poolings
 from dpcore.models.summaries.released.axes import Axis
 from dpcore.models.summaries.released.model import SummaryModel

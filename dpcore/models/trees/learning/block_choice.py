@@ -9,7 +9,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 from dpcore.data.packing import word_count
-from dpcore.models.trees.learning.joint_counts import WORK_LIMIT, block_work, fits_memory, tree_work, triple_count
+from dpcore.learning.exact_draws.joint_counts import WORK_LIMIT, block_work, fits_memory, tree_work, triple_count
 
 #: Words that one block may visit where the rule decides: some seconds.
 _QUICK = 2 * 10**10

@@ -7,17 +7,17 @@ from decimal import ROUND_FLOOR, Decimal
 from typing import Final
 
 from dpcore.data.packing import word_count
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import BudgetError, RequestError
+from dpcore.learning.exact_draws.balance import block_rho, divided, draw_of, undivided
+from dpcore.learning.exact_draws.joint_counts import WORK_LIMIT, fits_memory, tree_work
+from dpcore.learning.exact_draws.lookahead import ExactWeight
+from dpcore.learning.exact_draws.pair_values import LeafUtility
 from dpcore.learning.forms import composed_form
 from dpcore.learning.learner import Asked, Run
-from dpcore.models.trees.learning.balance import block_rho, divided, draw_of, undivided
 from dpcore.models.trees.learning.block_choice import choose_blocks, choose_leaf_share
 from dpcore.models.trees.learning.exact_tree import BlockPlan, fold_alike, grow_exact
 from dpcore.models.trees.learning.growth import Grown
-from dpcore.models.trees.learning.joint_counts import WORK_LIMIT, fits_memory, tree_work
-from dpcore.models.trees.learning.lookahead import ExactWeight
-from dpcore.models.trees.learning.pair_values import LeafUtility
 from dpcore.models.trees.learning.workload import GROWING, exact_words
 from dpcore.models.trees.released.derived import COUNTS, EXACT
 from dpcore.models.trees.released.parameters import TreeParameters

@@ -10,9 +10,9 @@ from decimal import Decimal
 import numpy as np
 
 from dpcore.arrays import Floats, Ints
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import BudgetError
-from dpcore.models.trees.learning.balance import pulled_shares
+from dpcore.learning.exact_draws.balance import pulled_shares
 from dpcore.models.trees.released.derived import ALPHA, supporting
 from dpcore.models.trees.released.model import TreeModel, TreeNode
 from dpcore.models.trees.released.splits import Split

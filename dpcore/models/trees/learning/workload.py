@@ -6,10 +6,10 @@ import math
 from collections.abc import Sequence
 from typing import Final
 
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
+from dpcore.learning.exact_draws.joint_counts import joint_bytes, triple_count
 from dpcore.learning.workload import GROUPING, evaluation, table_bytes, words_of
 from dpcore.models.trees.learning.greedy import smallest_step
-from dpcore.models.trees.learning.joint_counts import joint_bytes, triple_count
 from dpcore.models.trees.released.model import MAX_NODES
 from dpcore.models.trees.released.parameters import ForestSettings, TreeParameters
 from dpcore.models.trees.released.splits import split_conditions

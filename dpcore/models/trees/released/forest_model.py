@@ -12,7 +12,7 @@ from pydantic import Field
 
 from dpcore.arrays import Array, Floats, Ints
 from dpcore.domain.encoding import encode_columns
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.frozen import FrozenModel
 from dpcore.models.trees.released.chance_groups import group_chances, group_labels, groups_of, mean_chances
 from dpcore.models.trees.released.column_use import ColumnUse, columns_used, use_sentence

@@ -12,7 +12,7 @@ import pandas as pd
 
 from dpcore.arrays import Array, Floats, Ints
 from dpcore.domain.encoding import encode_columns
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.frozen import FrozenModel
 from dpcore.models.trees.released.splits import Split, path_texts
 from dpcore.released.cases import possible_cells

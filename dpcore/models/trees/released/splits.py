@@ -8,7 +8,7 @@ from typing import Any
 from dpcore.domain.columns import RESERVED, BooleanColumn, NumericColumn
 from dpcore.domain.conditions import Condition, cell_conditions, threshold_conditions
 from dpcore.domain.cuts import ALL_CUTS, Cuts
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.frozen import FrozenModel
 
 #: Reserved cells as part of a sentence.

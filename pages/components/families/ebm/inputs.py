@@ -6,8 +6,8 @@ from typing import Any
 
 import streamlit as st
 
-from dpcore.domain.labels import called
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.labels import called
+from dpcore.domain.schemas.schema import Schema
 from dpcore.models.ebm.released.parameters import EBMParameters
 from dpcore.released.parameters import parameters_of
 from pages.components.families.shared.given import Given

@@ -25,7 +25,7 @@ WITHIN = "within the noise"
 
 def importances(words: Any, key: str) -> None:
     """Bars of what each term adds on average."""
-    from dpcore.plots.ebm import MOST_TERMS, importance_alt, importance_figure
+    from dpcore.plots.ebm.ebm import MOST_TERMS, importance_alt, importance_figure
 
     figure.show(importance_figure(words), key=f"{key}-importances", alt=importance_alt(words))
     terms = len(words.model.terms)
@@ -97,7 +97,7 @@ def choose_output(model: Any, target: str, key: str, first: int = 0) -> int:
 
 def shape(words: Any, term: Any, outputs: list[int], true: Truth | None, key: str) -> None:
     """The shape of one term in words, as a figure and as a table."""
-    from dpcore.plots.ebm import shape_alt, shape_figure
+    from dpcore.plots.ebm.ebm import shape_alt, shape_figure
 
     # Signs and numbers stay together at the end of a line.
     st.markdown(markup.plain(words.sentence(term).replace("× ", "×\u00a0")))
@@ -165,7 +165,7 @@ def case(release: Release, words: Any, key: str) -> None:
 
 
 def _waterfall(release: Release, words: Any, values: dict[str, Any], key: str) -> None:
-    from dpcore.plots.ebm_case import case_alt, case_figure, case_steps
+    from dpcore.plots.ebm.ebm_case import case_alt, case_figure, case_steps
 
     parts = words.model.explain(values, release.domain)
     output = choose_output(words.model, release.target, f"{key}-case", int(words.total(parts)[0].argmax()))

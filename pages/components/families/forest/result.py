@@ -87,7 +87,7 @@ def figures(model: Any) -> dict[str, str]:
 
 def columns_used(model: Any, key: str) -> None:
     """Bars: how much questions about each column tell, beside chance, with a table twin."""
-    from dpcore.plots.forest import columns_used_alt, columns_used_figure
+    from dpcore.plots.trees.forest import columns_used_alt, columns_used_figure
 
     used = model.columns_used()
     if not used:
@@ -118,7 +118,7 @@ def _vote(release: Release, model: Any, key: str) -> None:
 
 
 def _case(release: Release, model: Any, values: dict[str, Any], key: str) -> None:
-    from dpcore.plots.forest import votes_alt, votes_figure
+    from dpcore.plots.trees.forest import votes_alt, votes_figure
 
     low, high = model.possible_chances(values, release.domain)
     winner = int((low + high).argmax())

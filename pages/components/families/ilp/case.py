@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.released.release import Release
 from pages.components.kit import figure, markup
 from pages.components.kit.texts import text
@@ -37,7 +37,7 @@ def show(release: Release, model: Any, key: str) -> None:
 
 def choose_clause(release: Release, model: Any, label: str, key: str) -> int:
     """Position of a clause that the visitor chooses."""
-    from dpcore.plots.ilp import clause_texts
+    from dpcore.plots.ilp.ilp import clause_texts
 
     names = [f"{told.title}: {told.words}" for told in clause_texts(release)]
     return int(st.selectbox(label, range(len(model.clauses)), format_func=names.__getitem__, key=f"{key}-clause"))
@@ -63,7 +63,7 @@ def _another(seed_key: str) -> None:
 
 def draw(schema: Schema, tables: Mapping[str, pd.DataFrame], key: str, marked: Mapping[str, Any]) -> None:
     """A train as a picture, or any case; its tables below, the rows that fulfil a clause marked."""
-    from dpcore.plots.train import is_train
+    from dpcore.plots.ilp.train import is_train
 
     if is_train(schema):
         picture(tables["car"], key)
@@ -78,7 +78,7 @@ def draw(schema: Schema, tables: Mapping[str, pd.DataFrame], key: str, marked: M
 
 def picture(cars: pd.DataFrame, key: str) -> None:
     """Draw a train in a frame of its own, in which a long one scrolls."""
-    from dpcore.plots.train import train_alt, train_figure
+    from dpcore.plots.ilp.train import train_alt, train_figure
 
     drawn = train_figure(cars)
     with st.container(key=f"{key}-train-diagram"):

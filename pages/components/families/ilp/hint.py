@@ -8,14 +8,14 @@ import streamlit as st
 
 from dpcore.numerals import whole
 from dpcore.privacy.budgets import format_epsilon
-from dpcore.workspace.requests import Quote
+from dpcore.workspace.ledger.requests import Quote
 from pages.components.kit import markup, slot
 from pages.components.kit.texts import text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from dpcore.domain.schema import Schema
+    from dpcore.domain.schemas.schema import Schema
     from dpcore.models.ilp.language.hypotheses import Hypotheses
 
 _WORDS = {
@@ -28,7 +28,7 @@ _WORDS = {
 
 def show(quote: Quote) -> None:
     """Size of the hypothesis space, both bounds, and the bottom clause."""
-    from dpcore.domain.protected import shared_things
+    from dpcore.domain.schemas.protected import shared_things
     from dpcore.models.ilp.language.hypotheses import hypotheses
 
     space, schema = hypotheses(quote.plan), quote.plan.schema

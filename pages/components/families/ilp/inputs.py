@@ -7,8 +7,8 @@ from typing import Any
 
 import streamlit as st
 
-from dpcore.domain.labels import called, cell_called
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.labels import called, cell_called
+from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import RequestError
 from dpcore.models.ilp.language.parameters import ILPParameters
 from dpcore.released.parameters import parameters_of

@@ -56,22 +56,22 @@ def _cases(release: Release, model: Any, key: str) -> None:
 
 
 def _prolog(release: Release) -> None:
-    from dpcore.plots.ilp import prolog_program
+    from dpcore.plots.ilp.ilp import prolog_program
 
     st.markdown(text("ilp_prolog"))
     st.code(prolog_program(release), language="prolog")
 
 
 def _chart(release: Release, key: str) -> None:
-    from dpcore.plots.ilp import ilp_alt, ilp_figure
+    from dpcore.plots.ilp.ilp import ilp_alt, ilp_figure
 
     figure.show(ilp_figure(release), key=f"{key}-chart", alt=ilp_alt(release))
     st.caption("The same numbers are in the table above. Lines are 95% margins of the noise.")
 
 
 def _files(release: Release, model: Any, key: str) -> None:
-    from dpcore.plots.ilp import clauses_in_prolog
-    from dpcore.plots.ilp_prolog import prolog_file
+    from dpcore.plots.ilp.ilp import clauses_in_prolog
+    from dpcore.plots.ilp.ilp_prolog import prolog_file
 
     program = downloads.File("Prolog", "pl", prolog_file(release))
     twin = model.to_frame(release.domain, release.target, clauses_in_prolog(release))

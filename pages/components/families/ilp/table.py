@@ -18,7 +18,7 @@ from pages.components.kit.texts import text
 
 def show(release: Release, model: Any, truth: Truth | None = None) -> None:
     """The table; ``truth`` adds true values (public data only)."""
-    from dpcore.plots.ilp import clause_texts
+    from dpcore.plots.ilp.ilp import clause_texts
 
     label = f"{release.target} = {model.classes[model.positive]}"
     header = ["Clause", f"Noisy chance of {label}", "Noisy counts"]
@@ -40,7 +40,7 @@ def show(release: Release, model: Any, truth: Truth | None = None) -> None:
 
 def side(release: Release, model: Any) -> None:
     """A table of two columns, without Prolog, for half the width."""
-    from dpcore.plots.ilp import clause_texts
+    from dpcore.plots.ilp.ilp import clause_texts
 
     label = f"{release.target} = {model.classes[model.positive]}"
     rows = [

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from dpcore.domain.columns import NumericColumn
-from dpcore.domain.schema import ChildTable, Schema
+from dpcore.domain.schemas.schema import ChildTable, Schema
 from dpcore.models.ilp.released.asked import Asked, asked_by
 from dpcore.released.release import Release
 from pages.components.families.ilp import case
@@ -42,7 +42,7 @@ def show(release: Release, model: Any, key: str) -> None:
 
 def _start(release: Release, model: Any, key: str) -> int:
     """The clause whose made-up case is edited, or none."""
-    from dpcore.plots.ilp import clause_texts
+    from dpcore.plots.ilp.ilp import clause_texts
 
     names = [f"the made-up case of {told.title.lower()}" for told in clause_texts(release)]
     names[_EMPTY] = "an empty case"
@@ -153,8 +153,8 @@ def _too_many(schema: Schema, tables: dict[str, pd.DataFrame]) -> None:
 
 def _answer(release: Release, model: Any, tables: dict[str, pd.DataFrame]) -> None:
     """The clauses that cover the case, or may, what they predict, and the noisy chance."""
-    from dpcore.plots.ilp import clause_texts
-    from dpcore.plots.train import is_train
+    from dpcore.plots.ilp.ilp import clause_texts
+    from dpcore.plots.ilp.train import is_train
 
     schema, told = release.domain, clause_texts(release)
     if is_train(schema) and "car" in tables:

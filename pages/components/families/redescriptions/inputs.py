@@ -7,8 +7,8 @@ from typing import Any
 import streamlit as st
 
 from dpcore.domain.columns import View
-from dpcore.domain.labels import called
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.labels import called
+from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import RequestError
 from dpcore.models.redescriptions.released.parameters import RedescriptionParameters
 from dpcore.released.parameters import parameters_of

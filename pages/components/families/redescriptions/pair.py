@@ -17,7 +17,7 @@ from pages.components.kit.texts import text
 
 def show(reading: Reading) -> None:
     """One pair of trees, that of the redescription which is read unless another is chosen."""
-    from dpcore.plots.redescriptions_pair import pair_alt, pair_figure
+    from dpcore.plots.redescriptions.redescriptions_pair import pair_alt, pair_figure
 
     model, chosen, counted, key = reading.model, reading.chosen, reading.found.counted, reading.key
     own = 0 if chosen is None else chosen.pair
@@ -51,7 +51,7 @@ def _leaves(chosen: Any | None) -> tuple[tuple[int, ...], tuple[int, ...]]:
 
 def _outline(tree: Any, schema: Any, leaves: tuple[int, ...]) -> None:
     """Conditions from top to bottom, set in; groups of the chosen redescription are marked."""
-    from dpcore.plots.redescriptions_pair import leaf_name, outline
+    from dpcore.plots.redescriptions.redescriptions_pair import leaf_name, outline
     from dpcore.plots.style import pretty
 
     marked = {leaf_name(tree, leaf) for leaf in leaves}
@@ -69,7 +69,7 @@ def _outline(tree: Any, schema: Any, leaves: tuple[int, ...]) -> None:
 
 
 def _counts(pair: Any, counted: Noun, margin: int) -> None:
-    from dpcore.plots.redescriptions_pair import leaf_name
+    from dpcore.plots.redescriptions.redescriptions_pair import leaf_name
 
     header = ["Group", *(leaf_name(pair.right, leaf) for leaf in range(pair.right.leaf_count))]
     rows = [

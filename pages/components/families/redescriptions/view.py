@@ -65,7 +65,7 @@ def constraints(key: str) -> Any:
 
 def points(reading: Reading) -> None:
     """All of them as points; those below the threshold apart."""
-    from dpcore.plots.redescriptions_moved import moved_alt, moved_figure, threshold_styles
+    from dpcore.plots.redescriptions.redescriptions_moved import moved_alt, moved_figure, threshold_styles
 
     key, found = reading.key, reading.found
     st.markdown(how_many(found, len(reading.kept)))
@@ -86,7 +86,7 @@ def points(reading: Reading) -> None:
 
 def ring(reading: Reading, place: Any) -> None:
     """Mark the one that is read, before anything else is drawn: the figure itself stays as it is."""
-    from dpcore.plots.redescriptions_moved import reading_styles
+    from dpcore.plots.redescriptions.redescriptions_moved import reading_styles
 
     intervals = bool(st.session_state.get(f"{reading.key}-intervals"))
     key, clicked = _points_key(reading.key), _marked(reading)
@@ -104,7 +104,7 @@ def _step(counted: Noun, step: int) -> str:
 
 def threshold(found: Any, key: str) -> float:
     """Noisy support from which redescriptions are kept; the suggested one to begin with."""
-    from dpcore.plots.redescriptions import support_steps
+    from dpcore.plots.redescriptions.redescriptions import support_steps
 
     suggested, slider = found.suggested_support, _slider_key(key)
     chosen = st.select_slider(
@@ -150,7 +150,7 @@ def all_aside(reading: Reading) -> str:
 
 def picture(found: Any, threshold: float, key: str) -> None:
     """The points as a figure that nothing moves."""
-    from dpcore.plots.redescriptions import redescriptions_alt, redescriptions_figure
+    from dpcore.plots.redescriptions.redescriptions import redescriptions_alt, redescriptions_figure
 
     figure.show(redescriptions_figure(found, threshold), key=_points_key(key), alt=redescriptions_alt(found, threshold))
 
@@ -237,7 +237,7 @@ def _in_full(reading: Reading, item: Any) -> None:
     from dpcore.models.redescriptions.released.agreement import agreement_margins
     from dpcore.models.redescriptions.released.missingness import in_full
     from dpcore.models.redescriptions.released.reading import alike_words, alternatives
-    from dpcore.plots.redescriptions_agreement import agreement_alt, agreement_figure
+    from dpcore.plots.redescriptions.redescriptions_agreement import agreement_alt, agreement_figure
 
     pair, schema, counted = reading.model.pairs[item.pair], reading.release.domain, reading.found.counted
     parts, queries = alternatives(item, pair, schema), (item.left_query, item.right_query)
@@ -288,7 +288,7 @@ def _facts(item: Any, counted: Noun, exact: Any | None) -> dict[str, str]:
 
 def against_truth(reading: Reading, exact: Sequence[Any]) -> None:
     """Noisy and true Jaccard index of all of them; public data only."""
-    from dpcore.plots.redescriptions_truth import truth_alt, truth_figure, truth_histogram
+    from dpcore.plots.redescriptions.redescriptions_truth import truth_alt, truth_figure, truth_histogram
 
     drawn = reading.found.found, exact, reading.threshold
     alt = truth_alt(*drawn)

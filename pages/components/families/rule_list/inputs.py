@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.models.rules.released.parameters import BudgetShares, RuleListParameters
 from dpcore.released.parameters import parameters_of
 from pages.components.families.shared.cuts import cuts_from

@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.numerals import whole
 from dpcore.released.noisy_counts import TOO_NOISY, is_told
 from dpcore.released.release import Release

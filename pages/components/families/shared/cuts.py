@@ -7,8 +7,8 @@ from typing import Any
 
 import streamlit as st
 
-from dpcore.domain.labels import called
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.labels import called
+from dpcore.domain.schemas.schema import Schema
 from dpcore.models.released import parse_model
 from dpcore.models.summaries.released.axes import Axis
 from dpcore.models.summaries.released.cut_points import cut_points

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.schema import Schema
 from dpcore.released.release import Release
-from dpcore.workspace.descriptions import DatasetInfo
+from dpcore.workspace.files.descriptions import DatasetInfo
 
 
 @dataclass(frozen=True)

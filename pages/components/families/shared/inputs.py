@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 import streamlit as st
 
 from dpcore.domain.columns import NumericColumn
-from dpcore.domain.labels import called
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.labels import called
+from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import RequestError
 from dpcore.released.parameters import Parameter
 from pages.components.kit.texts import text

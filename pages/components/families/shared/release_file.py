@@ -8,7 +8,7 @@ from html import escape
 from dpcore.errors import FrostglassError
 from dpcore.released.imported import Imported
 from dpcore.released.release import Release
-from dpcore.workspace.descriptions import ReleaseNote
+from dpcore.workspace.files.descriptions import ReleaseNote
 from pages.components.kit.texts import text
 from pages.components.visitor import access
 
@@ -24,7 +24,7 @@ def maker(release: Release) -> Callable[[], str]:
 
     def make() -> str:
         from dpcore.rehearsal import Rehearsal
-        from dpcore.report.page import release_page
+        from dpcore.report.forms.page import release_page
 
         if isinstance(release, Rehearsal):  # It is not stored.
             return release_page(release, stored=False)

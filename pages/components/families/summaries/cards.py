@@ -100,7 +100,7 @@ def _largest(reading: Any) -> list[int]:
 def _histogram(look: Look, reading: Any) -> str:
     """A standing bar for each cell, with the interval as a band at its end."""
     from dpcore.models.summaries.released.words import cell_words
-    from dpcore.plots.summaries_overview import most_of
+    from dpcore.plots.summaries.summaries_overview import most_of
 
     known = [cell for cell, name in enumerate(reading.cells) if name not in RESERVED]
     widths = _widths(look, reading, known)

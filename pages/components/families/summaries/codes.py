@@ -17,7 +17,7 @@ def show(look: Look) -> None:
     """The branches of one column of codes that stand out of the noise."""
     from dpcore.domain.counted import counted
     from dpcore.models.summaries.released.code_reading import branches
-    from dpcore.plots.summaries_codes import MOST_BARS, codes_alt, codes_figure
+    from dpcore.plots.summaries.summaries_codes import MOST_BARS, codes_alt, codes_figure
 
     place = _choose(look)
     label, people = look.readings[look.model.trees[place].axis].label, counted(look.schema).several

@@ -30,7 +30,7 @@ def choose(look: Look) -> int:
 
 def show(look: Look, place: int) -> None:
     """The figure of everybody, what it says, the groups, and all numbers."""
-    from dpcore.plots.summaries import by_group, column_alt, column_figure, everybody
+    from dpcore.plots.summaries.summaries import by_group, column_alt, column_figure, everybody
 
     reading = look.readings[place]
     column = everybody(look.schema, reading, look.truth_of(place))

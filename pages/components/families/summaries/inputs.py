@@ -10,8 +10,8 @@ import streamlit as st
 
 from dpcore.domain.columns import NumericColumn
 from dpcore.domain.hierarchies import levels_above
-from dpcore.domain.labels import called
-from dpcore.domain.schema import Schema
+from dpcore.domain.schemas.labels import called
+from dpcore.domain.schemas.schema import Schema
 from dpcore.models.summaries.released.parameters import BETWEEN, SummaryParameters
 from dpcore.released.parameters import parameters_of
 from pages.components.families.shared.given import Given

@@ -19,7 +19,7 @@ _MOST = 60
 def show(look: Look) -> None:
     """The map of all pairs, the same as a table, and one pair to read."""
     from dpcore.models.summaries.released.words import POOLED, pooled_words, strength_words
-    from dpcore.plots.summaries_pairs import pairs_alt, pairs_figure
+    from dpcore.plots.summaries.summaries_pairs import pairs_alt, pairs_figure
 
     with st.spinner("Comparing columns …"):
         found = look.associations

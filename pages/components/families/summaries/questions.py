@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from dpcore.domain.conditions import Condition
-from dpcore.domain.labels import called
+from dpcore.domain.schemas.labels import called
 from dpcore.numerals import percent
 from pages.components.families.summaries import inputs
 from pages.components.families.summaries.state import Look

@@ -66,7 +66,7 @@ def follow_case(release: Release, tree: Any, shown: int, key: str) -> tuple[int,
 
 
 def _arrival(release: Release, tree: Any, shown: int, ends: Sequence[int]) -> None:
-    from dpcore.plots.tree_layout import group_numbers
+    from dpcore.plots.trees.tree_layout import group_numbers
 
     numbers, nodes = group_numbers(tree), [tree.nodes[end] for end in ends]
     labels = dict.fromkeys(tree.classes[node.label] for node in nodes)

@@ -37,7 +37,7 @@ def diagram(
     Which of the two, the browser decides: both are drawn, and a style sheet hides one of them. What is too wide
     even so scrolls inside its own frame.
     """
-    from dpcore.plots.tree import tree_alt, tree_figure
+    from dpcore.plots.trees.tree import tree_alt, tree_figure
 
     unfold, styles, levels = _choices(tree, key)
     _key(tree, target, path=path, truth=truth, unfold=unfold)
@@ -81,8 +81,8 @@ def _styles(key: str, styles: Sequence[str], widths: Sequence[int]) -> str:
 
 def _choices(tree: Any, key: str) -> tuple[bool, tuple[str, ...], int | None]:
     """Whether to unfold, in which ways the tree is drawn, and how many levels."""
-    from dpcore.plots.tree import branches_width
-    from dpcore.plots.tree_layout import NARROW, WIDE
+    from dpcore.plots.trees.tree import branches_width
+    from dpcore.plots.trees.tree_layout import NARROW, WIDE
 
     folded = any(node.collapsed for node in tree.nodes)
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -107,7 +107,7 @@ def _choices(tree: Any, key: str) -> tuple[bool, tuple[str, ...], int | None]:
 
 def _levels(tree: Any, key: str, *, unfold: bool) -> int | None:
     """How far a large tree is drawn; asked only if it has more rows than can be taken in."""
-    from dpcore.plots.tree_layout import readable_levels, rows_in_order
+    from dpcore.plots.trees.tree_layout import readable_levels, rows_in_order
 
     deepest = max(tree.depth(row) for row in rows_in_order(tree, unfold=unfold))
     readable = readable_levels(tree, unfold=unfold)
@@ -149,7 +149,7 @@ def groups_table(release: Release, tree: Any, shown: int, truth: Truth | None = 
 
     ``narrow`` leaves out the counts and puts the prediction below the conditions.
     """
-    from dpcore.plots.tree_layout import group_numbers
+    from dpcore.plots.trees.tree_layout import group_numbers
 
     label = f"{release.target} = {tree.classes[shown]}"
     header = ["Group", "Prediction", f"Noisy chance of {label}", "Noisy counts"]
@@ -201,7 +201,7 @@ def prediction(tree: Any, label: int) -> str:
 def in_words(tree: Any, target: str) -> None:
     """Every group as a sentence, numbered as in the diagram."""
     from dpcore.plots.style import pretty
-    from dpcore.plots.tree_layout import group_numbers
+    from dpcore.plots.trees.tree_layout import group_numbers
 
     told = dict(zip(tree.finals, map(pretty, tree.reading(target)), strict=True))
     numbers = group_numbers(tree)

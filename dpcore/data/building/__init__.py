@@ -1,0 +1,1 @@
+"""From rows of any origin to partitions."""

@@ -1,0 +1,1 @@
+"""Where kernels run: on this machine or on a cluster."""

@@ -1,0 +1,1 @@
+"""Partitions on disk and in object stores."""

@@ -1,0 +1,1 @@
+"""Reading uploads in a process that may die, and storing what they hold."""

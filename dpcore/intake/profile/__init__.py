@@ -1,0 +1,1 @@
+"""What the columns of a table are by their values: drafts of a schema."""

@@ -1,0 +1,1 @@
+"""Files and data bases of any origin: their columns, and their rows in chunks."""

@@ -1,0 +1,1 @@
+"""Drawing whole trees exactly: counts of every conjunction, and choices by the exponential mechanism."""

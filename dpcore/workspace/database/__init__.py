@@ -1,0 +1,1 @@
+"""The database and the home folder: opened, bound together, and written one at a time."""

@@ -1,0 +1,1 @@
+"""Who calls: logins, their programs, and students of a classroom."""

@@ -1,0 +1,1 @@
+"""Releases: who may read them, what people write about them, and those that came as files."""

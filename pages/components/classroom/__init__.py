@@ -1,0 +1,1 @@
+"""The classroom: a teacher's board and the places of students."""

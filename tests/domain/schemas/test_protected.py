@@ -1,0 +1,33 @@
+"""Records that are about several things: what the promise leaves out is told from the schema's names."""
+
+from __future__ import annotations
+
+import pytest
+
+from dpcore.domain.schemas.protected import shared_things
+from dpcore.domain.schemas.schema import Schema
+
+
+def schema(entity: str, key: str | None) -> Schema:
+    return Schema.from_mapping(
+        {
+            "name": "any",
+            "max_rows": 10,
+            "entity": entity,
+            "privacy_unit": {"column": key},
+            "columns": [{"name": "y", "type": "boolean"}],
+        }
+    )
+
+
+@pytest.mark.parametrize(
+    ("entity", "key"), [("pair", "id"), ("pair of molecules", None), ("Interaction", "id"), ("record", "edge_id")]
+)
+def test_pairs_are_told_of(entity: str, key: str | None) -> None:
+    told = shared_things(schema(entity, key))
+    assert told.startswith(f"Protected is each {entity} alone.")
+
+
+@pytest.mark.parametrize(("entity", "key"), [("patient", "patient_id"), ("person", None), ("repair", "gamete")])
+def test_people_are_not(entity: str, key: str | None) -> None:
+    assert shared_things(schema(entity, key)) == ""
