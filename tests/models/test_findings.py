@@ -19,7 +19,7 @@ from dpcore.models.summaries.released.axes import axes_of
 from dpcore.models.summaries.released.model import NoisyTable, SummaryModel
 from dpcore.released.release import Release, make_release
 from pages.components.releases.found import _rows as found_rows
-from tests.plots.test_ilp import ATOMS, BOTH, release_of
+from tests.plots.ilp.test_ilp import ATOMS, BOTH, release_of
 from tests.support import small_redescriptions
 from tests.support.page_tools import SCHEMA
 

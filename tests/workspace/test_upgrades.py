@@ -13,10 +13,10 @@ from dpcore.workspace.database.home import Home
 from dpcore.workspace.database.installation import look
 from tests.support.databases import KINDS, fresh_url
 from tests.support.fake_learner import small_frame, small_schema
-from tests.workspace.test_installation import CRASHED, refused, used_by_an_early_version
-from tests.workspace.test_migrations import ID as EARLY
-from tests.workspace.test_migrations import database_of
-from tests.workspace.test_migrations import fill as fill_early
+from tests.workspace.database.test_installation import CRASHED, refused, used_by_an_early_version
+from tests.workspace.database.test_migrations import ID as EARLY
+from tests.workspace.database.test_migrations import database_of
+from tests.workspace.database.test_migrations import fill as fill_early
 
 each = pytest.mark.parametrize("kind", KINDS)
 

@@ -18,7 +18,7 @@ from dpcore.models.ilp.released.model import ILPModel
 from dpcore.models.registry import get_learner
 from dpcore.plots.ilp.ilp_prolog import prolog_file
 from dpcore.released.release import Release, make_release
-from tests.plots.test_ilp import BOTH, DROPPED, KEPT, release_of
+from tests.plots.ilp.test_ilp import BOTH, DROPPED, KEPT, release_of
 from tests.support.nested_relations import nested_schema
 from tests.support.prolog_programs import needs_prolog
 from tests.support.small_relations import TARGET, ordered_schema

@@ -30,9 +30,9 @@ from tests.support.databases import KINDS, fresh_url
 from tests.support.fake_learner import fake_request, small_frame, small_schema
 from tests.support.forked import at_once
 from tests.support.homes import acknowledge, contents, copy_database, fill, open_at_once, put_back, spend, spent
-from tests.workspace.test_migrations import ID as EARLY
-from tests.workspace.test_migrations import database_of
-from tests.workspace.test_migrations import fill as fill_early
+from tests.workspace.database.test_migrations import ID as EARLY
+from tests.workspace.database.test_migrations import database_of
+from tests.workspace.database.test_migrations import fill as fill_early
 
 HALF = Decimal("0.5")
 CRASHED = "c0ffee00" * 4

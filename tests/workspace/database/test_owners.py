@@ -19,7 +19,7 @@ from dpcore.workspace.files.store import Store
 from dpcore.workspace.upkeep.recovery import accept
 from tests.support.fake_learner import small_frame, small_schema
 from tests.support.homes import acknowledge, fill, spend
-from tests.workspace.test_installation import at_terminal
+from tests.workspace.database.test_installation import at_terminal
 
 SERVICE = 54321
 as_root = pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root makes files for others")

@@ -25,7 +25,7 @@ from dpcore.workspace.database.witness import Line, Witness, witness_folder
 from tests.support.databases import KINDS, fresh_url, ready_url
 from tests.support.fake_learner import fake_request
 from tests.support.homes import acknowledge, fill, spend, spent
-from tests.workspace.test_installation import at_terminal, refused
+from tests.workspace.database.test_installation import at_terminal, refused
 from tests.workspace.test_restore_drill import back_up, restore
 
 HALF = Decimal("0.5")
