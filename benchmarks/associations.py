@@ -20,8 +20,8 @@ from dpcore.arrays import Floats
 from dpcore.domain.schemas.schema import Schema
 from dpcore.models.summaries.released.association import associations, cramer_v, pooling
 from dpcore.models.summaries.released.estimates import Axes
-from dpcore.models.summaries.released.model import NoisyTable, SummaryModel
-from dpcore.models.summaries.released.parameters import BETWEEN
+from dpcore.models.summaries.released.summary_model import NoisyTable, SummaryModel
+from dpcore.models.summaries.released.summary_parameters import BETWEEN
 from dpcore.privacy.randomness import public_generator
 
 EPSILONS: Final = (1.0, 4.0)

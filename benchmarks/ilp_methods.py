@@ -8,7 +8,7 @@ from typing import Any
 
 from dpcore.data.table import PrivateTable
 from dpcore.learning.learner import Run
-from dpcore.models.ilp.released.model import ILPModel
+from dpcore.models.ilp.released.ilp_model import ILPModel
 from dpcore.models.registry import get_learner
 from dpcore.privacy.randomness import SecureRandom
 

@@ -28,8 +28,8 @@ from dpcore.data.table import PrivateTable
 from dpcore.demo import DEMOS
 from dpcore.demo.trains import trains_schema
 from dpcore.domain.schemas.schema import Schema
+from dpcore.models.ilp.language.ilp_parameters import ILPParameters
 from dpcore.models.ilp.language.lattice import build_lattice
-from dpcore.models.ilp.language.parameters import ILPParameters
 from dpcore.models.ilp.learning.coverage import count_clauses, fold_factors
 from dpcore.privacy.randomness import SeededRandom
 

@@ -20,7 +20,7 @@ from benchmarks.records import Record, summarise
 from dpcore.data.building.ingest import frame_chunks, ingest
 from dpcore.data.table import PrivateTable
 from dpcore.domain.schemas.schema import Schema
-from dpcore.models.ilp.released.model import ILPModel
+from dpcore.models.ilp.released.ilp_model import ILPModel
 from dpcore.privacy.randomness import SeededRandom, permutation
 
 NAME: Final = "earlier stays"

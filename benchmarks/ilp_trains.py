@@ -18,7 +18,7 @@ from dpcore.demo.theories import PlantedTheory
 from dpcore.demo.trains import clauses_theory, draw_trains, trains_schema, two_cars_theory
 from dpcore.domain.schemas.schema import Schema
 from dpcore.models.ilp.learning.coverage import clause_vector
-from dpcore.models.ilp.released.model import ILPModel
+from dpcore.models.ilp.released.ilp_model import ILPModel
 from dpcore.privacy.randomness import SeededRandom
 
 TEST_TRAINS = 10_000

@@ -13,8 +13,8 @@ import streamlit as st
 
 from dpcore.domain.counted import PEOPLE
 from dpcore.models.redescriptions.released.redescription_set import Redescription, RedescriptionSet
-from pages.components.families.redescriptions import view
-from pages.components.families.redescriptions.state import Reading
+from pages.components.families.redescriptions import redescription_view as view
+from pages.components.families.redescriptions.redescription_state import Reading
 from pages.components.kit import slot
 from pages.components.kit.texts import ASSETS
 

@@ -10,10 +10,10 @@ from benchmarks.redescriptions_data import TwoViews
 from dpcore.arrays import Ints, Words
 from dpcore.data.bits import count_bits
 from dpcore.domain.columns import View
-from dpcore.models.redescriptions.learning.queries import purities, tree_leaves
+from dpcore.models.redescriptions.learning.redescription_queries import purities, tree_leaves
 from dpcore.models.redescriptions.learning.views import Sides, opposite
-from dpcore.models.redescriptions.released.derived import view_conditions
-from dpcore.models.redescriptions.released.model import RedescriptionModel
+from dpcore.models.redescriptions.released.redescription_derived import view_conditions
+from dpcore.models.redescriptions.released.redescription_model import RedescriptionModel
 from dpcore.models.redescriptions.released.tree_pair import Tree, TreePair
 
 #: Of the trees, and searches: those of the house method at its best.

@@ -14,7 +14,7 @@ from benchmarks.records import Record, summarise
 from dpcore.data.building.ingest import frame_chunks, ingest
 from dpcore.demo.stroke import STROKE, make_stroke
 from dpcore.learning.learner import Run
-from dpcore.models.rules.learning.learner import RuleListLearner
+from dpcore.models.rules.learning.rule_list_learner import RuleListLearner
 from dpcore.privacy.randomness import SecureRandom, SeededRandom, permutation
 
 SUITE: Final = "rule-counts"

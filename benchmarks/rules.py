@@ -19,9 +19,9 @@ from dpcore.data.table import PrivateTable
 from dpcore.domain.columns import NumericColumn
 from dpcore.domain.encoding import encode_columns
 from dpcore.learning.learner import Run
-from dpcore.models.rules.learning.learner import RuleListLearner
-from dpcore.models.rules.released.model import RuleListModel
-from dpcore.models.rules.released.parameters import RuleListParameters
+from dpcore.models.rules.learning.rule_list_learner import RuleListLearner
+from dpcore.models.rules.released.rule_list_model import RuleListModel
+from dpcore.models.rules.released.rule_list_parameters import RuleListParameters
 from dpcore.privacy.randomness import SecureRandom, SeededRandom, permutation
 
 SUITE = "rules"

@@ -22,9 +22,9 @@ from dpcore.models.summaries.released.axes import Axis, axes_of
 from dpcore.models.summaries.released.crosstab import crosstab
 from dpcore.models.summaries.released.estimates import Axes, Estimates
 from dpcore.models.summaries.released.intervals import intervals
-from dpcore.models.summaries.released.model import SummaryModel
-from dpcore.models.summaries.released.parameters import BETWEEN
 from dpcore.models.summaries.released.reading import QUANTILES, Cells, shares_of
+from dpcore.models.summaries.released.summary_model import SummaryModel
+from dpcore.models.summaries.released.summary_parameters import BETWEEN
 from dpcore.privacy.accountant import BudgetAccountant
 from dpcore.privacy.budgets import calibrate_gaussian
 from dpcore.privacy.mechanisms import GeometricMechanism

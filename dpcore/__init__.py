@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from dpcore.client import Client
     from dpcore.domain.schemas.schema import Schema
     from dpcore.models.convergence import chain_courses
-    from dpcore.models.ebm.learning.estimator import DPEBMClassifier, DPEBMRegressor
-    from dpcore.models.ilp.learning.estimator import DPILPClassifier
-    from dpcore.models.redescriptions.learning.estimator import RedescriptionMiner
-    from dpcore.models.rules.learning.estimator import DPRuleListClassifier
-    from dpcore.models.summaries.learning.estimator import DPSummary
-    from dpcore.models.trees.learning.estimator import DPForestClassifier, DPTreeClassifier
+    from dpcore.models.ebm.learning.ebm_estimator import DPEBMClassifier, DPEBMRegressor
+    from dpcore.models.ilp.learning.ilp_estimator import DPILPClassifier
+    from dpcore.models.redescriptions.learning.redescription_estimator import RedescriptionMiner
+    from dpcore.models.rules.learning.rule_list_estimator import DPRuleListClassifier
+    from dpcore.models.summaries.learning.summary_estimator import DPSummary
+    from dpcore.models.trees.learning.tree_estimator import DPForestClassifier, DPTreeClassifier
     from dpcore.privacy.accountant import BudgetAccountant
     from dpcore.report.notebook import figures
 
@@ -42,14 +42,14 @@ __all__ = [
 _MODULES: Final = {
     "BudgetAccountant": "dpcore.privacy.accountant",
     "Client": "dpcore.client",
-    "DPEBMClassifier": "dpcore.models.ebm.learning.estimator",
-    "DPEBMRegressor": "dpcore.models.ebm.learning.estimator",
-    "DPForestClassifier": "dpcore.models.trees.learning.estimator",
-    "DPILPClassifier": "dpcore.models.ilp.learning.estimator",
-    "DPRuleListClassifier": "dpcore.models.rules.learning.estimator",
-    "DPSummary": "dpcore.models.summaries.learning.estimator",
-    "DPTreeClassifier": "dpcore.models.trees.learning.estimator",
-    "RedescriptionMiner": "dpcore.models.redescriptions.learning.estimator",
+    "DPEBMClassifier": "dpcore.models.ebm.learning.ebm_estimator",
+    "DPEBMRegressor": "dpcore.models.ebm.learning.ebm_estimator",
+    "DPForestClassifier": "dpcore.models.trees.learning.tree_estimator",
+    "DPILPClassifier": "dpcore.models.ilp.learning.ilp_estimator",
+    "DPRuleListClassifier": "dpcore.models.rules.learning.rule_list_estimator",
+    "DPSummary": "dpcore.models.summaries.learning.summary_estimator",
+    "DPTreeClassifier": "dpcore.models.trees.learning.tree_estimator",
+    "RedescriptionMiner": "dpcore.models.redescriptions.learning.redescription_estimator",
     "Schema": "dpcore.domain.schemas.schema",
     "chain_courses": "dpcore.models.convergence",
     "figures": "dpcore.report.notebook",

@@ -23,9 +23,9 @@ from dpcore.data.building.ingest import frame_chunks, ingest
 from dpcore.domain.schemas.schema import Schema
 from dpcore.learning.learner import Run
 from dpcore.models.ebm.learning import scores
+from dpcore.models.ebm.learning.ebm_learner import EBMLearner
+from dpcore.models.ebm.learning.ebm_queries import COUNT_STEPS
 from dpcore.models.ebm.learning.kernels import RESIDUAL_STEPS, clipped_residuals
-from dpcore.models.ebm.learning.learner import EBMLearner
-from dpcore.models.ebm.learning.queries import COUNT_STEPS
 from dpcore.privacy.mechanisms import FineGaussian
 from dpcore.privacy.randomness import RandomSource, SecureRandom
 

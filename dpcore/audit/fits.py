@@ -20,10 +20,10 @@ from dpcore.audit.bounds import Audit, AuditedMechanism, likelihood_events
 from dpcore.data.building.ingest import frame_chunks, ingest
 from dpcore.domain.schemas.schema import Schema
 from dpcore.learning.learner import Learner, Run
-from dpcore.models.rules.learning.learner import RuleListLearner
-from dpcore.models.rules.released.model import RuleListModel
-from dpcore.models.trees.learning.learner import TreeLearner
-from dpcore.models.trees.released.model import TreeModel, TreeNode
+from dpcore.models.rules.learning.rule_list_learner import RuleListLearner
+from dpcore.models.rules.released.rule_list_model import RuleListModel
+from dpcore.models.trees.learning.tree_learner import TreeLearner
+from dpcore.models.trees.released.tree_model import TreeModel, TreeNode
 from dpcore.privacy.randomness import SecureRandom
 
 _EPSILON: Final = Decimal(1)

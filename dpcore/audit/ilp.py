@@ -25,10 +25,10 @@ from dpcore.data.table import PrivateTable
 from dpcore.domain.schemas.schema import Schema
 from dpcore.learning.learner import Run
 from dpcore.models.ilp.language.within import single
-from dpcore.models.ilp.learning import learner as engine
+from dpcore.models.ilp.learning import ilp_learner as engine
 from dpcore.models.ilp.learning import selection
-from dpcore.models.ilp.learning.learner import ILPLearner
-from dpcore.models.ilp.released.model import ILPModel
+from dpcore.models.ilp.learning.ilp_learner import ILPLearner
+from dpcore.models.ilp.released.ilp_model import ILPModel
 from dpcore.privacy.mechanisms import GeometricMechanism, NoisyMax
 from dpcore.privacy.randomness import SecureRandom
 

@@ -22,13 +22,13 @@ from dpcore.audit.bounds import Audit, AuditedMechanism, likelihood_events, repl
 from dpcore.data.building.ingest import frame_chunks, ingest
 from dpcore.domain.schemas.schema import Schema
 from dpcore.learning.learner import Run
-from dpcore.models.redescriptions.learning import learner as engine
 from dpcore.models.redescriptions.learning import pool, starts
+from dpcore.models.redescriptions.learning import redescription_learner as engine
 from dpcore.models.redescriptions.learning.exact_pairs import pair_weight
-from dpcore.models.redescriptions.learning.learner import RedescriptionLearner
 from dpcore.models.redescriptions.learning.plans import per_block
-from dpcore.models.redescriptions.learning.queries import LEVERAGE, PAIR_SCORE
-from dpcore.models.redescriptions.released.model import RedescriptionModel
+from dpcore.models.redescriptions.learning.redescription_learner import RedescriptionLearner
+from dpcore.models.redescriptions.learning.redescription_queries import LEVERAGE, PAIR_SCORE
+from dpcore.models.redescriptions.released.redescription_model import RedescriptionModel
 from dpcore.models.redescriptions.released.tree_pair import TreePair
 from dpcore.privacy.mechanisms import GeometricMechanism
 from dpcore.privacy.randomness import RandomSource, SecureRandom

@@ -19,10 +19,10 @@ from dpcore.audit.bounds import (
     CONFIDENCE,
     Audit,
     AuditedMechanism,
+    AuditResult,
     likelihood_events,
     threshold_events,
 )
-from dpcore.audit.bounds import AuditResult as AuditResult
 from dpcore.audit.ebm import ebm_audit, ebm_outlier_audit
 from dpcore.audit.fits import adaptive_tree_audit, lookahead_tree_audit, rule_list_audit
 from dpcore.audit.ilp import AUDITS as ILP_AUDITS

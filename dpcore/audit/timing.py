@@ -17,7 +17,7 @@ import numpy as np
 
 from dpcore.arrays import Flags, Floats
 from dpcore.audit.replay.methods import METHODS, ReplayMethod
-from dpcore.audit.replay.tables import random_rows, random_schema
+from dpcore.audit.replay.replayed_tables import random_rows, random_schema
 from dpcore.audit.replay.tape import Forced, Recording, RunEvent, Tape
 from dpcore.data.execution.executors import LocalExecutor
 from dpcore.data.partition import Partition

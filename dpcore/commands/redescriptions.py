@@ -14,7 +14,7 @@ from dpcore.models.redescriptions.released.extraction import Constraints
 from dpcore.spreadsheets import frame_csv
 
 if TYPE_CHECKING:
-    from dpcore.models.redescriptions.released.model import RedescriptionModel
+    from dpcore.models.redescriptions.released.redescription_model import RedescriptionModel
     from dpcore.models.redescriptions.released.redescription_set import RedescriptionSet
 
 
@@ -24,7 +24,7 @@ def _redescriptions(
     csv: Annotated[Path | None, typer.Option(help="New file for all that are found, as a table.")] = None,
 ) -> None:
     """Read the redescriptions of a release under other constraints, as often as you like: free."""
-    from dpcore.models.redescriptions.released.plain_text import redescriptions_text
+    from dpcore.models.redescriptions.released.redescription_text import redescriptions_text
     from dpcore.released.plain_text import lines_of
 
     if csv is not None:
@@ -37,7 +37,7 @@ def _redescriptions(
 
 def _extracted(text: str, constraints: Constraints) -> RedescriptionSet:
     from dpcore.models.readable import readable
-    from dpcore.models.redescriptions.released.family import REDESCRIPTIONS
+    from dpcore.models.redescriptions.released.redescription_family import REDESCRIPTIONS
     from dpcore.models.released import parse_model
 
     release = find_release(text)

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dpcore.commands.shell import check_new, make_group, write_new
-from dpcore.commands.tables import (
+from dpcore.commands.several_tables import (
     DecimalOption,
     EncodingOption,
     SheetOption,
@@ -17,6 +16,7 @@ from dpcore.commands.tables import (
     source_of,
     table_files,
 )
+from dpcore.commands.shell import check_new, make_group, write_new
 from dpcore.errors import IngestError, RequestError
 
 if TYPE_CHECKING:

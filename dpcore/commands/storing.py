@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dpcore.commands.shell import Dataset, check_new, open_service, read_epsilon, write_new
-from dpcore.commands.tables import (
+from dpcore.commands.several_tables import (
     DecimalOption,
     EncodingOption,
     SheetOption,
@@ -21,6 +20,7 @@ from dpcore.commands.tables import (
     source_of,
     table_files,
 )
+from dpcore.commands.shell import Dataset, check_new, open_service, read_epsilon, write_new
 from dpcore.errors import FrostglassError, RequestError
 from dpcore.intake.process import readers
 

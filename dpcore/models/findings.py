@@ -265,7 +265,7 @@ def _pairs(release: Release, model: Any) -> Iterator[Finding]:
 def _counted(release: Release, model: Any) -> Iterator[Finding]:
     """Shares of the cells of each column of which noise alone does not explain that they differ."""
     from dpcore.models.summaries.released.reading import readings
-    from dpcore.models.summaries.released.words import cell_words
+    from dpcore.models.summaries.released.summary_words import cell_words
 
     schema = release.domain
     for item in readings(model, schema):

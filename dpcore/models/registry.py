@@ -6,20 +6,20 @@ from typing import TYPE_CHECKING, Any
 
 from dpcore.errors import RequestError
 from dpcore.learning.learner import Learner
-from dpcore.models.ebm.learning.learner import EBMLearner
-from dpcore.models.ilp.learning.learner import ILPLearner
-from dpcore.models.redescriptions.learning.learner import RedescriptionLearner
-from dpcore.models.rules.learning.learner import RuleListLearner
-from dpcore.models.summaries.learning.learner import SummaryLearner
-from dpcore.models.summaries.learning.queries import table_counts
+from dpcore.models.ebm.learning.ebm_learner import EBMLearner
+from dpcore.models.ilp.learning.ilp_learner import ILPLearner
+from dpcore.models.redescriptions.learning.redescription_learner import RedescriptionLearner
+from dpcore.models.rules.learning.rule_list_learner import RuleListLearner
+from dpcore.models.summaries.learning.summary_learner import SummaryLearner
+from dpcore.models.summaries.learning.summary_queries import table_counts
 from dpcore.models.trees.learning.forest_learner import ForestLearner
-from dpcore.models.trees.learning.learner import TreeLearner
+from dpcore.models.trees.learning.tree_learner import TreeLearner
 
 if TYPE_CHECKING:
     from dpcore.arrays import Ints
     from dpcore.data.table import PrivateTable
     from dpcore.domain.schemas.schema import Part
-    from dpcore.models.summaries.released.model import SummaryModel
+    from dpcore.models.summaries.released.summary_model import SummaryModel
     from dpcore.released.family import ReleasedFamily
 
 #: One line for each family, in the order of ``dpcore.models.released``.

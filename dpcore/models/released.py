@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from dpcore.errors import RequestError
-from dpcore.models.ebm.released.family import EBM
-from dpcore.models.ilp.released.family import ILP
-from dpcore.models.redescriptions.released.family import REDESCRIPTIONS
-from dpcore.models.rules.released.family import RULE_LIST
-from dpcore.models.summaries.released.family import SUMMARIES
-from dpcore.models.trees.released.family import FOREST, TREE
+from dpcore.models.ebm.released.ebm_family import EBM
+from dpcore.models.ilp.released.ilp_family import ILP
+from dpcore.models.redescriptions.released.redescription_family import REDESCRIPTIONS
+from dpcore.models.rules.released.rule_list_family import RULE_LIST
+from dpcore.models.summaries.released.summary_family import SUMMARIES
+from dpcore.models.trees.released.tree_family import FOREST, TREE
 from dpcore.released.family import ReleasedFamily
 from dpcore.released.release import Release
 

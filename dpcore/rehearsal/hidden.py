@@ -17,7 +17,7 @@ from statistics import NormalDist
 import numpy as np
 
 from dpcore.arrays import Floats, Ints
-from dpcore.models.ebm.released.model import EBMModel, Term
+from dpcore.models.ebm.released.ebm_model import EBMModel, Term
 from dpcore.privacy.randomness import public_generator
 from dpcore.rehearsal.marginals import Marginal, drawn, tilted
 from dpcore.released.evaluation import Evaluation

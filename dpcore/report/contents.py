@@ -11,28 +11,28 @@ import plotly.graph_objects as go
 
 from dpcore.domain.counted import counted
 from dpcore.domain.schemas.labels import called
-from dpcore.models.ebm.released.model import EBMModel
-from dpcore.models.ebm.released.words import EBMWords
-from dpcore.models.ilp.released.model import ILPModel
-from dpcore.models.ilp.released.words import one_row
+from dpcore.models.ebm.released.ebm_model import EBMModel
+from dpcore.models.ebm.released.ebm_words import EBMWords
+from dpcore.models.ilp.released.ilp_model import ILPModel
+from dpcore.models.ilp.released.ilp_words import one_row
 from dpcore.models.readable import readable
 from dpcore.models.redescriptions.released import reading as pairs
-from dpcore.models.redescriptions.released.model import RedescriptionModel
+from dpcore.models.redescriptions.released.redescription_model import RedescriptionModel
 from dpcore.models.released import family_of, parse_model
-from dpcore.models.rules.released.model import RuleListModel
+from dpcore.models.rules.released.rule_list_model import RuleListModel
 from dpcore.models.summaries.released.association import associations
 from dpcore.models.summaries.released.code_reading import branches
-from dpcore.models.summaries.released.model import SummaryModel
 from dpcore.models.summaries.released.reading import readings, total_of
+from dpcore.models.summaries.released.summary_model import SummaryModel
+from dpcore.models.summaries.released.summary_words import count_words, pooled_words
 from dpcore.models.summaries.released.table_one import table_one
 from dpcore.models.summaries.released.table_one_words import printed
-from dpcore.models.summaries.released.words import count_words, pooled_words
 from dpcore.models.trees.released.forest_model import ForestModel
-from dpcore.models.trees.released.model import TreeModel
+from dpcore.models.trees.released.tree_model import TreeModel
 from dpcore.numerals import whole
 from dpcore.plots.ebm.ebm import MOST_TERMS, importance_alt, importance_figure, shape_alt, shape_figure
 from dpcore.plots.ilp.ilp import clause_texts, ilp_alt, ilp_figure, prolog_program
-from dpcore.plots.redescriptions.redescriptions import redescriptions_alt, redescriptions_figure
+from dpcore.plots.redescriptions.redescription_points import redescriptions_alt, redescriptions_figure
 from dpcore.plots.rule_list import rule_list_alt, rule_list_figure
 from dpcore.plots.style import pretty
 from dpcore.plots.summaries.summaries_codes import codes_alt, codes_figure

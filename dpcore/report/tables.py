@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dpcore.models.ebm.released.model import Term
-from dpcore.models.ebm.released.words import EBMWords
+from dpcore.models.ebm.released.ebm_model import Term
+from dpcore.models.ebm.released.ebm_words import EBMWords
 from dpcore.models.redescriptions.released.missingness import SHORT
 from dpcore.models.redescriptions.released.reading import interval_words, p_words
 from dpcore.models.redescriptions.released.redescription_set import Redescription

@@ -19,7 +19,8 @@ from dpcore.audit.ilp import (
     level_audit,
     nested_audit,
 )
-from dpcore.models.ilp.learning import learner, selection
+from dpcore.models.ilp.learning import ilp_learner as learner
+from dpcore.models.ilp.learning import selection
 
 
 def test_every_way_to_look_at_a_run_is_audited() -> None:

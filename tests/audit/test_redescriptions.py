@@ -16,7 +16,8 @@ from dpcore.audit.redescriptions import (
     pair_audit,
     pool_audit,
 )
-from dpcore.models.redescriptions.learning import learner, pool, starts
+from dpcore.models.redescriptions.learning import pool, starts
+from dpcore.models.redescriptions.learning import redescription_learner as learner
 from dpcore.privacy.mechanisms import GeometricMechanism
 
 CONTROLS = {

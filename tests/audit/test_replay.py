@@ -15,8 +15,8 @@ from dpcore.audit.replay import walks as walks_module
 from dpcore.audit.replay.compare import CONVERGED
 from dpcore.audit.replay.methods import METHODS
 from dpcore.audit.replay.probabilities import softmax_logs
+from dpcore.audit.replay.replayed_tables import SchemaShape, random_neighbours, random_schema
 from dpcore.audit.replay.run import replay_all, replay_method, replay_random, replays
-from dpcore.audit.replay.tables import SchemaShape, random_neighbours, random_schema
 from dpcore.audit.replay.tape import Recording
 from dpcore.audit.replay.walks import log_weights, settled
 from dpcore.audit.replay.witnesses import WITNESSES

@@ -33,8 +33,8 @@ from benchmarks.ilp_trains import CONCEPTS, GROWING, SIX, THREE, TWO, Score
 from benchmarks.records import Record
 from benchmarks.report import text
 from dpcore.models.ilp.language.atoms import bottom_atoms
+from dpcore.models.ilp.language.ilp_parameters import ILPParameters
 from dpcore.models.ilp.language.lattice import build_lattice
-from dpcore.models.ilp.language.parameters import ILPParameters
 from dpcore.models.registry import get_learner
 
 _ALL = {**CONCEPTS, **GROWING}

@@ -48,7 +48,7 @@ from dpcore.arrays import Array
 from dpcore.demo.truth import PlantedRedescription, Query, when
 from dpcore.domain.columns import OTHER, IntegerColumn, NumericColumn
 from dpcore.domain.schemas.schema import Schema
-from dpcore.models.redescriptions.released.model import RedescriptionModel
+from dpcore.models.redescriptions.released.redescription_model import RedescriptionModel
 from dpcore.models.registry import get_learner
 from dpcore.released.plan import RunPlan
 from tests.support.small_redescriptions import LEFT, RIGHT, SCHEMA, small_pairs, two_sided_people

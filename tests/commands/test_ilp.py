@@ -12,8 +12,8 @@ from dpcore.commands import app
 from dpcore.commands.shell import open_service
 from dpcore.commands.text import release_text
 from dpcore.demo.trains import clauses_theory, draw_trains, trains_schema
-from dpcore.models.ilp.language.parameters import ILPParameters
-from dpcore.models.ilp.released.plain_text import NO_PREDICTION
+from dpcore.models.ilp.language.ilp_parameters import ILPParameters
+from dpcore.models.ilp.released.ilp_text import NO_PREDICTION
 from dpcore.models.released import parse_model
 from dpcore.released.release import Release
 from dpcore.workspace.ledger.requests import RunRequest

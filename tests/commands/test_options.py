@@ -15,7 +15,7 @@ from dpcore.commands.options import with_options
 from dpcore.errors import RequestError
 from dpcore.models.redescriptions.released.extraction import Constraints
 from dpcore.models.released import FAMILIES
-from dpcore.models.rules.released.parameters import BudgetShares, RuleListParameters
+from dpcore.models.rules.released.rule_list_parameters import BudgetShares, RuleListParameters
 
 SAME = ("--share-antecedents", "2", "--share-list", "2.0", "--share-estimates", "2")
 

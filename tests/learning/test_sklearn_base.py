@@ -20,11 +20,11 @@ from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import IngestError, InputError, PrivacyLeakWarning
 from dpcore.learning.labels import class_labels, class_places
 from dpcore.learning.sklearn_frames import prepare_fit
-from dpcore.models.ebm.learning.estimator import DPEBMClassifier, DPEBMRegressor
-from dpcore.models.ilp.learning.estimator import DPILPClassifier
-from dpcore.models.redescriptions.learning.estimator import RedescriptionMiner
-from dpcore.models.rules.learning.estimator import DPRuleListClassifier
-from dpcore.models.trees.learning.estimator import DPForestClassifier, DPTreeClassifier
+from dpcore.models.ebm.learning.ebm_estimator import DPEBMClassifier, DPEBMRegressor
+from dpcore.models.ilp.learning.ilp_estimator import DPILPClassifier
+from dpcore.models.redescriptions.learning.redescription_estimator import RedescriptionMiner
+from dpcore.models.rules.learning.rule_list_estimator import DPRuleListClassifier
+from dpcore.models.trees.learning.tree_estimator import DPForestClassifier, DPTreeClassifier
 from dpcore.privacy.accountant import BudgetAccountant
 
 SCHEMA = Schema.from_text(

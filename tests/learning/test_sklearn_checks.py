@@ -14,10 +14,10 @@ from itertools import groupby
 import pytest
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
-from dpcore.models.ebm.learning.estimator import DPEBMClassifier, DPEBMRegressor
-from dpcore.models.ilp.learning.estimator import DPILPClassifier
-from dpcore.models.rules.learning.estimator import DPRuleListClassifier
-from dpcore.models.trees.learning.estimator import DPForestClassifier, DPTreeClassifier
+from dpcore.models.ebm.learning.ebm_estimator import DPEBMClassifier, DPEBMRegressor
+from dpcore.models.ilp.learning.ilp_estimator import DPILPClassifier
+from dpcore.models.rules.learning.rule_list_estimator import DPRuleListClassifier
+from dpcore.models.trees.learning.tree_estimator import DPForestClassifier, DPTreeClassifier
 
 ESTIMATORS = [
     DPRuleListClassifier(100, pool_size=500, max_antecedent_length=1),

@@ -15,7 +15,7 @@ from dpcore.errors import RequestError
 from dpcore.report.forms.forms import FORMS
 from dpcore.service import Service
 from dpcore.workspace.database.database import default_home, default_url, open_database
-from dpcore.workspace.database.tables import report_drafts
+from dpcore.workspace.database.database_tables import report_drafts
 from dpcore.workspace.database.transactions import write
 from dpcore.workspace.people.users import User
 from dpcore.workspace.results import drafts

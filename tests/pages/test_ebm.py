@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 from dpcore.domain.schemas.schema import Schema
 from dpcore.models.comparison import MethodScore
-from dpcore.models.ebm.released.model import EBMModel, score_table
+from dpcore.models.ebm.released.ebm_model import EBMModel, score_table
 from dpcore.models.registry import get_learner
 from dpcore.models.released import parse_model
 from dpcore.privacy.budgets import format_epsilon

@@ -20,7 +20,7 @@ from dpcore.plots.ilp.ilp import clause_texts
 from dpcore.plots.style import pretty
 from dpcore.released.release import Release
 from dpcore.service import Service
-from pages.components.families.ilp import result
+from pages.components.families.ilp import ilp_result as result
 from pages.components.families.shared import downloads
 from pages.components.kit import texts
 from pages.components.run import compare_methods

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from dpcore.workspace.database.tables import jobs
+from dpcore.workspace.database.database_tables import jobs
 from dpcore.workspace.database.transactions import write
 from dpcore.workspace.ledger.ledger import Ledger
 from dpcore.workspace.ledger.requests import RunRequest

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import streamlit as st
 
 from dpcore.privacy.budgets import format_epsilon
-from dpcore.workspace.database.tables import imported_releases
+from dpcore.workspace.database.database_tables import imported_releases
 from dpcore.workspace.database.transactions import write
 from dpcore.workspace.results.imports import keep_import
 from pages.components.releases import library, release_names

@@ -19,8 +19,8 @@ from dpcore.service import Service
 from dpcore.workspace.ledger.requests import RunRequest, RunStatus
 from pages.components.custodian import schema_columns, schema_rows
 from pages.components.custodian.intake import category_text
-from pages.components.families.forest import inputs as forest_inputs
-from pages.components.families.rule_list import inputs as rule_list_inputs
+from pages.components.families.forest import forest_inputs
+from pages.components.families.rule_list import rule_list_inputs
 from pages.components.kit import markup, schema_view
 from pages.components.kit.texts import METHODS
 from pages.components.lessons import course

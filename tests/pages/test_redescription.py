@@ -12,13 +12,13 @@ from streamlit.testing.v1 import AppTest
 
 from dpcore.domain.schemas.schema import Schema
 from dpcore.models.redescriptions.released.extraction import Constraints
-from dpcore.models.redescriptions.released.model import RedescriptionModel
 from dpcore.models.redescriptions.released.reading import interval_words
+from dpcore.models.redescriptions.released.redescription_model import RedescriptionModel
 from dpcore.models.released import parse_model
 from dpcore.released.release import Release
 from dpcore.service import Service
-from pages.components.families.redescriptions import table as table_view
-from pages.components.families.redescriptions.state import JACCARD
+from pages.components.families.redescriptions import redescription_table as table_view
+from pages.components.families.redescriptions.redescription_state import JACCARD
 from pages.components.families.shared import downloads
 from pages.components.run import compare_methods
 from pages.components.visitor import access

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from dpcore.domain.conditions import Condition
 from dpcore.models.registry import get_learner
-from dpcore.models.rules.released.model import Rule, RuleListModel, rule_text
+from dpcore.models.rules.released.rule_list_model import Rule, RuleListModel, rule_text
 from dpcore.released.release import make_release
 from dpcore.service import Service
 from tests.support.page_tools import SCHEMA, add_ward, open_page

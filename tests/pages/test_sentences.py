@@ -11,7 +11,7 @@ import pytest
 from dpcore.plots.style import pretty
 from dpcore.service import Service
 from dpcore.workspace.ledger.requests import Quote, RunRequest
-from pages.components.families.tree.view import conditions
+from pages.components.families.tree.tree_view import conditions
 from pages.components.kit.texts import text
 from pages.components.run.advice import _WHY
 from pages.components.visitor import access

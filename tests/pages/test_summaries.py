@@ -15,11 +15,12 @@ from dpcore.domain.conditions import Condition
 from dpcore.domain.schemas.schema import Schema
 from dpcore.models.released import parse_model
 from dpcore.models.summaries.released.questions import how_many
+from dpcore.models.summaries.released.summary_words import count_words
 from dpcore.models.summaries.released.synthesis import WHAT_IT_IS
-from dpcore.models.summaries.released.words import count_words
 from pages.components.families.shared.downloads import File
-from pages.components.families.summaries import records, result
-from pages.components.families.summaries.state import STANDING_OUT, Look
+from pages.components.families.summaries import records
+from pages.components.families.summaries import summary_result as result
+from pages.components.families.summaries.summary_state import STANDING_OUT, Look
 from pages.components.visitor import access
 from tests.support.page_tools import (
     SCHEMA,

@@ -13,13 +13,13 @@ from dpcore.errors import RequestError
 from dpcore.models.comparison import MethodScore
 from dpcore.models.released import parse_model
 from dpcore.models.trees.learning.forest_learner import ForestLearner
-from dpcore.models.trees.learning.learner import TreeLearner
+from dpcore.models.trees.learning.tree_learner import TreeLearner
 from dpcore.models.trees.released.forest_model import ForestModel
-from dpcore.models.trees.released.model import TreeModel
+from dpcore.models.trees.released.tree_model import TreeModel
 from dpcore.released.release import make_release
 from dpcore.service import Service
 from dpcore.workspace.ledger.requests import RunRequest
-from pages.components.families.tree import inputs
+from pages.components.families.tree import tree_inputs as inputs
 from pages.components.kit.texts import METHODS
 from pages.components.run import compare_methods
 from pages.components.visitor import access

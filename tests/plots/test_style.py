@@ -13,7 +13,7 @@ import plotly.graph_objects as go
 import pytest
 from plotly.subplots import make_subplots
 
-from dpcore.models.ebm.released.words import EBMWords
+from dpcore.models.ebm.released.ebm_words import EBMWords
 from dpcore.plots.ebm.ebm import shape_figure
 from dpcore.plots.palette import DARK, in_the_dark
 from dpcore.plots.style import COLOURS, INK, SOFT, clear_layout, lay_out

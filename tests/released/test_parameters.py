@@ -13,7 +13,7 @@ import dpcore
 from dpcore.commands import app
 from dpcore.models.redescriptions.released.extraction import Constraints
 from dpcore.models.released import FAMILIES
-from dpcore.models.rules.released.parameters import BudgetShares
+from dpcore.models.rules.released.rule_list_parameters import BudgetShares
 from dpcore.released.family import ReleasedFamily
 from dpcore.released.parameters import parameters_of
 

@@ -15,7 +15,7 @@ from dpcore.commands.text import certificate_text
 from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import BudgetError, RequestError, SchemaError
 from dpcore.learning.learner import Asked, no_progress
-from dpcore.models.trees.released.parameters import TreeParameters
+from dpcore.models.trees.released.tree_parameters import TreeParameters
 from dpcore.privacy.budgets import BudgetSplit
 from dpcore.privacy.losses import pure_rho
 from dpcore.released.plan import CountNoise, RunPlan, check_classes, guarantee_sentence, target_column

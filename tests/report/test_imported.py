@@ -33,7 +33,7 @@ from dpcore.report import imported
 from dpcore.report.imported import fault_of
 from dpcore.service import Service
 from dpcore.service import imports as service_imports
-from dpcore.workspace.database.tables import imported_releases
+from dpcore.workspace.database.database_tables import imported_releases
 from dpcore.workspace.database.transactions import write
 from dpcore.workspace.people.users import LOCAL_USER
 from dpcore.workspace.results import imports

@@ -14,7 +14,7 @@ from dpcore.errors import BudgetError
 from dpcore.privacy.losses import RHO_STEP, pure_loss, run_loss
 from dpcore.released.release import Release, make_release
 from dpcore.workspace.database.database import open_database
-from dpcore.workspace.database.tables import datasets, utc_now
+from dpcore.workspace.database.database_tables import datasets, utc_now
 from dpcore.workspace.database.transactions import write
 from dpcore.workspace.ledger.ledger import Ledger
 from tests.support.fake_learner import FakeLearner, FakeModel, small_schema

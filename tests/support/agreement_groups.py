@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from dpcore.models.trees.released.model import TreeModel
+from dpcore.models.trees.released.tree_model import TreeModel
 from dpcore.plots.trees.tree_layout import group_numbers
 from dpcore.released.release import Release
 from dpcore.report.contents import Content, content

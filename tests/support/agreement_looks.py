@@ -12,8 +12,8 @@ from dpcore.models.released import family_of
 from dpcore.models.summaries.released.association import associations
 from dpcore.models.summaries.released.frames import association_frame, table_one_frame
 from dpcore.models.summaries.released.reading import readings
+from dpcore.models.summaries.released.summary_words import cell_words
 from dpcore.models.summaries.released.table_one import table_one
-from dpcore.models.summaries.released.words import cell_words
 from dpcore.plots.summaries.summaries import column_figure, everybody
 from tests.support import agreement
 from tests.support.agreement import Sheet, Told, exactly, joined, ranged, told

@@ -10,7 +10,7 @@ import pandas as pd
 
 from dpcore.data.building.ingest import frame_chunks, ingest
 from dpcore.learning.learner import Run, no_progress
-from dpcore.models.ebm.learning.learner import EBMLearner
+from dpcore.models.ebm.learning.ebm_learner import EBMLearner
 from dpcore.privacy.mechanisms import FineGaussian
 from dpcore.privacy.randomness import SeededRandom
 from tests.support.small_tables import schema_of, table_of

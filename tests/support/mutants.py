@@ -20,19 +20,19 @@ import dpcore.models.ebm.learning.accounting
 import dpcore.models.ebm.learning.fit
 import dpcore.models.ebm.learning.holdout
 import dpcore.models.ebm.learning.pairs
-import dpcore.models.ilp.learning.learner
+import dpcore.models.ilp.learning.ilp_learner
 import dpcore.models.ilp.learning.selection
 import dpcore.models.ilp.learning.weighing
-import dpcore.models.redescriptions.learning.chains
-import dpcore.models.redescriptions.learning.learner
 import dpcore.models.redescriptions.learning.pool
+import dpcore.models.redescriptions.learning.redescription_learner
 import dpcore.models.redescriptions.learning.starts
+import dpcore.models.redescriptions.learning.tree_chains
 import dpcore.models.rules.learning.blocks
-import dpcore.models.rules.learning.learner
 import dpcore.models.rules.learning.mining
+import dpcore.models.rules.learning.rule_list_learner
 import dpcore.models.rules.learning.samplers
 import dpcore.models.summaries.learning.accounting
-import dpcore.models.summaries.learning.learner
+import dpcore.models.summaries.learning.summary_learner
 import dpcore.models.trees.learning.driver
 import dpcore.models.trees.learning.exact_tree
 import dpcore.models.trees.learning.greedy
@@ -242,8 +242,8 @@ def _one_step() -> Iterator[None]:
     with ExitStack() as stack:
         for module, name in (
             (dpcore.models.rules.learning.samplers, "ListWalk"),
-            (dpcore.models.redescriptions.learning.chains, "TreeWalk"),
-            (dpcore.models.redescriptions.learning.chains, "PairWalk"),
+            (dpcore.models.redescriptions.learning.tree_chains, "TreeWalk"),
+            (dpcore.models.redescriptions.learning.tree_chains, "PairWalk"),
         ):
             kind = getattr(module, name)
             stack.enter_context(replaced(module, name, lambda *own, kind=kind: replace(kind(*own), steps=1)))
@@ -310,7 +310,7 @@ def _people(run: Run) -> int:
 @contextmanager
 def _telling(tell: Callable[[Run, int], Any]) -> Iterator[None]:
     """A learner that tells how many records there are."""
-    learner = dpcore.models.rules.learning.learner.RuleListLearner
+    learner = dpcore.models.rules.learning.rule_list_learner.RuleListLearner
     run = learner.run
 
     def telling(own: Any, one: Run) -> Any:
@@ -346,7 +346,7 @@ def _one_candidate(module: Any, name: str) -> AbstractContextManager[None]:
 
 def _mined_for_nothing() -> AbstractContextManager[None]:
     """All of the budget for mining is passed on, though it was spent."""
-    learner = dpcore.models.rules.learning.learner
+    learner = dpcore.models.rules.learning.rule_list_learner
     later = learner._later_budgets
     spent = "antecedents"
     return replaced(learner, "_later_budgets", lambda plan, _: later(plan, plan.row_epsilon(spent)))
@@ -354,7 +354,7 @@ def _mined_for_nothing() -> AbstractContextManager[None]:
 
 def _chosen_for_nothing() -> AbstractContextManager[None]:
     """All of the budget for clauses is passed on, though it was spent."""
-    learner = dpcore.models.ilp.learning.learner
+    learner = dpcore.models.ilp.learning.ilp_learner
     choose = learner._choose_clauses
 
     def generous(run: Run, lattice: Any) -> Any:
@@ -365,7 +365,7 @@ def _chosen_for_nothing() -> AbstractContextManager[None]:
 
 def _sides_for_nothing() -> AbstractContextManager[None]:
     """Numbers of both sides at the whole budget of the clauses, which then have it too."""
-    learner = dpcore.models.ilp.learning.learner
+    learner = dpcore.models.ilp.learning.ilp_learner
 
     def both(epsilon: Any, *, alike: bool) -> Any:
         return epsilon if alike else epsilon - epsilon, epsilon
@@ -489,7 +489,7 @@ MUTANTS = (
     ),
     Mutant(
         "Gaussian captures",
-        partial(halved, dpcore.models.rules.learning.learner, GAUSSIAN),
+        partial(halved, dpcore.models.rules.learning.rule_list_learner, GAUSSIAN),
         _methods(*LISTS),
     ),
     Mutant(
@@ -499,7 +499,7 @@ MUTANTS = (
     ),
     Mutant(
         "captures",
-        partial(halved, dpcore.models.rules.learning.learner, GEOMETRIC),
+        partial(halved, dpcore.models.rules.learning.rule_list_learner, GEOMETRIC),
         _methods("pool", "chain", "blocks"),
     ),
     Mutant(
@@ -590,7 +590,7 @@ MUTANTS = (
     ),
     Mutant(
         "counts of a pair of trees",
-        partial(halved, dpcore.models.redescriptions.learning.learner, GEOMETRIC),
+        partial(halved, dpcore.models.redescriptions.learning.redescription_learner, GEOMETRIC),
         _methods("exact_pairs", "alt_mcmc"),
     ),
     Mutant(
@@ -615,12 +615,12 @@ MUTANTS = (
     ),
     Mutant(
         "tree of a chain",
-        partial(_heavy_walk, dpcore.models.redescriptions.learning.chains, "TreeWalk"),
+        partial(_heavy_walk, dpcore.models.redescriptions.learning.tree_chains, "TreeWalk"),
         _methods("alt_mcmc"),
     ),
     Mutant(
         "pair of a chain",
-        partial(_heavy_walk, dpcore.models.redescriptions.learning.chains, "PairWalk"),
+        partial(_heavy_walk, dpcore.models.redescriptions.learning.tree_chains, "PairWalk"),
         _methods("mcmc_tree_pair, chain"),
     ),
     Mutant(
@@ -646,7 +646,7 @@ MUTANTS = (
     ),
     Mutant(
         "Gaussian captures of clauses",
-        partial(halved, dpcore.models.ilp.learning.learner, GAUSSIAN),
+        partial(halved, dpcore.models.ilp.learning.ilp_learner, GAUSSIAN),
         _methods("noisy_max, composing"),
     ),
     Mutant(
@@ -662,7 +662,7 @@ MUTANTS = (
     Mutant("both sides counted for nothing", _sides_for_nothing, _methods("noisy_max")),
     Mutant(
         "captures of clauses",
-        partial(halved, dpcore.models.ilp.learning.learner, GEOMETRIC),
+        partial(halved, dpcore.models.ilp.learning.ilp_learner, GEOMETRIC),
         _methods("noisy_max"),
     ),
 )

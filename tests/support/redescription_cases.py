@@ -15,7 +15,7 @@ from dpcore.data.packing import pack, word_count
 from dpcore.data.table import PrivateTable
 from dpcore.domain.columns import NumericColumn
 from dpcore.learning.learner import Run, no_progress
-from dpcore.models.redescriptions.learning.learner import RedescriptionLearner
+from dpcore.models.redescriptions.learning.redescription_learner import RedescriptionLearner
 from dpcore.models.redescriptions.learning.views import Sets
 from dpcore.privacy.randomness import SecureRandom, SeededRandom
 from tests.support.small_tables import schema_of

@@ -8,7 +8,7 @@ import numpy as np
 
 from dpcore.domain.schemas.schema import Schema
 from dpcore.models.ebm.released.axis import Axis
-from dpcore.models.ebm.released.model import EBMModel, Term
+from dpcore.models.ebm.released.ebm_model import EBMModel, Term
 from dpcore.released.evaluation import Evaluation, Figure
 from dpcore.released.regression_evaluation import RegressionEvaluation
 

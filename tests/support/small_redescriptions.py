@@ -11,8 +11,8 @@ import pandas as pd
 from dpcore.arrays import Ints
 from dpcore.domain.conditions import Condition
 from dpcore.domain.schemas.schema import Schema
-from dpcore.models.redescriptions.released.model import RedescriptionModel
-from dpcore.models.redescriptions.released.parameters import RedescriptionParameters
+from dpcore.models.redescriptions.released.redescription_model import RedescriptionModel
+from dpcore.models.redescriptions.released.redescription_parameters import RedescriptionParameters
 from dpcore.models.redescriptions.released.tree_pair import Tree, TreePair
 from dpcore.privacy.budgets import BudgetSplit
 from dpcore.released.plan import RunPlan

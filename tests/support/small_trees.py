@@ -10,8 +10,8 @@ from dpcore.domain.conditions import Condition
 from dpcore.domain.schemas.schema import Schema
 from dpcore.models.trees.learning.growth import Grown, freeze
 from dpcore.models.trees.released.forest_model import ForestModel
-from dpcore.models.trees.released.model import TreeModel
 from dpcore.models.trees.released.splits import split_on
+from dpcore.models.trees.released.tree_model import TreeModel
 
 COLUMNS = ("first", "second", "third", "fourth", "fifth", "sixth")
 SCHEMA = Schema.from_mapping(

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from dpcore.privacy.filters import PrivacyFilter
 from dpcore.privacy.losses import run_loss, total_loss
 from dpcore.workspace.database.database import open_database
-from dpcore.workspace.database.tables import releases
+from dpcore.workspace.database.database_tables import releases
 from dpcore.workspace.database.transactions import read
 from dpcore.workspace.ledger.grants import Grants
 from dpcore.workspace.ledger.ledger import Ledger

@@ -12,7 +12,7 @@ import pytest
 
 from dpcore.errors import AccessError, ConflictError, RequestError
 from dpcore.service import Service
-from dpcore.workspace.database.tables import jobs
+from dpcore.workspace.database.database_tables import jobs
 from dpcore.workspace.database.transactions import write
 from dpcore.workspace.ledger.ledger import Ledger
 from dpcore.workspace.people.users import User

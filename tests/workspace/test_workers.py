@@ -19,8 +19,8 @@ from dpcore.privacy.budgets import default_delta
 from dpcore.privacy.losses import pure_loss, pure_rho, run_loss
 from dpcore.released.workload import Forecast
 from dpcore.service import Service
-from dpcore.workspace.database.tables import jobs, utc_now
-from dpcore.workspace.database.tables import ledger_entries as lines
+from dpcore.workspace.database.database_tables import jobs, utc_now
+from dpcore.workspace.database.database_tables import ledger_entries as lines
 from dpcore.workspace.database.transactions import read
 from dpcore.workspace.files.descriptions import DatasetInfo
 from dpcore.workspace.ledger.requests import RunRequest, RunStatus

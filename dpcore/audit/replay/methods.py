@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from dpcore.audit.replay.tables import SchemaShape
+from dpcore.audit.replay.replayed_tables import SchemaShape
 from dpcore.released.parameters import LEAST_STEPS
 
 Choices = Mapping[str, tuple[Any, ...]]

@@ -11,7 +11,7 @@ import numpy as np
 
 from dpcore.audit.replay.compare import Replayed, replay
 from dpcore.audit.replay.methods import METHODS, ReplayMethod
-from dpcore.audit.replay.tables import random_neighbours, random_schema
+from dpcore.audit.replay.replayed_tables import random_neighbours, random_schema
 from dpcore.audit.replay.witnesses import WITNESSES, Witness
 from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import BudgetError, RequestError

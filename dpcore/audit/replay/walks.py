@@ -21,8 +21,8 @@ from dpcore.audit.replay.probabilities import softmax_logs
 from dpcore.data.partition import Partition
 from dpcore.data.table import PrivateTable
 from dpcore.learning.chains import acceptance
-from dpcore.models.redescriptions.learning.chains import PairWalk, TreeWalk
-from dpcore.models.redescriptions.learning.queries import STEPS, crossed, pair_scores, purities
+from dpcore.models.redescriptions.learning.redescription_queries import STEPS, crossed, pair_scores, purities
+from dpcore.models.redescriptions.learning.tree_chains import PairWalk, TreeWalk
 from dpcore.models.redescriptions.learning.views import Sets, leaf_sets
 from dpcore.models.rules.learning.moves import log_hastings, propose
 from dpcore.models.rules.learning.prior import ListPrior

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from dpcore.audit.replay.tables import Rows
+from dpcore.audit.replay.replayed_tables import Rows
 from dpcore.domain.schemas.schema import Schema
 from dpcore.models.released import get_family
 from dpcore.released.parameters import LEAST_STEPS

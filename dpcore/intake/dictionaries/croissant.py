@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 from dpcore.domain.columns import NumericColumn
 from dpcore.domain.schemas.schema import ChildTable, Schema
-from dpcore.intake.dictionaries.tables import file_name
+from dpcore.intake.dictionaries.dictionary_tables import file_name
 
 _CONFORMS: Final = "http://mlcommons.org/croissant/1.0"
 _OWN: Final = (

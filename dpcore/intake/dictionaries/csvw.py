@@ -11,6 +11,7 @@ from urllib.parse import quote, unquote
 from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import IngestError
 from dpcore.intake.columns.guesses import LEFT_OUT
+from dpcore.intake.dictionaries.dictionary_tables import Described, child_head, draft_of_tables, objects, texts
 from dpcore.intake.dictionaries.drafts import (
     LISTED,
     NUMERIC,
@@ -24,7 +25,6 @@ from dpcore.intake.dictionaries.drafts import (
     told,
 )
 from dpcore.intake.dictionaries.extension import KEY, beyond
-from dpcore.intake.dictionaries.tables import Described, child_head, draft_of_tables, objects, texts
 
 FORM: Final = "CSVW metadata"
 #: The key of what this vocabulary has no words for: keys of others must have a prefix.

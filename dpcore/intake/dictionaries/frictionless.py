@@ -8,6 +8,14 @@ from typing import Any, Final
 from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import IngestError
 from dpcore.intake.columns.guesses import LEFT_OUT
+from dpcore.intake.dictionaries.dictionary_tables import (
+    Described,
+    child_head,
+    draft_of_tables,
+    file_name,
+    objects,
+    texts,
+)
 from dpcore.intake.dictionaries.drafts import (
     LISTED,
     NUMERIC,
@@ -20,7 +28,6 @@ from dpcore.intake.dictionaries.drafts import (
     told,
 )
 from dpcore.intake.dictionaries.extension import KEY, beyond
-from dpcore.intake.dictionaries.tables import Described, child_head, draft_of_tables, file_name, objects, texts
 
 PACKAGE: Final = "Data Package"
 TABLE: Final = "Frictionless Table Schema"

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from dpcore.intake.columns.guesses import LEFT_OUT
+from dpcore.intake.dictionaries.dictionary_tables import Described, draft_of_tables
 from dpcore.intake.dictionaries.drafts import NO_RANGE, TEXT, Draft, listed, told
-from dpcore.intake.dictionaries.tables import Described, draft_of_tables
 from dpcore.intake.sources.stat_files import ColumnNote, dictionary_of
 
 FORM: Final = "labels of an SPSS, Stata or SAS file"

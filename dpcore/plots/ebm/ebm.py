@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import plotly.graph_objects as go
 
-from dpcore.models.ebm.released.model import Term
-from dpcore.models.ebm.released.words import EBMWords
+from dpcore.models.ebm.released.ebm_model import Term
+from dpcore.models.ebm.released.ebm_words import EBMWords
 from dpcore.plots.ebm.ebm_bars import category_figure
 from dpcore.plots.ebm.ebm_numbers import number_figure
 from dpcore.plots.ebm.ebm_pair import pair_figure

@@ -9,8 +9,8 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from dpcore.models.ebm.released.model import Term
-from dpcore.models.ebm.released.words import EBMWords
+from dpcore.models.ebm.released.ebm_model import Term
+from dpcore.models.ebm.released.ebm_words import EBMWords
 from dpcore.plots.ebm.ebm_details import details, noisy_count, score_limits, score_ticks, title
 from dpcore.plots.palette import faded
 from dpcore.plots.style import GRID, INK, SOFT, colour, lay_out, safe, shorten

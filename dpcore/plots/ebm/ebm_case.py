@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from dpcore.models.ebm.released.model import Contribution
-from dpcore.models.ebm.released.words import EBMWords
+from dpcore.models.ebm.released.ebm_model import Contribution
+from dpcore.models.ebm.released.ebm_words import EBMWords
 from dpcore.numerals import minus, percent
 from dpcore.plots.style import GRID, INK, NAMES_DOWN, SOFT, lay_out, safe, shorten
 from dpcore.plots.ticks import nice_ticks

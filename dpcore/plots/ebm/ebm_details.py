@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from dpcore.models.ebm.released.model import Term
-from dpcore.models.ebm.released.words import EBMWords, factor
+from dpcore.models.ebm.released.ebm_model import Term
+from dpcore.models.ebm.released.ebm_words import EBMWords, factor
 from dpcore.numerals import minus, whole
 from dpcore.plots.style import safe, shorten
 from dpcore.plots.ticks import nice_ticks

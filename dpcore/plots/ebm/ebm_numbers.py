@@ -14,8 +14,8 @@ from plotly.subplots import make_subplots
 from dpcore.arrays import Array
 from dpcore.domain.columns import IntegerColumn
 from dpcore.models.ebm.released.axis import Axis
-from dpcore.models.ebm.released.model import Term
-from dpcore.models.ebm.released.words import EBMWords
+from dpcore.models.ebm.released.ebm_model import Term
+from dpcore.models.ebm.released.ebm_words import EBMWords
 from dpcore.numerals import minus, whole
 from dpcore.plots.ebm.ebm_details import axis_title, details, score_limits, score_ticks, title
 from dpcore.plots.palette import faded

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 import plotly.graph_objects as go
 
-from dpcore.models.ebm.released.model import Term
-from dpcore.models.ebm.released.words import EBMWords, bin_names
+from dpcore.models.ebm.released.ebm_model import Term
+from dpcore.models.ebm.released.ebm_words import EBMWords, bin_names
 from dpcore.plots.ebm.ebm_details import axis_title, details, score_ticks, title
 from dpcore.plots.style import INK, lay_out, safe, shorten
 from dpcore.released.evaluation import Z95

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import plotly.graph_objects as go
 
-from dpcore.models.ilp.released.model import ILPModel
-from dpcore.models.ilp.released.words import clause_words, one_row, rows_in_words
+from dpcore.models.ilp.released.ilp_model import ILPModel
+from dpcore.models.ilp.released.ilp_words import clause_words, one_row, rows_in_words
 from dpcore.models.released import parse_model
 from dpcore.numerals import whole
 from dpcore.plots.style import FAINT, colour, lay_out, safe, shorten

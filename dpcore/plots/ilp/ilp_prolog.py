@@ -16,7 +16,7 @@ from dpcore.models.ilp.language.prolog import Prolog
 from dpcore.models.ilp.language.within import single
 from dpcore.models.ilp.released.example import made_up_case
 from dpcore.models.ilp.released.fulfilled import satisfied
-from dpcore.models.ilp.released.model import ILPModel
+from dpcore.models.ilp.released.ilp_model import ILPModel
 from dpcore.models.released import parse_model
 from dpcore.plots.ilp.ilp import prolog_program
 from dpcore.released.release import Release

@@ -20,7 +20,7 @@ import plotly.graph_objects as go
 
 from dpcore.models.redescriptions.released.redescription_set import Redescription, RedescriptionSet
 from dpcore.numerals import whole
-from dpcore.plots.redescriptions.redescriptions import (
+from dpcore.plots.redescriptions.redescription_points import (
     beside_largest,
     frame_points,
     points_trace,

@@ -16,9 +16,9 @@ from dpcore.domain.counted import counted
 from dpcore.domain.schemas.schema import Schema
 from dpcore.models.summaries.released.crosstab import crosstab
 from dpcore.models.summaries.released.drawn import drawn_ends
-from dpcore.models.summaries.released.model import SummaryModel
 from dpcore.models.summaries.released.reading import Cells, ColumnReading
-from dpcore.models.summaries.released.words import (
+from dpcore.models.summaries.released.summary_model import SummaryModel
+from dpcore.models.summaries.released.summary_words import (
     cell_words,
     figure_words,
     range_of_shares,

@@ -12,7 +12,7 @@ from plotly.subplots import make_subplots
 from dpcore.domain.columns import RESERVED
 from dpcore.domain.schemas.schema import Schema
 from dpcore.models.summaries.released.reading import ColumnReading
-from dpcore.models.summaries.released.words import cell_words, figure_words, share_words, unit_of
+from dpcore.models.summaries.released.summary_words import cell_words, figure_words, share_words, unit_of
 from dpcore.numerals import whole
 from dpcore.plots.style import INK, colour, lay_out, safe, shorten
 

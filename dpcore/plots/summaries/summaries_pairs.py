@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import plotly.graph_objects as go
 
 from dpcore.models.summaries.released.association import Association
-from dpcore.models.summaries.released.words import strength_words
+from dpcore.models.summaries.released.summary_words import strength_words
 from dpcore.numerals import hundredths
 from dpcore.plots.style import INK, NAMES_DOWN, lay_out, safe, shorten
 

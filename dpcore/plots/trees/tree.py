@@ -8,7 +8,7 @@ from decimal import Decimal
 
 import plotly.graph_objects as go
 
-from dpcore.models.trees.released.model import TreeModel
+from dpcore.models.trees.released.tree_model import TreeModel
 from dpcore.numerals import percent
 from dpcore.plots.shapes import areas, bar_piece, lines, rectangle, stripe, texts
 from dpcore.plots.style import (

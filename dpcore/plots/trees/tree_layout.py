@@ -7,7 +7,7 @@ from functools import cached_property
 from itertools import accumulate
 from typing import Final
 
-from dpcore.models.trees.released.model import TreeModel
+from dpcore.models.trees.released.tree_model import TreeModel
 from dpcore.plots.style import pretty
 from dpcore.plots.wrapping import fits, wide, wrapped
 

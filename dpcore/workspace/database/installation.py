@@ -26,9 +26,9 @@ from sqlalchemy.exc import DBAPIError
 
 from dpcore.errors import AwayError, InstallationError
 from dpcore.workspace.database.database import open_database
+from dpcore.workspace.database.database_tables import installation
 from dpcore.workspace.database.engines import connect, sqlite_file
 from dpcore.workspace.database.home import Binding, Home, told
-from dpcore.workspace.database.tables import installation
 from dpcore.workspace.database.transactions import read, watch, write
 from dpcore.workspace.database.turns import turn
 from dpcore.workspace.database.witness import NO_LINE, Line

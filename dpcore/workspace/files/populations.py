@@ -18,7 +18,7 @@ from sqlalchemy.exc import IntegrityError
 from dpcore.domain.schemas.protected import unit_difference
 from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import ConflictError, LossError, NotFoundError, RequestError
-from dpcore.workspace.database.tables import datasets, ledger_entries
+from dpcore.workspace.database.database_tables import datasets, ledger_entries
 from dpcore.workspace.files.descriptions import numbered
 
 #: By which name a custodian accepts that two data sets define a person differently.

@@ -34,10 +34,10 @@ from dpcore.errors import (
     SchemaError,
     UncertainError,
 )
+from dpcore.workspace.database.database_tables import datasets, utc_now
 from dpcore.workspace.database.engines import private_folder
 from dpcore.workspace.database.home import stored_in, to_disk
 from dpcore.workspace.database.owners import hand_over
-from dpcore.workspace.database.tables import datasets, utc_now
 from dpcore.workspace.database.transactions import Hook, read, write
 from dpcore.workspace.database.turns import claimed, is_claimed, turn
 from dpcore.workspace.files.descriptions import DatasetInfo

@@ -22,7 +22,7 @@ from dpcore.privacy.budgets import at_delta, exact_amount, format_epsilon, parse
 from dpcore.privacy.filters import smallest_epsilon
 from dpcore.privacy.losses import Loss, pure_rho, run_loss
 from dpcore.released.learning_plan import LearningPlan
-from dpcore.workspace.database.tables import ledger_entries
+from dpcore.workspace.database.database_tables import ledger_entries
 from dpcore.workspace.files.populations import account_of, members
 from dpcore.workspace.files.store import parse_schema
 from dpcore.workspace.ledger.ledger_checks import exact_amounts, exact_delta

@@ -21,7 +21,7 @@ from sqlalchemy.engine import Connection, Engine, RowMapping
 from dpcore.errors import BudgetError, ConflictError, RequestError
 from dpcore.privacy.losses import Loss, run_loss
 from dpcore.released.release import Release
-from dpcore.workspace.database.tables import ledger_entries, releases, utc_now
+from dpcore.workspace.database.database_tables import ledger_entries, releases, utc_now
 from dpcore.workspace.database.transactions import Hook, read, write, write_once
 from dpcore.workspace.files.populations import Kin, account_of, dataset_row, joined
 from dpcore.workspace.ledger.accounts import Balance, LedgerEntry

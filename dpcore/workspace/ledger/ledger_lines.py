@@ -18,7 +18,7 @@ from dpcore.privacy.budgets import at_delta, format_epsilon
 from dpcore.privacy.filters import PrivacyFilter
 from dpcore.privacy.losses import NOT_STATED, NOTHING, Loss, run_loss, total_loss
 from dpcore.validation import storable
-from dpcore.workspace.database.tables import ledger_entries, utc_now
+from dpcore.workspace.database.database_tables import ledger_entries, utc_now
 from dpcore.workspace.files.populations import account_of, takes_conditional
 from dpcore.workspace.ledger.accounts import REASON_LIMIT, Balance, LedgerEntry, Standing
 from dpcore.workspace.ledger.requests import Hindrance

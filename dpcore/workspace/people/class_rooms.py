@@ -22,7 +22,7 @@ from sqlalchemy.engine import Connection, Engine, Row
 from dpcore.errors import AccessError, ConflictError, NotFoundError, RequestError
 from dpcore.lessons import COUNTS, ClassAnswer, ToyAnswer, ToyBudget, toy_cap
 from dpcore.validation import storable
-from dpcore.workspace.database.tables import class_answers, class_rooms, class_seats, utc_now
+from dpcore.workspace.database.database_tables import class_answers, class_rooms, class_seats, utc_now
 from dpcore.workspace.database.transactions import read, write
 from dpcore.workspace.people.users import NAME_LENGTH
 

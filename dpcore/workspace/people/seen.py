@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 
-from dpcore.workspace.database.tables import utc_now, visitor_marks
+from dpcore.workspace.database.database_tables import utc_now, visitor_marks
 from dpcore.workspace.database.transactions import read, write
 
 _M = visitor_marks.c

@@ -16,7 +16,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 
 from dpcore.errors import LoginError, RequestError
-from dpcore.workspace.database.tables import tokens, utc_now
+from dpcore.workspace.database.database_tables import tokens, utc_now
 from dpcore.workspace.database.transactions import read, write
 from dpcore.workspace.people.users import Role, User
 

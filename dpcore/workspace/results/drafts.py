@@ -16,7 +16,7 @@ from sqlalchemy.engine import Connection, Engine
 from dpcore.errors import RequestError
 from dpcore.frozen import FrozenModel
 from dpcore.validation import is_key, storable
-from dpcore.workspace.database.tables import report_drafts, utc_now
+from dpcore.workspace.database.database_tables import report_drafts, utc_now
 from dpcore.workspace.database.transactions import read, write
 from dpcore.workspace.results.dossier import MOST_RELEASES, Application
 

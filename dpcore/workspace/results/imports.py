@@ -12,7 +12,7 @@ from sqlalchemy.engine import Connection, Engine
 from dpcore.errors import FrostglassError, RequestError
 from dpcore.released.imported import Imported, imported
 from dpcore.released.release import Release
-from dpcore.workspace.database.tables import imported_releases, utc_now
+from dpcore.workspace.database.database_tables import imported_releases, utc_now
 from dpcore.workspace.database.transactions import read, write
 
 #: Most results that one person may bring, and most letters of all of them.

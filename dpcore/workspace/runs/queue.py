@@ -17,7 +17,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine, RowMapping
 
 from dpcore.errors import ConflictError, NotFoundError, RequestError
-from dpcore.workspace.database.tables import jobs, ledger_entries, utc_now
+from dpcore.workspace.database.database_tables import jobs, ledger_entries, utc_now
 from dpcore.workspace.database.transactions import read, write
 from dpcore.workspace.database.unchanged import asked_of
 from dpcore.workspace.ledger.ledger import Ledger, Reservation

@@ -25,8 +25,8 @@ from dpcore.errors import CancelledError, ClusterError, ConflictError, Frostglas
 from dpcore.released.plan import UNCONDITIONAL, RunPlan
 from dpcore.released.release import Release, make_release
 from dpcore.released.workload import Forecast
+from dpcore.workspace.database.database_tables import utc_now
 from dpcore.workspace.database.installation import open_installation
-from dpcore.workspace.database.tables import utc_now
 from dpcore.workspace.database.transactions import be_patient
 from dpcore.workspace.files.store import Store
 from dpcore.workspace.ledger.ledger import Ledger

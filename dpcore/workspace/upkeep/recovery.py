@@ -16,10 +16,10 @@ from sqlalchemy.engine import Connection
 
 from dpcore.errors import RequestError
 from dpcore.workspace.database.database import open_database
+from dpcore.workspace.database.database_tables import datasets, jobs
 from dpcore.workspace.database.engines import sqlite_file
 from dpcore.workspace.database.home import Home, told
 from dpcore.workspace.database.installation import Facts, look, name_database, newest_line
-from dpcore.workspace.database.tables import datasets, jobs
 from dpcore.workspace.database.transactions import write
 from dpcore.workspace.database.turns import turn
 from dpcore.workspace.database.witness import Line

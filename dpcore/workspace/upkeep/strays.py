@@ -14,7 +14,7 @@ from sqlalchemy.engine import Connection, Engine
 from dpcore.errors import ConflictError, FrostglassError, NotFoundError, RequestError
 from dpcore.privacy.budgets import default_delta, parse_epsilon, parse_limit
 from dpcore.privacy.losses import engine_loss
-from dpcore.workspace.database.tables import jobs, ledger_entries
+from dpcore.workspace.database.database_tables import jobs, ledger_entries
 from dpcore.workspace.database.transactions import read, write
 from dpcore.workspace.files.descriptions import DatasetInfo, Stray
 from dpcore.workspace.files.populations import Kin

@@ -7,7 +7,7 @@ from sqlalchemy.engine import Connection, Engine
 from sqlalchemy.exc import IntegrityError
 
 from dpcore.errors import ConflictError, RequestError
-from dpcore.workspace.database.tables import datasets
+from dpcore.workspace.database.database_tables import datasets
 from dpcore.workspace.database.transactions import write
 from dpcore.workspace.files.populations import dataset_row, retired, takes_conditional
 from dpcore.workspace.files.store import like, name_taken, parse_schema

@@ -10,24 +10,19 @@ from dpcore.models.released import get_family
 from dpcore.released.family import ReleasedFamily
 from dpcore.released.release import Release
 from dpcore.workspace.ledger.requests import Quote, RunRequest
-from pages.components.families.ebm import inputs as ebm_inputs
-from pages.components.families.ebm import result as ebm_result
-from pages.components.families.forest import inputs as forest_inputs
-from pages.components.families.forest import result as forest_result
+from pages.components.families.ebm import ebm_inputs, ebm_result
+from pages.components.families.forest import forest_inputs, forest_result
 from pages.components.families.ilp import hint as ilp_hint
-from pages.components.families.ilp import inputs as ilp_inputs
-from pages.components.families.ilp import result as ilp_result
-from pages.components.families.redescriptions import inputs as redescriptions_inputs
-from pages.components.families.redescriptions import result as redescriptions_result
-from pages.components.families.rule_list import inputs as rule_list_inputs
-from pages.components.families.rule_list import result as rule_list_result
+from pages.components.families.ilp import ilp_inputs, ilp_result
+from pages.components.families.redescriptions import redescription_inputs as redescriptions_inputs
+from pages.components.families.redescriptions import redescription_result as redescriptions_result
+from pages.components.families.rule_list import rule_list_inputs, rule_list_result
 from pages.components.families.shared import cuts
 from pages.components.families.shared.given import Given
 from pages.components.families.shared.ranged import Ranged
-from pages.components.families.summaries import inputs as summaries_inputs
-from pages.components.families.summaries import result as summaries_result
-from pages.components.families.tree import inputs as tree_inputs
-from pages.components.families.tree import result as tree_result
+from pages.components.families.summaries import summary_inputs as summaries_inputs
+from pages.components.families.summaries import summary_result as summaries_result
+from pages.components.families.tree import tree_inputs, tree_result
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from dpcore.workspace.files.descriptions import DatasetInfo
 from dpcore.workspace.ledger.requests import Quote, RunRequest
 from pages.components.families import registry
 from pages.components.families.shared.inputs import KEEP, choose_target
-from pages.components.families.summaries import inputs as summaries
+from pages.components.families.summaries import summary_inputs as summaries
 from pages.components.kit import epsilon, markup, slot
 from pages.components.run import advice, ask
 from pages.components.run.advice import COUNT, DESCRIBE, PREDICT, RELATE, Advice, Wish

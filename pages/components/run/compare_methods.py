@@ -13,7 +13,7 @@ from dpcore.domain.counted import counted
 from dpcore.numerals import percent, score, tenths
 from dpcore.workspace.files.descriptions import DatasetInfo
 from pages.components.families import registry, run_names
-from pages.components.families.redescriptions.inputs import SIDES
+from pages.components.families.redescriptions.redescription_inputs import SIDES
 from pages.components.families.registry import Family
 from pages.components.families.shared import inputs
 from pages.components.kit import figure, markup

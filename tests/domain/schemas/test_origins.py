@@ -20,18 +20,18 @@ from dpcore.commands.text import certificate_text, release_text
 from dpcore.domain.schemas.origins import INFERRED
 from dpcore.domain.schemas.schema import INFERRED_NAME, Schema
 from dpcore.errors import PrivacyLeakWarning, SchemaError
-from dpcore.models.ebm.learning.estimator import DPEBMClassifier, DPEBMRegressor
-from dpcore.models.ilp.learning.estimator import DPILPClassifier
-from dpcore.models.redescriptions.learning.estimator import RedescriptionMiner
-from dpcore.models.rules.learning.estimator import DPRuleListClassifier
-from dpcore.models.trees.learning.estimator import DPForestClassifier, DPTreeClassifier
+from dpcore.models.ebm.learning.ebm_estimator import DPEBMClassifier, DPEBMRegressor
+from dpcore.models.ilp.learning.ilp_estimator import DPILPClassifier
+from dpcore.models.redescriptions.learning.redescription_estimator import RedescriptionMiner
+from dpcore.models.rules.learning.rule_list_estimator import DPRuleListClassifier
+from dpcore.models.trees.learning.tree_estimator import DPForestClassifier, DPTreeClassifier
 from dpcore.privacy.accountant import BudgetAccountant
 from dpcore.released.plan import guarantee_sentence
 from dpcore.released.release import Release
 from dpcore.report.certificate import certificate_lines
 from dpcore.report.forms.page import release_page
 from dpcore.service import Service
-from dpcore.workspace.database.tables import datasets
+from dpcore.workspace.database.database_tables import datasets
 from dpcore.workspace.database.transactions import write
 from dpcore.workspace.runs.worker import Worker
 from tests.support.fake_learner import fake_request, register, small_frame, small_schema

@@ -26,9 +26,9 @@ from dpcore.models.ebm.learning.accounting import (
     size_epochs,
     size_mechanism,
 )
+from dpcore.models.ebm.learning.ebm_queries import COUNT_STEPS
 from dpcore.models.ebm.learning.kernels import PAIR_STEPS, RESIDUAL_STEPS
-from dpcore.models.ebm.learning.queries import COUNT_STEPS
-from dpcore.models.ebm.released.parameters import EBMParameters
+from dpcore.models.ebm.released.ebm_parameters import EBMParameters
 from dpcore.privacy.bounded_range import Selections
 from dpcore.privacy.budgets import calibrate_fine_gaussian, gaussian_delta
 from tests.support import ebm_cases as cases

@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import binom, t
 
 from dpcore.models.ebm.released.bands import Band, student_factor
-from dpcore.models.ebm.released.model import Term
+from dpcore.models.ebm.released.ebm_model import Term
 from tests.oracles.mechanisms_oracle import FALSE_ALARM
 from tests.support.small_ebm import small_ebm
 

@@ -9,8 +9,8 @@ import pytest
 from dpcore.cores import share_of_cores
 from dpcore.data.table import PrivateTable
 from dpcore.models.ebm.learning.boosting import Course, boost
+from dpcore.models.ebm.learning.ebm_queries import COUNT_STEPS
 from dpcore.models.ebm.learning.kernels import RESIDUAL_STEPS
-from dpcore.models.ebm.learning.queries import COUNT_STEPS
 from dpcore.models.ebm.learning.records import Binning, Layout, labels_of
 from dpcore.models.ebm.learning.schedule import burn_in
 from dpcore.models.ebm.learning.scores import Shapes

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dpcore.errors import BudgetError, PrivacyLeakWarning, RequestError
-from dpcore.models.ebm.learning.estimator import DPEBMClassifier, DPEBMRegressor
+from dpcore.models.ebm.learning.ebm_estimator import DPEBMClassifier, DPEBMRegressor
 from dpcore.privacy.accountant import BudgetAccountant
 from tests.support.estimators import CASES, ROWS, ward
 

@@ -18,8 +18,8 @@ from dpcore.models.ebm.learning.accounting import (
     size_epochs,
     size_mechanism,
 )
+from dpcore.models.ebm.learning.ebm_queries import pair_sensitivity
 from dpcore.models.ebm.learning.kernels import NUMBER_STEPS
-from dpcore.models.ebm.learning.queries import pair_sensitivity
 from dpcore.privacy.mechanisms import ExponentialMechanism, FineGaussian
 from dpcore.privacy.randomness import SeededRandom
 from tests.oracles import ebm_oracle as oracle

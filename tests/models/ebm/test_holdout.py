@@ -15,8 +15,8 @@ from dpcore.learning.holdout import with_evaluation
 from dpcore.learning.learner import Run
 from dpcore.models.ebm.learning import holdout
 from dpcore.models.ebm.released.axis import Axis
-from dpcore.models.ebm.released.model import EBMModel, Term
-from dpcore.models.ebm.released.parameters import EBMParameters
+from dpcore.models.ebm.released.ebm_model import EBMModel, Term
+from dpcore.models.ebm.released.ebm_parameters import EBMParameters
 from dpcore.privacy.budgets import BudgetSplit
 from dpcore.privacy.randomness import SecureRandom, SeededRandom
 from dpcore.privacy.sensitivity import Sensitivity

@@ -5,6 +5,12 @@ import math
 import numpy as np
 import pytest
 
+from dpcore.models.ebm.learning.ebm_queries import (
+    COUNT_STEPS,
+    histogram_sensitivity,
+    pair_sensitivity,
+    residual_sensitivity,
+)
 from dpcore.models.ebm.learning.grid import number_cells
 from dpcore.models.ebm.learning.kernels import (
     ABSENT,
@@ -19,12 +25,6 @@ from dpcore.models.ebm.learning.kernels import (
     logistic_residuals,
     move,
     softmax_residuals,
-)
-from dpcore.models.ebm.learning.queries import (
-    COUNT_STEPS,
-    histogram_sensitivity,
-    pair_sensitivity,
-    residual_sensitivity,
 )
 from dpcore.models.ebm.learning.records import counted
 from tests.oracles import ebm_oracle as oracle

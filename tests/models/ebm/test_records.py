@@ -4,9 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from dpcore.models.ebm.learning.ebm_queries import COUNT_STEPS, histogram_sensitivity
 from dpcore.models.ebm.learning.grid import Bins, feature_cells
 from dpcore.models.ebm.learning.kernels import ABSENT, NUMBER_STEPS
-from dpcore.models.ebm.learning.queries import COUNT_STEPS, histogram_sensitivity
 from dpcore.models.ebm.learning.records import (
     TARGET_CELLS,
     Binning,

@@ -5,7 +5,7 @@ from itertools import pairwise
 import pytest
 
 from dpcore.models.ebm.learning.schedule import burn_in, precision, resolve
-from dpcore.models.ebm.released.parameters import EBMParameters
+from dpcore.models.ebm.released.ebm_parameters import EBMParameters
 
 OPEN = ("max_bins", "epochs", "learning_rate", "bin_share")
 

@@ -11,8 +11,8 @@ import pytest
 
 from dpcore.domain.columns import IntegerColumn
 from dpcore.models.ebm.released.axis import Axis
-from dpcore.models.ebm.released.model import COLUMNS, score_table
-from dpcore.models.ebm.released.words import EBMWords, bin_names, factor
+from dpcore.models.ebm.released.ebm_model import COLUMNS, score_table
+from dpcore.models.ebm.released.ebm_words import EBMWords, bin_names, factor
 from tests.support.small_ebm import AGE, GLUCOSE, SCHEMA, TARGETS, small_ebm, term
 
 CASE = {"age": 70, "glucose": 6.0, "<i>ward</i>": "D"}

@@ -18,9 +18,9 @@ from dpcore.errors import (
     RequestError,
     SchemaError,
 )
-from dpcore.models.ilp.language.parameters import ILPParameters
-from dpcore.models.ilp.learning.estimator import DPILPClassifier
-from dpcore.models.ilp.released.model import ILPModel
+from dpcore.models.ilp.language.ilp_parameters import ILPParameters
+from dpcore.models.ilp.learning.ilp_estimator import DPILPClassifier
+from dpcore.models.ilp.released.ilp_model import ILPModel
 from dpcore.privacy.accountant import BudgetAccountant
 from dpcore.released.release import Release
 

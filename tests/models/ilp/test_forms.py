@@ -17,14 +17,14 @@ from dpcore.models.ilp.language import richness
 from dpcore.models.ilp.language.atoms import bottom_atoms
 from dpcore.models.ilp.language.clause import Clause, Variable
 from dpcore.models.ilp.language.forms import EXISTS, Form, forms_of
+from dpcore.models.ilp.language.ilp_parameters import ILPParameters
 from dpcore.models.ilp.language.lattice import STRATA, build_lattice
-from dpcore.models.ilp.language.parameters import ILPParameters
 from dpcore.models.ilp.language.prolog import Prolog
 from dpcore.models.ilp.language.richness import quantifiers_for
 from dpcore.models.ilp.learning.coverage import clause_vector
 from dpcore.models.ilp.released.example import made_up_case
-from dpcore.models.ilp.released.model import CoveredGroup, ILPModel
-from dpcore.models.ilp.released.words import clause_words
+from dpcore.models.ilp.released.ilp_model import CoveredGroup, ILPModel
+from dpcore.models.ilp.released.ilp_words import clause_words
 from dpcore.models.registry import get_learner
 from tests.oracles.clauses import holds
 from tests.support.small_relations import (

@@ -14,7 +14,7 @@ from dpcore.domain.schemas.schema import Schema
 from dpcore.models.ilp.language.atoms import Atom
 from dpcore.models.ilp.language.clause import Clause, Variable
 from dpcore.models.ilp.released.example import made_up_case
-from dpcore.models.ilp.released.model import CoveredGroup, ILPModel
+from dpcore.models.ilp.released.ilp_model import CoveredGroup, ILPModel
 from dpcore.models.readable import readable
 from dpcore.models.registry import LEARNERS
 from dpcore.models.released import parse_model

@@ -13,12 +13,12 @@ from dpcore.errors import RequestError
 from dpcore.models.ilp.language.atoms import Atom, bottom_atoms, chosen_atoms
 from dpcore.models.ilp.language.bounds import people_enough, people_needed
 from dpcore.models.ilp.language.clause import Clause, Variable
+from dpcore.models.ilp.language.ilp_parameters import ILPParameters
 from dpcore.models.ilp.language.lattice import build_lattice
-from dpcore.models.ilp.language.parameters import ILPParameters
 from dpcore.models.ilp.language.prolog import Prolog
 from dpcore.models.ilp.released.example import made_up_case
-from dpcore.models.ilp.released.model import CoveredGroup, ILPModel
-from dpcore.models.ilp.released.words import clause_words, one_row, rows_in_words
+from dpcore.models.ilp.released.ilp_model import CoveredGroup, ILPModel
+from dpcore.models.ilp.released.ilp_words import clause_words, one_row, rows_in_words
 from tests.support.small_relations import SCHEMA, TARGET, small_schema
 
 EVERYTHING = [

@@ -15,8 +15,8 @@ from dpcore.models.ilp.language import lattice as module
 from dpcore.models.ilp.language.clause import Clause, Variable
 from dpcore.models.ilp.language.factors import Limits
 from dpcore.models.ilp.language.generality import Generality
+from dpcore.models.ilp.language.ilp_parameters import ILPParameters
 from dpcore.models.ilp.language.lattice import Lattice, build_lattice
-from dpcore.models.ilp.language.parameters import ILPParameters
 from tests.oracles.clauses import Body, Wanted, holds
 from tests.support.small_relations import (
     EVERYTHING_OF_ROWS,

@@ -17,11 +17,11 @@ from dpcore.learning.learner import Run
 from dpcore.models.ilp.language.atoms import chosen_atoms
 from dpcore.models.ilp.language.clause import Clause, Variable
 from dpcore.models.ilp.language.sensitivities import CLAUSES, COUNTS
-from dpcore.models.ilp.learning import learner as module
+from dpcore.models.ilp.learning import ilp_learner as module
 from dpcore.models.ilp.learning import selection
-from dpcore.models.ilp.learning.learner import ILPLearner
+from dpcore.models.ilp.learning.ilp_learner import ILPLearner
 from dpcore.models.ilp.learning.selection import ChosenClause
-from dpcore.models.ilp.released.model import CoveredGroup, ILPModel, predicted_labels
+from dpcore.models.ilp.released.ilp_model import CoveredGroup, ILPModel, predicted_labels
 from dpcore.privacy.losses import selection_rho
 from dpcore.privacy.mechanisms import ExponentialMechanism, GaussianMechanism, GeometricMechanism
 from dpcore.privacy.randomness import SecureRandom, SeededRandom

@@ -17,8 +17,8 @@ from dpcore.models.ilp.language.within import Within
 from dpcore.models.ilp.learning.coverage import clause_vector
 from dpcore.models.ilp.released.example import made_up_case
 from dpcore.models.ilp.released.fulfilled import fulfilling_rows
-from dpcore.models.ilp.released.model import CoveredGroup, ILPModel
-from dpcore.models.ilp.released.words import clause_words
+from dpcore.models.ilp.released.ilp_model import CoveredGroup, ILPModel
+from dpcore.models.ilp.released.ilp_words import clause_words
 from dpcore.privacy.randomness import SeededRandom
 from dpcore.rehearsal.synthetic import synthetic_tables
 

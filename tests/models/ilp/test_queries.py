@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from dpcore.data.queries import CAPTURES, capture_counts
 from dpcore.models.ilp.language.clause import Clause, Variable
+from dpcore.models.ilp.language.ilp_parameters import ILPParameters
 from dpcore.models.ilp.language.lattice import Lattice, build_lattice
-from dpcore.models.ilp.language.parameters import ILPParameters
 from dpcore.models.ilp.language.reach import reach_of
 from dpcore.models.ilp.language.sensitivities import (
     counts_sensitivity,

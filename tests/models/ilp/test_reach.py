@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from dpcore.domain.schemas.schema import Schema
 from dpcore.models.ilp.language.clause import Variable
+from dpcore.models.ilp.language.ilp_parameters import ILPParameters
 from dpcore.models.ilp.language.lattice import Lattice, build_lattice
-from dpcore.models.ilp.language.parameters import ILPParameters
 from dpcore.models.ilp.language.reach import reach_of
 from tests.support.small_relations import (
     EVERYTHING_OF_ROWS,

@@ -13,7 +13,7 @@ import pytest
 from dpcore.errors import RequestError
 from dpcore.models.ilp.language.atoms import bottom_atoms
 from dpcore.models.ilp.language.clause import Clause, Variable
-from dpcore.models.ilp.released.model import ILPModel
+from dpcore.models.ilp.released.ilp_model import ILPModel
 from dpcore.models.registry import get_learner
 from dpcore.models.released import parse_model
 from dpcore.released.release import Release, make_release

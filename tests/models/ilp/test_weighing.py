@@ -17,14 +17,14 @@ from dpcore.domain.schemas.schema import Schema
 from dpcore.learning.learner import Run
 from dpcore.models.ilp.language import hypotheses as hypothesis_space
 from dpcore.models.ilp.language import richness
+from dpcore.models.ilp.language.ilp_parameters import ILPParameters, ILPSettings
 from dpcore.models.ilp.language.lattice import build_lattice
-from dpcore.models.ilp.language.parameters import ILPParameters, ILPSettings
 from dpcore.models.ilp.language.sensitivities import CLAUSES, sides_sensitivity
 from dpcore.models.ilp.language.shares import divided
-from dpcore.models.ilp.learning import learner as engine
+from dpcore.models.ilp.learning import ilp_learner as engine
 from dpcore.models.ilp.learning import weighing
 from dpcore.models.ilp.learning.weighing import clauses_epsilon, noisy_sides, weights_told
-from dpcore.models.ilp.released.model import ILPModel
+from dpcore.models.ilp.released.ilp_model import ILPModel
 from dpcore.models.registry import get_learner
 from dpcore.privacy.budgets import EPSILON_STEP
 from dpcore.privacy.losses import pure_rho, selection_rho

@@ -19,8 +19,8 @@ from dpcore.learning.learner import Run
 from dpcore.models.ilp.language.atoms import Atom
 from dpcore.models.ilp.language.clause import Clause, Variable
 from dpcore.models.ilp.language.generality import Generality
+from dpcore.models.ilp.language.ilp_parameters import ILPParameters
 from dpcore.models.ilp.language.lattice import MOST_ATOMS, STRATA, Lattice, build_lattice
-from dpcore.models.ilp.language.parameters import ILPParameters
 from dpcore.models.ilp.language.reach import reach_of
 from dpcore.models.ilp.language.within import Within
 from dpcore.models.ilp.learning import coverage

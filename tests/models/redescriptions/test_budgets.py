@@ -10,7 +10,7 @@ import pytest
 from dpcore.data.building.ingest import frame_chunks, ingest
 from dpcore.errors import BudgetError
 from dpcore.learning.learner import Run
-from dpcore.models.redescriptions.learning import learner as learner_module
+from dpcore.models.redescriptions.learning import redescription_learner as learner_module
 from dpcore.models.redescriptions.learning.plans import Calls, per_block, tree_blocks
 from dpcore.privacy.mechanisms import ExponentialMechanism, GeometricMechanism
 from dpcore.privacy.randomness import SecureRandom, SeededRandom

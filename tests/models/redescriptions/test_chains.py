@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpcore.models.redescriptions.learning import chains
-from dpcore.models.redescriptions.learning.chains import (
+from dpcore.models.redescriptions.learning import tree_chains as chains
+from dpcore.models.redescriptions.learning.redescription_queries import STEPS
+from dpcore.models.redescriptions.learning.tree_chains import (
     Proposals,
     pair_chain,
     random_tree,
     tree_chain,
 )
-from dpcore.models.redescriptions.learning.queries import STEPS
 from dpcore.privacy.randomness import SecureRandom, SeededRandom
 from tests.oracles import redescriptions_oracle as oracle
 from tests.oracles.mechanisms_oracle import FALSE_ALARM, chi_square

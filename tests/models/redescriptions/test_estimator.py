@@ -12,7 +12,7 @@ from dpcore.errors import (
     RequestError,
     SchemaError,
 )
-from dpcore.models.redescriptions.learning.estimator import RedescriptionMiner
+from dpcore.models.redescriptions.learning.redescription_estimator import RedescriptionMiner
 from dpcore.privacy.accountant import BudgetAccountant
 
 SCHEMA = Schema.from_text(

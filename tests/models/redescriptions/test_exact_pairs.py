@@ -22,7 +22,7 @@ from dpcore.models.redescriptions.learning.exact_pairs import (
     candidate_pairs,
     pair_weight,
 )
-from dpcore.models.redescriptions.learning.queries import AGREEMENT
+from dpcore.models.redescriptions.learning.redescription_queries import AGREEMENT
 from dpcore.privacy.randomness import SecureRandom, SeededRandom
 from tests.support import redescription_cases as cases
 

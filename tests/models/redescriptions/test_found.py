@@ -14,7 +14,7 @@ from dpcore.domain.schemas.schema import Schema
 from dpcore.models.redescriptions.released.consistent import consistent_counts
 from dpcore.models.redescriptions.released.extraction import Constraints, Search
 from dpcore.models.redescriptions.released.missingness import SHORT
-from dpcore.models.redescriptions.released.model import RedescriptionModel
+from dpcore.models.redescriptions.released.redescription_model import RedescriptionModel
 from dpcore.models.redescriptions.released.redescription_set import read_pairs
 from dpcore.models.redescriptions.released.regions import Domain
 from dpcore.models.redescriptions.released.tree_pair import Tree, TreePair

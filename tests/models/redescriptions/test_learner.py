@@ -8,7 +8,7 @@ import pytest
 
 from dpcore.data.building.ingest import frame_chunks, ingest
 from dpcore.errors import FrostglassError, RequestError, SchemaError
-from dpcore.models.redescriptions.learning import learner as learner_module
+from dpcore.models.redescriptions.learning import redescription_learner as learner_module
 from dpcore.privacy.randomness import SecureRandom, SeededRandom
 from dpcore.released.release import make_release
 from tests.support.redescription_cases import (

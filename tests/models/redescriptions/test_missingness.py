@@ -15,9 +15,9 @@ from dpcore.models.redescriptions.released.missingness import (
     jaccard_without,
     only_asks_for_missing,
 )
-from dpcore.models.redescriptions.released.model import RedescriptionModel
-from dpcore.models.redescriptions.released.plain_text import redescriptions_text
 from dpcore.models.redescriptions.released.reading import sentence
+from dpcore.models.redescriptions.released.redescription_model import RedescriptionModel
+from dpcore.models.redescriptions.released.redescription_text import redescriptions_text
 from dpcore.models.redescriptions.released.regions import Domain
 from tests.support.small_redescriptions import literal, tree, tree_pair
 

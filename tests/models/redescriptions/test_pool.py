@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from dpcore.models.redescriptions.learning import pool
 from dpcore.models.redescriptions.learning.pool import choose_pair
-from dpcore.models.redescriptions.learning.queries import PAIR_SCORE, STEPS
+from dpcore.models.redescriptions.learning.redescription_queries import PAIR_SCORE, STEPS
 from dpcore.privacy.mechanisms import ExponentialMechanism
 from dpcore.privacy.randomness import SecureRandom, SeededRandom
 from tests.oracles import redescriptions_oracle as oracle

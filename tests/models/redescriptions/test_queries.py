@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from dpcore.data.bits import count_bits
 from dpcore.data.packing import unpack
 from dpcore.learning.exact_draws.pair_values import GRID
-from dpcore.models.redescriptions.learning.queries import (
+from dpcore.models.redescriptions.learning.redescription_queries import (
     LEAF_COUNTS,
     LEVERAGE,
     PAIR_COUNTS,

@@ -11,7 +11,6 @@ import pytest
 from dpcore.domain.counted import PEOPLE
 from dpcore.models.redescriptions.released.agreement import agreement_margins, exact_agreement
 from dpcore.models.redescriptions.released.missingness import in_full
-from dpcore.models.redescriptions.released.plain_text import redescriptions_text
 from dpcore.models.redescriptions.released.reading import (
     alike_words,
     all_aside,
@@ -21,6 +20,7 @@ from dpcore.models.redescriptions.released.reading import (
     p_words,
     sentence,
 )
+from dpcore.models.redescriptions.released.redescription_text import redescriptions_text
 from tests.support.redescription_tables import exact_margin
 from tests.support.small_redescriptions import (
     ILL,

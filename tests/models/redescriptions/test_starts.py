@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpcore.data.packing import unpack
-from dpcore.models.redescriptions.learning.queries import LEVERAGE, STEPS
+from dpcore.models.redescriptions.learning.redescription_queries import LEVERAGE, STEPS
 from dpcore.models.redescriptions.learning.starts import (
     MOST_CLASSES,
     class_count,
@@ -17,7 +17,7 @@ from dpcore.models.redescriptions.learning.starts import (
     random_start,
 )
 from dpcore.models.redescriptions.learning.views import Sides, opposite
-from dpcore.models.redescriptions.released.derived import view_conditions
+from dpcore.models.redescriptions.released.redescription_derived import view_conditions
 from dpcore.privacy.mechanisms import ExponentialMechanism
 from dpcore.privacy.randomness import SecureRandom, SeededRandom
 from tests.oracles import redescriptions_oracle as oracle

@@ -17,7 +17,7 @@ from dpcore.models.redescriptions.learning import exact_pairs
 from dpcore.models.redescriptions.learning.diversity import best_found, telling_columns
 from dpcore.models.redescriptions.learning.exact_pairs import pair_weight
 from dpcore.models.redescriptions.learning.plans import Calls
-from dpcore.models.redescriptions.learning.queries import STEPS
+from dpcore.models.redescriptions.learning.redescription_queries import STEPS
 from dpcore.privacy.randomness import SecureRandom
 from tests.oracles import redescriptions_oracle as oracle
 from tests.oracles.mechanisms_oracle import FALSE_ALARM, chi_square

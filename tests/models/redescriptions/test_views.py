@@ -6,7 +6,7 @@ import numpy as np
 
 from dpcore.data.execution.executors import LOCAL
 from dpcore.models.redescriptions.learning.views import leaf_sets, literal_sets
-from dpcore.models.redescriptions.released.derived import view_conditions
+from dpcore.models.redescriptions.released.redescription_derived import view_conditions
 from tests.support import redescription_cases as cases
 from tests.support.partitioned import divided
 

@@ -16,9 +16,9 @@ from dpcore.domain.conditions import parse_condition
 from dpcore.domain.schemas.schema import Schema
 from dpcore.models.redescriptions.released.formal import formal
 from dpcore.models.redescriptions.released.phrases import quoted
+from dpcore.models.redescriptions.released.redescription_words import condition_count, plain
 from dpcore.models.redescriptions.released.regions import Box, Domain
 from dpcore.models.redescriptions.released.simplify import simplified
-from dpcore.models.redescriptions.released.words import condition_count, plain
 
 CLINIC = Schema.from_mapping(
     {

@@ -18,8 +18,8 @@ from dpcore.models.rules.learning.antecedents import (
     given_antecedents,
     public_antecedents,
 )
-from dpcore.models.rules.learning.learner import RuleListLearner
-from dpcore.models.rules.released.parameters import RuleListParameters
+from dpcore.models.rules.learning.rule_list_learner import RuleListLearner
+from dpcore.models.rules.released.rule_list_parameters import RuleListParameters
 from dpcore.privacy.randomness import SeededRandom
 
 #: Chance of a false alarm of each statistical test.

@@ -18,13 +18,13 @@ from dpcore.learning import holdout as holdout_module
 from dpcore.learning.learner import Run
 from dpcore.learning.worth import WORTH
 from dpcore.models.rules.learning import blocks as blocks_module
-from dpcore.models.rules.learning import learner as learner_module
 from dpcore.models.rules.learning import mining as mining_module
+from dpcore.models.rules.learning import rule_list_learner as learner_module
 from dpcore.models.rules.learning import samplers as samplers_module
 from dpcore.models.rules.learning.blocks import BlockDrawer
-from dpcore.models.rules.learning.learner import RuleListLearner
 from dpcore.models.rules.learning.mining import level_share, mine_antecedents, most_met
-from dpcore.models.rules.released.parameters import RuleListParameters
+from dpcore.models.rules.learning.rule_list_learner import RuleListLearner
+from dpcore.models.rules.released.rule_list_parameters import RuleListParameters
 from dpcore.privacy.budgets import EPSILON_STEP, first_share
 from dpcore.privacy.losses import pure_rho, selection_rho
 from dpcore.privacy.mechanisms import ExponentialMechanism, GaussianMechanism, GeometricMechanism

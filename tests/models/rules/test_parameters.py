@@ -5,8 +5,8 @@ from decimal import Decimal
 import pytest
 
 from dpcore.errors import RequestError
-from dpcore.models.rules.learning.learner import RuleListLearner
-from dpcore.models.rules.released.parameters import RuleListParameters
+from dpcore.models.rules.learning.rule_list_learner import RuleListLearner
+from dpcore.models.rules.released.rule_list_parameters import RuleListParameters
 from tests.support import toy_people
 
 #: As a release of an earlier version holds them.

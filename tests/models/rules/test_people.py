@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from dpcore.learning.learner import Run
-from dpcore.models.rules.learning import learner as learner_module
-from dpcore.models.rules.learning.learner import RuleListLearner, told_of
+from dpcore.models.rules.learning import rule_list_learner as learner_module
+from dpcore.models.rules.learning.rule_list_learner import RuleListLearner, told_of
 from dpcore.privacy.randomness import SeededRandom
 from tests.support.small_tables import schema_of, table_of
 

@@ -5,9 +5,9 @@ from decimal import Decimal
 import pytest
 
 from dpcore.domain.conditions import Condition
-from dpcore.models.rules.learning.learner import RuleListLearner
-from dpcore.models.rules.released.model import Rule, RuleListModel
-from dpcore.models.rules.released.plain_text import rule_list_text
+from dpcore.models.rules.learning.rule_list_learner import RuleListLearner
+from dpcore.models.rules.released.rule_list_model import Rule, RuleListModel
+from dpcore.models.rules.released.rule_list_text import rule_list_text
 from dpcore.plots.rule_list import rule_list_figure
 from dpcore.released.noisy_counts import NOISE_ALONE, TOO_FEW, TOO_NOISY, is_told, told_share, why_apart
 from dpcore.released.release import make_release

@@ -14,13 +14,13 @@ from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import RequestError
 from dpcore.learning.learner import Run
 from dpcore.models.summaries.learning.division import TREES
-from dpcore.models.summaries.learning.learner import SummaryLearner
-from dpcore.models.summaries.learning.queries import level_counts, table_sensitivity
+from dpcore.models.summaries.learning.summary_learner import SummaryLearner
+from dpcore.models.summaries.learning.summary_queries import level_counts, table_sensitivity
 from dpcore.models.summaries.released.axes import Axis
 from dpcore.models.summaries.released.code_reading import _cells, _View, branches
 from dpcore.models.summaries.released.code_trees import CodeLevelTable, CodeTree, fitted
 from dpcore.models.summaries.released.frames import code_frame
-from dpcore.models.summaries.released.model import NoisyTable, SummaryModel
+from dpcore.models.summaries.released.summary_model import NoisyTable, SummaryModel
 from dpcore.privacy.randomness import SeededRandom
 
 #: Groups of six cells: two of the coarsest level, three of the level below.

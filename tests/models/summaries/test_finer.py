@@ -13,8 +13,8 @@ from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import RequestError
 from dpcore.learning.learner import Run
 from dpcore.models.summaries.learning.division import FINER
-from dpcore.models.summaries.learning.learner import SummaryLearner
-from dpcore.models.summaries.learning.queries import finer_counts, table_counts
+from dpcore.models.summaries.learning.summary_learner import SummaryLearner
+from dpcore.models.summaries.learning.summary_queries import finer_counts, table_counts
 from dpcore.models.summaries.released.axes import axes_of
 from dpcore.models.summaries.released.finer import FinerTable, finer, finer_ends
 from dpcore.models.summaries.released.reading import column_reading

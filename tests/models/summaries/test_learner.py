@@ -16,12 +16,12 @@ from dpcore.learning.learner import Run
 from dpcore.models.summaries.learning.accounting import expected, noise_of
 from dpcore.models.summaries.learning.design import shares_of
 from dpcore.models.summaries.learning.division import COLUMNS, FOUND, GROUPS, PAIRS
-from dpcore.models.summaries.learning.learner import SummaryLearner
 from dpcore.models.summaries.learning.pairs import distance
-from dpcore.models.summaries.learning.queries import table_counts
+from dpcore.models.summaries.learning.summary_learner import SummaryLearner
+from dpcore.models.summaries.learning.summary_queries import table_counts
 from dpcore.models.summaries.released.axes import axes_of, row_ends
-from dpcore.models.summaries.released.derived import CHOICE
 from dpcore.models.summaries.released.estimates import Estimates, Measured
+from dpcore.models.summaries.released.summary_derived import CHOICE
 from dpcore.privacy.bounded_range import Selections
 from dpcore.privacy.budgets import gaussian_delta
 from dpcore.privacy.losses import pure_rho, selection_rho

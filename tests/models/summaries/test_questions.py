@@ -8,8 +8,8 @@ import pytest
 from dpcore.domain.conditions import Condition, parse_conjunction
 from dpcore.errors import RequestError, SchemaError
 from dpcore.models.summaries.released.axes import Axis
-from dpcore.models.summaries.released.model import NoisyTable, SummaryModel
 from dpcore.models.summaries.released.questions import how_many, how_many_by, is_held, share_of_all
+from dpcore.models.summaries.released.summary_model import NoisyTable, SummaryModel
 from tests.models.summaries.test_learner import people, plan, released, schema
 from tests.models.summaries.test_reading import looks
 

@@ -16,9 +16,9 @@ from dpcore.models.summaries.released.axes import Axis, axes_of
 from dpcore.models.summaries.released.column_words import column_sentences
 from dpcore.models.summaries.released.frames import association_frame, cell_frame, number_frame, table_one_frame
 from dpcore.models.summaries.released.intervals import intervals
-from dpcore.models.summaries.released.model import NoisyTable, SummaryModel
 from dpcore.models.summaries.released.reading import Amount, cells_of, column_reading, readings, shares_of, total_of
 from dpcore.models.summaries.released.standing_out import by_what_stands_out
+from dpcore.models.summaries.released.summary_model import NoisyTable, SummaryModel
 from dpcore.models.summaries.released.table_one import View, _lines, _means, deviations_below, differences, table_one
 from dpcore.privacy.randomness import SeededRandom, public_generator
 from tests.models.summaries.test_learner import LEARNER, ROWS, people, plan, schema

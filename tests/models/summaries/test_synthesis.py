@@ -16,7 +16,7 @@ from dpcore.errors import RequestError
 from dpcore.learning.learner import Run
 from dpcore.models.summaries.released.axes import Axis, axes_of
 from dpcore.models.summaries.released.likely import likely_pair
-from dpcore.models.summaries.released.model import NoisyTable, SummaryModel
+from dpcore.models.summaries.released.summary_model import NoisyTable, SummaryModel
 from dpcore.models.summaries.released.synthesis import (
     WHAT_IT_IS,
     Source,

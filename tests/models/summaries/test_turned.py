@@ -15,11 +15,11 @@ from dpcore.models.summaries.released import table_one as table_one_module
 from dpcore.models.summaries.released.association import associations, cramer_v, pooling, poolings
 from dpcore.models.summaries.released.axes import axes_of
 from dpcore.models.summaries.released.frames import association_frame
-from dpcore.models.summaries.released.model import NoisyTable, SummaryModel
+from dpcore.models.summaries.released.summary_model import NoisyTable, SummaryModel
+from dpcore.models.summaries.released.summary_words import pooled_words
 from dpcore.models.summaries.released.table_one import _gap_of_shares, differences, table_one
 from dpcore.models.summaries.released.table_one_words import printed
 from dpcore.models.summaries.released.turned import turned
-from dpcore.models.summaries.released.words import pooled_words
 from dpcore.privacy.randomness import SeededRandom
 from tests.models.summaries.test_learner import LEARNER, plan, schema
 from tests.support.configurations import table_of

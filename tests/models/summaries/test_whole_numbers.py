@@ -12,12 +12,12 @@ from dpcore.models.summaries.released.axes import axes_of, middles
 from dpcore.models.summaries.released.column_words import column_sentences
 from dpcore.models.summaries.released.finer import FinerTable, finer_ends
 from dpcore.models.summaries.released.frames import number_frame, table_one_frame
-from dpcore.models.summaries.released.model import NoisyTable, SummaryModel
-from dpcore.models.summaries.released.plain_text import column_lines
 from dpcore.models.summaries.released.reading import Amount, ColumnReading, readings
+from dpcore.models.summaries.released.summary_model import NoisyTable, SummaryModel
+from dpcore.models.summaries.released.summary_text import column_lines
+from dpcore.models.summaries.released.summary_words import cell_words, figure_words
 from dpcore.models.summaries.released.synthesis import invented
 from dpcore.models.summaries.released.table_one import differences, table_one
-from dpcore.models.summaries.released.words import cell_words, figure_words
 from dpcore.report.summaries import columns_table
 
 QUARTERS = (0.25, 0.5, 0.75)

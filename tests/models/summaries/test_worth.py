@@ -9,7 +9,7 @@ import pytest
 from dpcore.errors import RequestError
 from dpcore.learning.learner import Asked
 from dpcore.models.summaries.learning.worth import expected_variation, with_pairs
-from dpcore.models.summaries.released.parameters import SummaryParameters
+from dpcore.models.summaries.released.summary_parameters import SummaryParameters
 from tests.models.summaries.test_learner import LEARNER, plan, released, schema
 
 

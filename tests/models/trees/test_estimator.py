@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dpcore.models.trees.learning.estimator import DPForestClassifier, DPTreeClassifier
+from dpcore.models.trees.learning.tree_estimator import DPForestClassifier, DPTreeClassifier
 from tests.support.estimators import CASES
 
 #: A cheap setting of every way to learn.

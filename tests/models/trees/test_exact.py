@@ -22,9 +22,9 @@ from dpcore.models.trees.learning import exact_method, exact_tree
 from dpcore.models.trees.learning.exact_method import plan_exact, run_exact
 from dpcore.models.trees.learning.exact_tree import STOP_PRIORS, fold_alike, split_prior
 from dpcore.models.trees.learning.growth import Grown, drawn_label, freeze, share_intervals
-from dpcore.models.trees.learning.learner import TreeLearner
-from dpcore.models.trees.released.parameters import TreeParameters
+from dpcore.models.trees.learning.tree_learner import TreeLearner
 from dpcore.models.trees.released.splits import Split
+from dpcore.models.trees.released.tree_parameters import TreeParameters
 from dpcore.privacy.losses import pure_rho
 from dpcore.privacy.randomness import SecureRandom, SeededRandom
 from tests.oracles import lookahead_oracle

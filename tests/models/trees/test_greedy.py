@@ -21,7 +21,7 @@ from dpcore.models.trees.learning.random_trees import (
     grow_random_forest,
 )
 from dpcore.models.trees.learning.sulq import grow_sulq
-from dpcore.models.trees.released.parameters import ForestParameters, TreeParameters
+from dpcore.models.trees.released.tree_parameters import ForestParameters, TreeParameters
 from dpcore.privacy.budgets import EPSILON_STEP
 from dpcore.privacy.randomness import SecureRandom, SeededRandom
 from tests.oracles import trees_oracle

@@ -16,8 +16,8 @@ from dpcore.learning.forms import plan_under
 from dpcore.learning.learner import Run
 from dpcore.models.released import parse_model
 from dpcore.models.trees.learning.block_choice import choose_blocks, choose_leaf_share
-from dpcore.models.trees.learning.learner import TreeLearner
 from dpcore.models.trees.learning.methods import METHODS
+from dpcore.models.trees.learning.tree_learner import TreeLearner
 from dpcore.privacy.filters import PrivacyFilter
 from dpcore.privacy.mechanisms import GeometricMechanism
 from dpcore.privacy.randomness import SecureRandom, SeededRandom

@@ -16,9 +16,9 @@ from dpcore.models.trees.learning.growth import Grown, freeze
 from dpcore.models.trees.released.chance_groups import chance_cuts
 from dpcore.models.trees.released.column_use import columns_used
 from dpcore.models.trees.released.forest_model import ForestModel
-from dpcore.models.trees.released.model import TreeModel
-from dpcore.models.trees.released.plain_text import tree_text
 from dpcore.models.trees.released.splits import Split, split_by_category, split_conditions, split_on
+from dpcore.models.trees.released.tree_model import TreeModel
+from dpcore.models.trees.released.tree_text import tree_text
 from dpcore.plots.trees.tree import tree_figure
 from dpcore.privacy.budgets import geometric_tail
 from dpcore.released.noisy_counts import sum_tail

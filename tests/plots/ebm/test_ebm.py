@@ -12,7 +12,7 @@ import pytest
 from dpcore.domain.columns import IntegerColumn, RealColumn
 from dpcore.domain.schemas.schema import Schema
 from dpcore.models.ebm.released.axis import Axis
-from dpcore.models.ebm.released.words import EBMWords
+from dpcore.models.ebm.released.ebm_words import EBMWords
 from dpcore.plots.ebm.ebm import importance_alt, importance_figure, shape_alt, shape_figure
 from dpcore.plots.ebm.ebm_bars import MOST_BARS
 from dpcore.plots.ebm.ebm_case import MOST_STEPS, case_alt, case_figure, case_steps

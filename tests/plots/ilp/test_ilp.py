@@ -12,7 +12,7 @@ from dpcore.domain.schemas.schema import Schema
 from dpcore.models.ilp.language.atoms import bottom_atoms
 from dpcore.models.ilp.language.clause import Clause, Variable
 from dpcore.models.ilp.language.hypotheses import Hypotheses, condition_texts, hypotheses
-from dpcore.models.ilp.released.model import ILPModel
+from dpcore.models.ilp.released.ilp_model import ILPModel
 from dpcore.models.registry import get_learner
 from dpcore.models.released import parse_model
 from dpcore.plots.ilp.ilp import clause_texts, ilp_alt, ilp_figure, prolog_program

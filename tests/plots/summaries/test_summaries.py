@@ -20,9 +20,9 @@ from dpcore.models.summaries.released.crosstab import crosstab
 from dpcore.models.summaries.released.drawn import drawn_ends
 from dpcore.models.summaries.released.reading import Amount, Cells, readings
 from dpcore.models.summaries.released.standing_out import by_what_stands_out
+from dpcore.models.summaries.released.summary_words import cell_words, figure_words, share_words
 from dpcore.models.summaries.released.table_one import differences, table_one
 from dpcore.models.summaries.released.table_one_words import printed
-from dpcore.models.summaries.released.words import cell_words, figure_words, share_words
 from dpcore.plots.palette import DARK
 from dpcore.plots.summaries.summaries import by_group, column_alt, column_figure, everybody
 from dpcore.plots.summaries.summaries_overview import MOST_CELLS, overview_alt, overview_figure

@@ -16,7 +16,7 @@ import dpcore
 from dpcore.privacy.budgets import calibrate_gaussian, default_delta
 from dpcore.privacy.losses import gaussian_rho, pure_loss, pure_rho
 from dpcore.workspace.database.database import HEAD, open_database
-from dpcore.workspace.database.tables import metadata, utc_now
+from dpcore.workspace.database.database_tables import metadata, utc_now
 from dpcore.workspace.database.transactions import read, write
 from dpcore.workspace.files.store import Store
 from dpcore.workspace.ledger.grants import Grants

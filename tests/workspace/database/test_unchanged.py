@@ -16,7 +16,7 @@ from sqlalchemy.engine import Connection, Engine
 from dpcore.privacy.losses import pure_loss
 from dpcore.workspace.database import unchanged
 from dpcore.workspace.database.database import open_database
-from dpcore.workspace.database.tables import datasets
+from dpcore.workspace.database.database_tables import datasets
 from dpcore.workspace.database.transactions import read, write
 from dpcore.workspace.files.store import Store
 from dpcore.workspace.ledger.ledger import Ledger

@@ -19,7 +19,7 @@ from dpcore.privacy.filters import PrivacyFilter
 from dpcore.privacy.losses import NOTHING, RHO_STEP, UNBOUNDED, engine_loss, pure_loss, run_loss
 from dpcore.released.release import Release
 from dpcore.workspace.database.database import open_database
-from dpcore.workspace.database.tables import ExactDecimal, ledger_entries, metadata, utc_now
+from dpcore.workspace.database.database_tables import ExactDecimal, ledger_entries, metadata, utc_now
 from dpcore.workspace.database.transactions import read, write
 from dpcore.workspace.ledger import ledger_lines
 from dpcore.workspace.ledger.grants import Grants

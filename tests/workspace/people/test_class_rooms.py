@@ -12,7 +12,7 @@ from sqlalchemy.engine import Engine
 from dpcore.errors import AccessError, BudgetError, ConflictError, FrostglassError, NotFoundError, RequestError
 from dpcore.lessons import COUNTS
 from dpcore.workspace.database.database import open_database
-from dpcore.workspace.database.tables import class_answers, class_seats, ledger_entries, utc_now
+from dpcore.workspace.database.database_tables import class_answers, class_seats, ledger_entries, utc_now
 from dpcore.workspace.database.transactions import read
 from dpcore.workspace.people import class_rooms
 from dpcore.workspace.people.class_rooms import ANSWERS, NAME, OWN_ROOMS, ROOMS, SEATS, ClassRooms

@@ -10,7 +10,7 @@ from sqlalchemy.engine import Engine
 
 from dpcore.errors import RequestError
 from dpcore.workspace.database.database import open_database
-from dpcore.workspace.database.tables import report_drafts
+from dpcore.workspace.database.database_tables import report_drafts
 from dpcore.workspace.database.transactions import write
 from dpcore.workspace.results.dossier import MOST_RELEASES, TEXT_LIMIT, Application
 from dpcore.workspace.results.drafts import Draft, KeptDraft, read_draft, write_draft

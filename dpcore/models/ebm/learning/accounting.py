@@ -12,10 +12,10 @@ from itertools import combinations
 from dpcore.domain.columns import NumericColumn
 from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import BudgetError
-from dpcore.models.ebm.learning.queries import histogram_sensitivity, residual_sensitivity
+from dpcore.models.ebm.learning.ebm_queries import histogram_sensitivity, residual_sensitivity
 from dpcore.models.ebm.learning.schedule import EBMSettings, resolve
-from dpcore.models.ebm.released.derived import CHOICE
-from dpcore.models.ebm.released.parameters import EBMParameters
+from dpcore.models.ebm.released.ebm_derived import CHOICE
+from dpcore.models.ebm.released.ebm_parameters import EBMParameters
 from dpcore.privacy.bounded_range import Selections
 from dpcore.privacy.budgets import (
     BudgetSplit,

@@ -38,8 +38,8 @@ from dpcore.models.ebm.learning.steps import PAIR_LEVEL, AllBins, Feature, Step
 from dpcore.models.ebm.learning.turns import Turns
 from dpcore.models.ebm.released.axis import Axis
 from dpcore.models.ebm.released.bands import SMOOTHED, Band
-from dpcore.models.ebm.released.derived import CHOICE, KNOWN
-from dpcore.models.ebm.released.model import EBMModel, Term
+from dpcore.models.ebm.released.ebm_derived import CHOICE, KNOWN
+from dpcore.models.ebm.released.ebm_model import EBMModel, Term
 from dpcore.privacy.mechanisms import FineGaussian
 
 #: A numeric bin is not split below twice so many standard deviations of the noise on a cell.

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from dpcore.arrays import Floats, Ints
-from dpcore.models.ebm.learning.queries import COUNT_STEPS
+from dpcore.models.ebm.learning.ebm_queries import COUNT_STEPS
 from dpcore.privacy.mechanisms import FineGaussian
 from dpcore.privacy.randomness import RandomSource
 

@@ -16,7 +16,7 @@ from dpcore.learning.holdout import chance_groups, evaluate_groups, expected_row
 from dpcore.learning.learner import Run
 from dpcore.models.ebm.learning.grid import number_cells
 from dpcore.models.ebm.released.axis import Axis
-from dpcore.models.ebm.released.model import EBMModel
+from dpcore.models.ebm.released.ebm_model import EBMModel
 from dpcore.privacy.budgets import BudgetSplit, geometric_tail
 from dpcore.privacy.mechanisms import GeometricMechanism
 from dpcore.privacy.randomness import SeededRandom, uniforms

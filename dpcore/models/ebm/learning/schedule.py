@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from dpcore.models.ebm.released.parameters import EBMParameters
+from dpcore.models.ebm.released.ebm_parameters import EBMParameters
 
 #: Published values (Nori et al. 2021, section 4).
 _PUBLISHED = {"epochs": 300, "learning_rate": 0.01, "max_bins": 32, "bin_share": 0.1}

@@ -12,8 +12,8 @@ from dpcore.domain.schemas.labels import Labels
 from dpcore.domain.schemas.schema import Schema
 from dpcore.models.ilp.language.atoms import Atom, bottom_atoms
 from dpcore.models.ilp.language.bounds import people_enough, people_needed
+from dpcore.models.ilp.language.ilp_parameters import ILPParameters, ILPSettings
 from dpcore.models.ilp.language.lattice import Lattice, build_lattice
-from dpcore.models.ilp.language.parameters import ILPParameters, ILPSettings
 from dpcore.models.ilp.language.prolog import Prolog
 from dpcore.models.ilp.language.reach import reach_of
 from dpcore.models.ilp.language.sensitivities import CLAUSES, counts_sensitivity

@@ -10,8 +10,8 @@ from dpcore.models.ilp.language.bounds import people_enough
 from dpcore.models.ilp.language.cells import Cells
 from dpcore.models.ilp.language.factors import build_factors
 from dpcore.models.ilp.language.forms import Quantifier
+from dpcore.models.ilp.language.ilp_parameters import ILPParameters
 from dpcore.models.ilp.language.lattice import language_of, most_by_length
-from dpcore.models.ilp.language.parameters import ILPParameters
 from dpcore.models.ilp.language.within import Within
 
 #: Most clauses that a language may have which nobody asked for.

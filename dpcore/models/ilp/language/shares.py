@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import ROUND_CEILING, Decimal
 from typing import Final
 
-from dpcore.models.ilp.language.parameters import ILPParameters
+from dpcore.models.ilp.language.ilp_parameters import ILPParameters
 from dpcore.privacy.budgets import EPSILON_STEP, first_share
 
 #: Of the budget of all clauses, where both sides weigh alike.

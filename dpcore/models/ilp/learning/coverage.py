@@ -21,8 +21,8 @@ from dpcore.domain.schemas.schema import Part, Schema
 from dpcore.errors import RequestError
 from dpcore.models.ilp.language.clause import Clause
 from dpcore.models.ilp.language.factors import Factors
+from dpcore.models.ilp.language.ilp_parameters import ILPSettings
 from dpcore.models.ilp.language.lattice import Lattice, build_lattice
-from dpcore.models.ilp.language.parameters import ILPSettings
 from dpcore.models.ilp.language.within import RowAtom, Within
 from dpcore.models.ilp.learning.folding import Conjunctions, fold, fold_work, in_pieces, slots_of
 from dpcore.models.ilp.learning.nesting import nested_slots, nested_work, within_vectors

@@ -10,8 +10,8 @@ import numpy as np
 
 from dpcore.arrays import Flags, Ints
 from dpcore.models.ilp.language.generality import Generality
+from dpcore.models.ilp.language.ilp_parameters import ILPParameters
 from dpcore.models.ilp.language.lattice import Lattice
-from dpcore.models.ilp.language.parameters import ILPParameters
 from dpcore.models.ilp.language.reach import reach_of
 from dpcore.models.ilp.language.sensitivities import (
     counts_sensitivity,

@@ -13,7 +13,7 @@ import numpy as np
 
 from dpcore.arrays import Ints
 from dpcore.learning.worth import class_worth, likely_counts
-from dpcore.models.ilp.language.parameters import ILPSettings
+from dpcore.models.ilp.language.ilp_parameters import ILPSettings
 from dpcore.models.ilp.language.sensitivities import sides_sensitivity
 from dpcore.models.ilp.language.shares import divided
 from dpcore.privacy.budgets import EPSILON_STEP, geometric_tail

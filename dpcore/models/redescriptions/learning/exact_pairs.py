@@ -26,7 +26,7 @@ from dpcore.data.partition import Partition
 from dpcore.data.table import PrivateTable
 from dpcore.learning.exact_draws.lookahead import ExactWeight, float_error
 from dpcore.learning.exact_draws.pair_values import weighed
-from dpcore.models.redescriptions.learning.queries import AGREEMENT
+from dpcore.models.redescriptions.learning.redescription_queries import AGREEMENT
 from dpcore.models.redescriptions.learning.views import Sets
 from dpcore.privacy.mechanisms import weighted_index
 from dpcore.privacy.randomness import RandomSource, uniforms
@@ -87,7 +87,7 @@ def pair_weight(epsilon: Decimal, max_rows: int, right: int) -> ExactWeight:
     """Weight of one step of either utility such that a draw costs at most ``epsilon``.
 
     Utilities of two candidates move apart by at most 2 records
-    (:data:`dpcore.models.redescriptions.learning.queries.AGREEMENT`, either way), each of
+    (:data:`dpcore.models.redescriptions.learning.redescription_queries.AGREEMENT`, either way), each of
     :func:`agreement_steps` steps.
 
     Parameters
@@ -317,7 +317,7 @@ def best_utilities(cells: Floats, steps: int) -> Ints32:
     min(b, t) - l - r. The excess is what they agree beyond chance: the smaller of
     (b t - l r) / max(b, l, r, t), which is 0 for independent sets, and max(b, t) - l - r, but at
     least 0. Complements are compared alike. Sensitivity of both
-    :data:`dpcore.models.redescriptions.learning.queries.AGREEMENT`; the excess is counted in
+    :data:`dpcore.models.redescriptions.learning.redescription_queries.AGREEMENT`; the excess is counted in
     steps of 1 / (steps - 1/2) records and rounded down, so that it moves by whole ``steps`` at most.
 
     Parameters

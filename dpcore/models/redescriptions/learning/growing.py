@@ -13,7 +13,7 @@ from dpcore.data.partition import Partition
 from dpcore.data.table import PrivateTable
 from dpcore.learning.exact_draws.joint_counts import JointCounts, fits_memory, joint_bytes, joint_counts
 from dpcore.learning.exact_draws.lookahead import MAX_DEPTH, ExactWeight, draw_block
-from dpcore.models.redescriptions.learning.queries import tree_leaves
+from dpcore.models.redescriptions.learning.redescription_queries import tree_leaves
 from dpcore.models.redescriptions.learning.views import Sets
 from dpcore.privacy.randomness import RandomSource
 

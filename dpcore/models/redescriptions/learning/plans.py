@@ -17,10 +17,10 @@ from dpcore.learning.exact_draws.lookahead import ExactWeight
 from dpcore.learning.learner import Asked
 from dpcore.models.redescriptions.learning.exact_pairs import candidate_counts, pair_weight
 from dpcore.models.redescriptions.learning.growing import exact_blocks
-from dpcore.models.redescriptions.learning.queries import LEAF_COUNTS, LEVERAGE, PAIR_COUNTS
+from dpcore.models.redescriptions.learning.redescription_queries import LEAF_COUNTS, LEVERAGE, PAIR_COUNTS
 from dpcore.models.redescriptions.learning.starts import class_count
-from dpcore.models.redescriptions.released.derived import LEAVES, PAIRS, sampler_words, view_conditions
-from dpcore.models.redescriptions.released.parameters import (
+from dpcore.models.redescriptions.released.redescription_derived import LEAVES, PAIRS, sampler_words, view_conditions
+from dpcore.models.redescriptions.released.redescription_parameters import (
     PUBLISHED_DEPTH,
     PUBLISHED_STARTS,
     RedescriptionParameters,

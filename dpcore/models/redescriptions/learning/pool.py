@@ -12,7 +12,7 @@ from dpcore.cores import in_threads
 from dpcore.data.bits import fill_counts
 from dpcore.data.partition import Partition
 from dpcore.data.table import PrivateTable
-from dpcore.models.redescriptions.learning.queries import (
+from dpcore.models.redescriptions.learning.redescription_queries import (
     PAIR_SCORE,
     leaf_members,
     pair_scores,
@@ -50,7 +50,7 @@ def choose_pair(
         What the first tree is to tell apart; the second is to tell its leaves apart.
     sensitivity : float
         Of the score, in records; at least that of
-        :data:`dpcore.models.redescriptions.learning.queries.PAIR_SCORE`.
+        :data:`dpcore.models.redescriptions.learning.redescription_queries.PAIR_SCORE`.
     """
     inner = 2**depth - 1
     numbers = uniforms(randomness, 2 * pool_size * inner).reshape(2, pool_size, inner)

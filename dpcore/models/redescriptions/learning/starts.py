@@ -14,7 +14,7 @@ from dpcore.data.partition import Partition
 from dpcore.domain.columns import View
 from dpcore.domain.conditions import Condition
 from dpcore.domain.schemas.schema import Schema
-from dpcore.models.redescriptions.learning.queries import LEVERAGE
+from dpcore.models.redescriptions.learning.redescription_queries import LEVERAGE
 from dpcore.models.redescriptions.learning.views import VIEWS, Sets, Sides, literal_sets, opposite
 from dpcore.privacy.mechanisms import ExponentialMechanism
 from dpcore.privacy.randomness import RandomSource, uniforms
@@ -78,7 +78,7 @@ def linked_start(
 ) -> SearchStart:
     """A literal that goes with one of the other view, chosen by the exponential mechanism.
 
-    Utility of a pair of literals: :func:`dpcore.models.redescriptions.learning.queries.leverages`.
+    Utility of a pair of literals: :func:`dpcore.models.redescriptions.learning.redescription_queries.leverages`.
     Columns in ``used`` are left out, as long as others remain, and those of the chosen pair are
     added: so searches begin in different places. Row-level cost: ``epsilon``.
 

@@ -15,7 +15,7 @@ from dpcore.data.partition import Partition
 from dpcore.data.table import PrivateTable
 from dpcore.domain.columns import View
 from dpcore.domain.conditions import Condition
-from dpcore.models.redescriptions.learning.queries import leverages, linked, tree_leaves
+from dpcore.models.redescriptions.learning.redescription_queries import leverages, linked, tree_leaves
 
 VIEWS: Final[tuple[View, View]] = ("left", "right")
 

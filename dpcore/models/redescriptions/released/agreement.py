@@ -46,7 +46,7 @@ def exact_agreement(tables: Sequence[Ints], found: Sequence[Redescription]) -> t
     ----------
     tables : sequence of int arrays of shape (n_left_leaves, n_right_leaves)
         Exact counts of each pair of trees, see
-        :meth:`~dpcore.models.redescriptions.released.model.RedescriptionModel.exact_tables`.
+        :meth:`~dpcore.models.redescriptions.released.redescription_model.RedescriptionModel.exact_tables`.
     """
     sizes = np.array([_sizes(tables[item.pair], item) for item in found], dtype=np.int64)
     people, both, left, right = sizes.reshape(-1, 4).T

@@ -8,10 +8,10 @@ from dpcore.domain.counted import Noun
 from dpcore.domain.schemas.schema import Schema
 from dpcore.models.redescriptions.released.missingness import in_full
 from dpcore.models.redescriptions.released.redescription_set import Redescription, RedescriptionSet
+from dpcore.models.redescriptions.released.redescription_words import plain
 from dpcore.models.redescriptions.released.regions import Domain
 from dpcore.models.redescriptions.released.simplify import simplified
 from dpcore.models.redescriptions.released.tree_pair import Tree, TreePair
-from dpcore.models.redescriptions.released.words import plain
 from dpcore.numerals import hundredths, whole
 
 #: Below this a p-value is only called small.

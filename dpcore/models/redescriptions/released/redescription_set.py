@@ -30,10 +30,10 @@ from dpcore.models.redescriptions.released.missingness import (
     jaccard_without,
     only_asks_for_missing,
 )
+from dpcore.models.redescriptions.released.redescription_words import condition_count, plain
 from dpcore.models.redescriptions.released.regions import Box, Domain
 from dpcore.models.redescriptions.released.simplify import Space
 from dpcore.models.redescriptions.released.tree_pair import Tree, TreePair
-from dpcore.models.redescriptions.released.words import condition_count, plain
 
 #: Most redescriptions of one pair of trees, and of all, best first.
 _MOST: Final = 300

@@ -16,7 +16,7 @@ from dpcore.data.partition import Partition
 from dpcore.domain.conditions import Condition, parse_conjunction, schema_conditions
 from dpcore.domain.schemas.schema import Part, Schema
 from dpcore.errors import RequestError
-from dpcore.models.rules.released.parameters import RuleListParameters
+from dpcore.models.rules.released.rule_list_parameters import RuleListParameters
 from dpcore.privacy.randomness import RandomSource, permutation
 from dpcore.released.parameters import chosen_cuts
 

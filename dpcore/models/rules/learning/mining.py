@@ -23,7 +23,7 @@ from dpcore.models.rules.learning.antecedents import (
     Itemset,
     candidate_literals,
 )
-from dpcore.models.rules.released.parameters import RuleListParameters
+from dpcore.models.rules.released.rule_list_parameters import RuleListParameters
 from dpcore.privacy.budgets import first_share
 from dpcore.privacy.mechanisms import GeometricMechanism
 from dpcore.privacy.randomness import RandomSource, permutation

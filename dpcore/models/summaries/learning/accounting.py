@@ -26,9 +26,9 @@ from dpcore.models.summaries.learning.division import (
     Division,
     division_of,
 )
-from dpcore.models.summaries.learning.queries import COUNT_STEPS, distance_sensitivity, table_sensitivity
-from dpcore.models.summaries.released.derived import CHOICE, own_delta_words
+from dpcore.models.summaries.learning.summary_queries import COUNT_STEPS, distance_sensitivity, table_sensitivity
 from dpcore.models.summaries.released.estimates import Axes, Estimates, Measured, Pair
+from dpcore.models.summaries.released.summary_derived import CHOICE, own_delta_words
 from dpcore.privacy.bounded_range import Selections
 from dpcore.privacy.budgets import (
     EPSILON_STEP,

@@ -19,7 +19,7 @@ from dpcore.models.summaries.learning.design import shares_of
 from dpcore.models.summaries.released.axes import Axis, axes_of
 from dpcore.models.summaries.released.estimates import Axes, Pair
 from dpcore.models.summaries.released.finer import finer_ends
-from dpcore.models.summaries.released.parameters import BETWEEN, SummaryParameters
+from dpcore.models.summaries.released.summary_parameters import BETWEEN, SummaryParameters
 
 COLUMNS, GROUPS, PAIRS = "columns", "columns by groups", "pairs"
 FOUND, TREES, FINER = "pairs found", "groups of codes", "finer quantiles"

@@ -11,8 +11,8 @@ import numpy as np
 from dpcore.arrays import Ints
 from dpcore.learning.learner import Run
 from dpcore.models.summaries.learning.accounting import Noise
-from dpcore.models.summaries.learning.queries import table_counts
-from dpcore.models.summaries.learning.workload import COMPARING
+from dpcore.models.summaries.learning.summary_queries import table_counts
+from dpcore.models.summaries.learning.summary_workload import COMPARING
 from dpcore.models.summaries.released.estimates import Estimates, Pair
 
 #: Steps per record of an expected count: differences are whole numbers of them, exactly.

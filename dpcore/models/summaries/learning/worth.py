@@ -18,7 +18,7 @@ from dpcore.errors import BudgetError, RequestError
 from dpcore.learning.learner import Asked
 from dpcore.models.summaries.learning.accounting import Noise, expected, noise_of, plan_of
 from dpcore.models.summaries.learning.division import division_of
-from dpcore.models.summaries.released.parameters import MOST_PAIRS, SummaryParameters
+from dpcore.models.summaries.released.summary_parameters import MOST_PAIRS, SummaryParameters
 
 #: Numbers of pairs that are compared, for each axis.
 _FOR_EACH: Final = (0.5, 1, 2, 4)

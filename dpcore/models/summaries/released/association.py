@@ -16,8 +16,8 @@ import numpy as np
 
 from dpcore.arrays import Floats
 from dpcore.models.summaries.released.estimates import Axes, Estimates
-from dpcore.models.summaries.released.model import SummaryModel
 from dpcore.models.summaries.released.reading import Amount
+from dpcore.models.summaries.released.summary_model import SummaryModel
 
 #: A value, or a pool of values, needs a count above so many deviations of the noise on it.
 _CLEAR: Final = 5.0

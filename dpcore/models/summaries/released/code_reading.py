@@ -14,9 +14,9 @@ from dpcore.domain.columns import RESERVED
 from dpcore.domain.schemas.schema import Schema
 from dpcore.models.summaries.released.code_trees import Level
 from dpcore.models.summaries.released.intervals import CONFIDENCE, intervals
-from dpcore.models.summaries.released.model import SummaryModel
 from dpcore.models.summaries.released.reading import Amount, Cells, around
-from dpcore.models.summaries.released.words import cell_words
+from dpcore.models.summaries.released.summary_model import SummaryModel
+from dpcore.models.summaries.released.summary_words import cell_words
 
 
 @dataclass(frozen=True)

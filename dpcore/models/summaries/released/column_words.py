@@ -7,7 +7,7 @@ from dpcore.domain.columns import RESERVED
 from dpcore.domain.counted import counted
 from dpcore.domain.schemas.schema import Schema
 from dpcore.models.summaries.released.reading import Amount, ColumnReading
-from dpcore.models.summaries.released.words import cell_words, figure_words, share_words, unit_of
+from dpcore.models.summaries.released.summary_words import cell_words, figure_words, share_words, unit_of
 
 #: Categories that are told one by one.
 _TOLD = 5

@@ -8,10 +8,10 @@ import numpy as np
 
 from dpcore.domain.schemas.schema import Schema
 from dpcore.models.summaries.released.estimates import Estimates
-from dpcore.models.summaries.released.model import SummaryModel
 from dpcore.models.summaries.released.reading import Amount, Cells, around, cells_of
 from dpcore.models.summaries.released.share_intervals import Whole, share_intervals
-from dpcore.models.summaries.released.words import cell_words
+from dpcore.models.summaries.released.summary_model import SummaryModel
+from dpcore.models.summaries.released.summary_words import cell_words
 
 
 @dataclass(frozen=True)

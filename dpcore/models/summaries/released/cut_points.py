@@ -10,7 +10,7 @@ from typing import Final
 from dpcore.domain.columns import NumericColumn
 from dpcore.domain.cuts import cut_text
 from dpcore.domain.schemas.schema import Schema
-from dpcore.models.summaries.released.model import SummaryModel
+from dpcore.models.summaries.released.summary_model import SummaryModel
 from dpcore.released.noisy_counts import even_cuts
 
 #: Groups that a column is divided into, at most.

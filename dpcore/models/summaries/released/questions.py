@@ -13,9 +13,9 @@ from dpcore.domain.conditions import Condition
 from dpcore.errors import RequestError
 from dpcore.models.summaries.released.estimates import Axes, Estimates, cells_beside, parts_of
 from dpcore.models.summaries.released.intervals import intervals
-from dpcore.models.summaries.released.model import SummaryModel
 from dpcore.models.summaries.released.reading import Amount
 from dpcore.models.summaries.released.share_intervals import Whole, share_intervals
+from dpcore.models.summaries.released.summary_model import SummaryModel
 
 #: Columns that a table has at most.
 _MOST = 2

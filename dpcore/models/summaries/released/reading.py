@@ -16,8 +16,8 @@ from dpcore.models.summaries.released.axes import Axis, limits, middles, whole_e
 from dpcore.models.summaries.released.estimates import Axes, Estimates
 from dpcore.models.summaries.released.finer import FinerTable, finer
 from dpcore.models.summaries.released.intervals import NORMAL, intervals
-from dpcore.models.summaries.released.model import SummaryModel
 from dpcore.models.summaries.released.share_intervals import Whole, share_intervals
+from dpcore.models.summaries.released.summary_model import SummaryModel
 
 QUANTILES: Final = (0.1, 0.25, 0.5, 0.75, 0.9)
 #: The same for geometric noise as NORMAL is for normal noise.

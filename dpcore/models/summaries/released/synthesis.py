@@ -24,8 +24,8 @@ from dpcore.models.summaries.released.axes import Axis, middles, row_ends
 from dpcore.models.summaries.released.estimates import Pair
 from dpcore.models.summaries.released.likely import likely_column, likely_pair
 from dpcore.models.summaries.released.links import Links
-from dpcore.models.summaries.released.model import SummaryModel
 from dpcore.models.summaries.released.raking import chosen, raked
+from dpcore.models.summaries.released.summary_model import SummaryModel
 from dpcore.numerals import whole
 from dpcore.privacy.randomness import public_generator
 from dpcore.released.invented import between

@@ -8,10 +8,9 @@ from typing import Final
 from dpcore.domain.counted import counted
 from dpcore.domain.schemas.schema import Schema
 from dpcore.models.summaries.released.crosstab import Crosstab, crosstab
-from dpcore.models.summaries.released.model import SummaryModel
 from dpcore.models.summaries.released.reading import Amount
-from dpcore.models.summaries.released.table_one import Line, TableOne
-from dpcore.models.summaries.released.words import (
+from dpcore.models.summaries.released.summary_model import SummaryModel
+from dpcore.models.summaries.released.summary_words import (
     cell_words,
     range_of_counts,
     range_of_shares,
@@ -20,6 +19,7 @@ from dpcore.models.summaries.released.words import (
     strength_words,
     unit_of,
 )
+from dpcore.models.summaries.released.table_one import Line, TableOne
 from dpcore.numerals import whole
 
 MEAN: Final = "mean"

@@ -28,8 +28,8 @@ from dpcore.domain.conditions import Condition
 from dpcore.domain.cuts import Cuts, cuts_of
 from dpcore.domain.schemas.schema import Part, Schema
 from dpcore.models.trees.learning.growth import Grown
-from dpcore.models.trees.released.model import TreeModel
 from dpcore.models.trees.released.splits import Split, split_by_category, split_on
+from dpcore.models.trees.released.tree_model import TreeModel
 from dpcore.privacy.sensitivity import Sensitivity
 
 #: Bytes of the counts that are asked for at once.

@@ -19,7 +19,7 @@ from typing import Protocol
 import numpy as np
 
 from dpcore.arrays import Floats, Ints
-from dpcore.models.trees.released.parameters import Criterion
+from dpcore.models.trees.released.tree_parameters import Criterion
 from dpcore.privacy.sensitivity import Sensitivity
 
 #: Grid units per unit of Gini loss; 256 m^2 fits 64 bits for every allowed number of rows.

@@ -17,8 +17,8 @@ from dpcore.arrays import Ints
 from dpcore.errors import BudgetError
 from dpcore.models.trees.learning.contingency import NodeData, Region, Routes
 from dpcore.models.trees.learning.growth import Grown
-from dpcore.models.trees.released.model import MAX_NODES
 from dpcore.models.trees.released.splits import Split
+from dpcore.models.trees.released.tree_model import MAX_NODES
 from dpcore.privacy.budgets import EPSILON_STEP
 from dpcore.privacy.mechanisms import GeometricMechanism
 from dpcore.privacy.randomness import RandomSource

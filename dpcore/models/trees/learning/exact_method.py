@@ -18,10 +18,10 @@ from dpcore.learning.learner import Asked, Run
 from dpcore.models.trees.learning.block_choice import choose_blocks, choose_leaf_share
 from dpcore.models.trees.learning.exact_tree import BlockPlan, fold_alike, grow_exact
 from dpcore.models.trees.learning.growth import Grown
-from dpcore.models.trees.learning.workload import GROWING, exact_words
-from dpcore.models.trees.released.derived import COUNTS, EXACT
-from dpcore.models.trees.released.parameters import TreeParameters
+from dpcore.models.trees.learning.tree_workload import GROWING, exact_words
 from dpcore.models.trees.released.splits import split_conditions
+from dpcore.models.trees.released.tree_derived import COUNTS, EXACT
+from dpcore.models.trees.released.tree_parameters import TreeParameters
 from dpcore.privacy.budgets import EPSILON_STEP, BudgetSplit, row_epsilon
 from dpcore.privacy.losses import pure_rho, selection_epsilon
 from dpcore.released.parameters import chosen_cuts

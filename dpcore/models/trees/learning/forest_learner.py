@@ -34,12 +34,12 @@ from dpcore.models.trees.learning.random_trees import (
     grow_adaptive_forest,
     grow_random_forest,
 )
-from dpcore.models.trees.learning.workload import GROWING_TREES, forest_workload
+from dpcore.models.trees.learning.tree_workload import GROWING_TREES, forest_workload
 from dpcore.models.trees.released.chance_groups import chance_cuts
-from dpcore.models.trees.released.family import FOREST
 from dpcore.models.trees.released.forest_model import ForestModel
-from dpcore.models.trees.released.model import MAX_NODES
-from dpcore.models.trees.released.parameters import ForestParameters, ForestSettings, Sharing
+from dpcore.models.trees.released.tree_family import FOREST
+from dpcore.models.trees.released.tree_model import MAX_NODES
+from dpcore.models.trees.released.tree_parameters import ForestParameters, ForestSettings, Sharing
 from dpcore.privacy.budgets import BudgetSplit
 from dpcore.released.evaluation import Evaluation
 from dpcore.released.parameters import chosen_cuts

@@ -33,8 +33,8 @@ from dpcore.models.trees.learning.driver import (
     share_of,
 )
 from dpcore.models.trees.learning.growth import Grown
-from dpcore.models.trees.released.parameters import Criterion
 from dpcore.models.trees.released.splits import Split
+from dpcore.models.trees.released.tree_parameters import Criterion
 from dpcore.privacy.budgets import EPSILON_STEP
 from dpcore.privacy.mechanisms import ExponentialMechanism
 from dpcore.privacy.randomness import RandomSource

@@ -20,8 +20,8 @@ from dpcore.models.trees.learning.greedy import (
 from dpcore.models.trees.learning.growth import Grown
 from dpcore.models.trees.learning.pruning import prune
 from dpcore.models.trees.learning.sulq import grow_sulq
-from dpcore.models.trees.learning.workload import GROWING
-from dpcore.models.trees.released.parameters import TreeParameters
+from dpcore.models.trees.learning.tree_workload import GROWING
+from dpcore.models.trees.released.tree_parameters import TreeParameters
 from dpcore.privacy.budgets import BudgetSplit
 from dpcore.released.parameters import chosen_cuts
 from dpcore.released.plan import CountNoise, RunPlan

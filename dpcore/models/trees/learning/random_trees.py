@@ -17,8 +17,8 @@ from dpcore.models.trees.learning.contingency import NodeData, Share
 from dpcore.models.trees.learning.driver import Level, Place, grow, share_of
 from dpcore.models.trees.learning.greedy import AttributeSampler, grow_adaptive
 from dpcore.models.trees.learning.growth import Grown
-from dpcore.models.trees.released.parameters import ForestSettings
 from dpcore.models.trees.released.splits import Split
+from dpcore.models.trees.released.tree_parameters import ForestSettings
 from dpcore.privacy.randomness import RandomSource, permutation
 
 

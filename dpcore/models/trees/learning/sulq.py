@@ -15,8 +15,8 @@ from dpcore.models.trees.learning.criteria import real_losses
 from dpcore.models.trees.learning.driver import Level, Place, geometric, grow, share_of
 from dpcore.models.trees.learning.greedy import stops
 from dpcore.models.trees.learning.growth import Grown
-from dpcore.models.trees.released.parameters import Criterion
 from dpcore.models.trees.released.splits import Split
+from dpcore.models.trees.released.tree_parameters import Criterion
 from dpcore.privacy.randomness import RandomSource
 
 

@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 
 from dpcore.arrays import Array, Floats, Ints
-from dpcore.models.trees.released.model import TreeModel
+from dpcore.models.trees.released.tree_model import TreeModel
 from dpcore.privacy.randomness import SeededRandom, uniforms
 
 #: Cases that are made up.

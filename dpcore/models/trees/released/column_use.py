@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 
 from dpcore.arrays import Floats
-from dpcore.models.trees.released.model import TreeModel
+from dpcore.models.trees.released.tree_model import TreeModel
 from dpcore.numerals import percent
 from dpcore.privacy.randomness import SeededRandom, public_generator
 

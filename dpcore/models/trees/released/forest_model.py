@@ -16,7 +16,7 @@ from dpcore.domain.schemas.schema import Schema
 from dpcore.frozen import FrozenModel
 from dpcore.models.trees.released.chance_groups import group_chances, group_labels, groups_of, mean_chances
 from dpcore.models.trees.released.column_use import ColumnUse, columns_used, use_sentence
-from dpcore.models.trees.released.model import TreeModel
+from dpcore.models.trees.released.tree_model import TreeModel
 from dpcore.released.evaluation import Evaluation
 
 

@@ -65,7 +65,7 @@ def _said(quantifiers: Sequence[str] | None, schema: Schema) -> str:
 
 def _needed(space: Hypotheses, epsilon: str, schema: Schema) -> str:
     """The least number of records, whatever the method, and how many there may be."""
-    from dpcore.models.ilp.released.words import rows_in_words
+    from dpcore.models.ilp.released.ilp_words import rows_in_words
 
     room = f"This run can learn from at most {rows_in_words(schema, space.people)}."
     if space.needed == 1:
@@ -81,7 +81,7 @@ def _needed(space: Hypotheses, epsilon: str, schema: Schema) -> str:
 
 def _enough(space: Hypotheses, schema: Schema) -> str:
     """How many are enough for report noisy max, or what counting every clause does."""
-    from dpcore.models.ilp.released.words import rows_in_words
+    from dpcore.models.ilp.released.ilp_words import rows_in_words
 
     enough = rows_in_words(schema, space.enough)
     if space.choice_margin is not None:

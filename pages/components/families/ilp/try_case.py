@@ -28,7 +28,7 @@ def show(release: Release, model: Any, key: str) -> None:
     """Fields for the main row, a table to edit for each other, and the answer."""
     st.markdown(text("ilp_try"))
     if not asked_by(model.clauses).columns:
-        from dpcore.models.ilp.released.words import one_row
+        from dpcore.models.ilp.released.ilp_words import one_row
 
         one = markup.plain(one_row(release.domain))
         st.info(f"No clause asks anything: every {one} gets the same estimate.")

@@ -11,7 +11,7 @@ import streamlit as st
 from dpcore.domain.counted import Noun
 from dpcore.numerals import hundredths
 from dpcore.released.release import Release
-from pages.components.families.redescriptions.state import remembered
+from pages.components.families.redescriptions.redescription_state import remembered
 from pages.components.kit import markup
 from pages.components.kit.texts import text
 

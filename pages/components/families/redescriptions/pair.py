@@ -9,7 +9,7 @@ import streamlit as st
 
 from dpcore.domain.counted import Noun
 from dpcore.numerals import whole
-from pages.components.families.redescriptions.state import Reading
+from pages.components.families.redescriptions.redescription_state import Reading
 from pages.components.families.shared import cells
 from pages.components.kit import figure, markup
 from pages.components.kit.texts import text

@@ -37,7 +37,7 @@ def _courses(release: Release, key: str) -> None:
 
 
 def _figures(courses: list[Any], key: str) -> None:
-    from dpcore.plots.chains import chains_alt, chains_figure
+    from dpcore.plots.chain_courses import chains_alt, chains_figure
 
     rows = [
         {

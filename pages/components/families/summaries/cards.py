@@ -11,7 +11,7 @@ import streamlit as st
 
 from dpcore.domain.columns import RESERVED
 from dpcore.numerals import percent
-from pages.components.families.summaries.state import Look
+from pages.components.families.summaries.summary_state import Look
 
 #: Lines of a card; the large picture holds all.
 _MOST_LINES = 5
@@ -44,7 +44,7 @@ def _ordered(look: Look, reading: Any) -> bool:
 
 def _marks(look: Look, place: int, reading: Any, *, standing: bool) -> list[str]:
     """What a reader should not miss."""
-    from dpcore.models.summaries.released.words import figure_words, strength_words, unit_of
+    from dpcore.models.summaries.released.summary_words import figure_words, strength_words, unit_of
 
     marks = []
     if reading.quantiles and not reading.axis.rows:
@@ -60,7 +60,7 @@ def _marks(look: Look, place: int, reading: Any, *, standing: bool) -> list[str]
 
 def _lines(look: Look, reading: Any) -> str:
     """A bar for each category: lying, from 0 to 100 % of its track, with the interval as a thin line."""
-    from dpcore.models.summaries.released.words import cell_words, range_of_shares
+    from dpcore.models.summaries.released.summary_words import cell_words, range_of_shares
 
     names, shares = cell_words(reading.axis, look.schema), reading.shares
     kept = _largest(reading)
@@ -99,7 +99,7 @@ def _largest(reading: Any) -> list[int]:
 
 def _histogram(look: Look, reading: Any) -> str:
     """A standing bar for each cell, with the interval as a band at its end."""
-    from dpcore.models.summaries.released.words import cell_words
+    from dpcore.models.summaries.released.summary_words import cell_words
     from dpcore.plots.summaries.summaries_overview import most_of
 
     known = [cell for cell, name in enumerate(reading.cells) if name not in RESERVED]
@@ -131,7 +131,7 @@ def _top(reading: Any, known: Sequence[int], widths: Sequence[float]) -> str:
 def _ends(look: Look, reading: Any) -> tuple[str, str] | None:
     """Both ends of an axis of numbers."""
     from dpcore.domain.amounts import amount
-    from dpcore.models.summaries.released.words import unit_of
+    from dpcore.models.summaries.released.summary_words import unit_of
 
     if reading.ends is None or reading.axis.rows:
         return None

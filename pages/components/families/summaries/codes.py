@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from dpcore.numerals import whole
-from pages.components.families.summaries.state import Look
+from pages.components.families.summaries.summary_state import Look
 from pages.components.kit import figure, markup
 from pages.components.kit.texts import text
 
@@ -50,7 +50,7 @@ def _choose(look: Look) -> int:
 
 
 def _table(found: list[Any], label: str, people: str) -> None:
-    from dpcore.models.summaries.released.words import range_of_counts
+    from dpcore.models.summaries.released.summary_words import range_of_counts
     from dpcore.numerals import percent, whole
 
     rows = [

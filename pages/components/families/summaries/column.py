@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.components.families.summaries import pairs
-from pages.components.families.summaries.state import Look
+from pages.components.families.summaries.summary_state import Look
 from pages.components.kit import figure, markup
 from pages.components.kit.texts import text
 
@@ -64,7 +64,7 @@ def sentences(look: Look, place: int) -> list[str]:
 
 def _tables(look: Look, place: int) -> None:
     from dpcore.domain.counted import counted
-    from dpcore.models.summaries.released.words import cell_words
+    from dpcore.models.summaries.released.summary_words import cell_words
 
     reading, people = look.readings[place], counted(look.schema).several
     names = cell_words(reading.axis, look.schema)
@@ -109,7 +109,7 @@ def _figures(look: Look, reading: Any) -> None:
 
 
 def _ranges(cells: Any, *, share: bool) -> list[str]:
-    from dpcore.models.summaries.released.words import range_of_counts, range_of_shares
+    from dpcore.models.summaries.released.summary_words import range_of_counts, range_of_shares
 
     told = range_of_shares if share else range_of_counts
     return [told(cells.amount(place)) for place in range(len(cells.values))]

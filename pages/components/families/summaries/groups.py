@@ -9,7 +9,7 @@ import streamlit as st
 
 from dpcore.spreadsheets import frame_csv
 from pages.components.families.shared.downloads import file_name
-from pages.components.families.summaries.state import Look
+from pages.components.families.summaries.summary_state import Look
 from pages.components.kit import markup
 from pages.components.kit.texts import text
 

@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from dpcore.domain.columns import RESERVED
-from pages.components.families.summaries.state import Look
+from pages.components.families.summaries.summary_state import Look
 from pages.components.kit import figure, markup
 from pages.components.kit.texts import text
 
@@ -18,7 +18,7 @@ _MOST = 60
 
 def show(look: Look) -> None:
     """The map of all pairs, the same as a table, and one pair to read."""
-    from dpcore.models.summaries.released.words import POOLED, pooled_words, strength_words
+    from dpcore.models.summaries.released.summary_words import POOLED, pooled_words, strength_words
     from dpcore.plots.summaries.summaries_pairs import pairs_alt, pairs_figure
 
     with st.spinner("Comparing columns …"):
@@ -98,7 +98,7 @@ def _told(look: Look, place: int, low: Any) -> list[int]:
 
 
 def _cell(table: Any, row: int, column: int) -> str:
-    from dpcore.models.summaries.released.words import range_of_counts, range_of_shares, share_alone
+    from dpcore.models.summaries.released.summary_words import range_of_counts, range_of_shares, share_alone
     from dpcore.numerals import whole
 
     share, count = table.share(row, column), table.count(row, column)

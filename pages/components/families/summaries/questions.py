@@ -11,8 +11,8 @@ import streamlit as st
 from dpcore.domain.conditions import Condition
 from dpcore.domain.schemas.labels import called
 from dpcore.numerals import percent
-from pages.components.families.summaries import inputs
-from pages.components.families.summaries.state import Look
+from pages.components.families.summaries import summary_inputs as inputs
+from pages.components.families.summaries.summary_state import Look
 from pages.components.kit import markup
 from pages.components.kit.texts import text
 from pages.components.visitor import access, menu
@@ -61,7 +61,7 @@ def _conditions(look: Look) -> list[Condition]:
 
 def _cells(look: Look, name: str) -> list[str]:
     """The cells of a column in words."""
-    from dpcore.models.summaries.released.words import cell_words
+    from dpcore.models.summaries.released.summary_words import cell_words
 
     return list(cell_words(look.model.axes[look.model.place(name)], look.schema))
 
@@ -101,7 +101,7 @@ def _answer(look: Look, conditions: Sequence[Condition], by: str) -> Any:
 
 
 def _number(look: Look, conditions: Sequence[Condition], amount: Any, share: Any) -> None:
-    from dpcore.models.summaries.released.words import count_words
+    from dpcore.models.summaries.released.summary_words import count_words
 
     told, low, high = map(percent, (share.value, share.low, share.high))
     st.success(
@@ -111,7 +111,7 @@ def _number(look: Look, conditions: Sequence[Condition], amount: Any, share: Any
 
 
 def _table(look: Look, conditions: Sequence[Condition], by: str, amounts: Sequence[Any]) -> None:
-    from dpcore.models.summaries.released.words import count_words
+    from dpcore.models.summaries.released.summary_words import count_words
 
     cells, whole = _cells(look, by), max(sum(amount.value for amount in amounts), 1.0)
     rows = [

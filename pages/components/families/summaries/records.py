@@ -6,7 +6,7 @@ import streamlit as st
 
 from dpcore.numerals import whole
 from pages.components.families.shared.downloads import file_name
-from pages.components.families.summaries.state import Look
+from pages.components.families.summaries.summary_state import Look
 from pages.components.kit import made_file, markup
 from pages.components.kit.texts import text
 from pages.components.visitor import access

@@ -1,0 +1,124 @@
+"""The scikit-learn-like estimator of relational rules."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import pandas as pd
+from pydantic import BaseModel
+from scipy.sparse import issparse
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from dpcore.arrays import Floats, Ints
+from dpcore.domain.schemas.schema import Schema
+from dpcore.errors import RequestError
+from dpcore.learning.labels import class_labels
+from dpcore.learning.learner import Learner
+from dpcore.learning.sklearn_base import Labelling, LearnerEstimator
+from dpcore.learning.sklearn_frames import prepare_fit, told_of
+from dpcore.models.ilp.learning.ilp_learner import ILPLearner
+from dpcore.models.ilp.released.ilp_model import ILPModel
+from dpcore.models.ilp.released.ilp_tables import Frames, split_tables
+from dpcore.released.release import Release
+
+
+class DPILPClassifier(Labelling, LearnerEstimator):
+    """Differentially private inductive logic programming (Zeng et al. 2013, corrected).
+
+    Guarantee: pure epsilon-DP, one person with all child rows added or removed, unconditional;
+    proofs in ``docs/privacy/ilp.md``. Cost of a fit: O(clauses x lattice x max_rows / 64).
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+    release_ : Release
+        Model and certificate; safe to publish if its certificate is private.
+    model_ : ILPModel
+    schema_ : Schema
+    n_features_in_ : int
+        Columns of the main table, its key among them.
+    """
+
+    _learner: ClassVar[Learner] = ILPLearner()
+    _model: ClassVar[type[BaseModel]] = ILPModel
+
+    def __sklearn_tags__(self) -> Tags:
+        """A theory is about one class: it cannot tell the others from each other."""
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.poor_score = True
+        return tags
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Spend ``epsilon`` and learn a theory.
+
+        Parameters
+        ----------
+        X : mapping of str to DataFrame, or DataFrame
+            Tables by their names in the schema; the main one is called ``schema.entity``. A
+            single frame is the main table.
+        y : Series or array of shape (n_people,)
+            Target of each row of the main table.
+
+        Raises
+        ------
+        RequestError, SchemaError
+            If parameters, schema and tables do not fit together. Nothing is charged.
+        BudgetError
+            If the accountant has too little left. Nothing is charged.
+        IngestError
+            If the rows do not fit the schema.
+        """
+        main, children = _tables(X, self.schema)
+        prepared = prepare_fit(main, y, self.schema, self.target, numeric_target=False)
+        plan = self._plan(prepared.schema, prepared.target)
+        classes = class_labels(prepared.schema.column(prepared.target))
+        release, model = self._run(plan, prepared.frame, children)
+        return self._fitted(release, model, {"classes_": classes}, prepared.features)
+
+    @classmethod
+    def from_release(cls, release: Release) -> Self:
+        """Fitted estimator of a release, for prediction without any data.
+
+        Raises
+        ------
+        RequestError
+            If the release is of another learner.
+        """
+        estimator, model = cls._of(release, target=release.target)
+        classes = class_labels(release.domain.column(release.target))
+        keys = int(release.domain.privacy_unit.column is not None)
+        features = len(release.domain.columns) - 1 + keys
+        return estimator._fitted(release, model, {"classes_": classes}, features)
+
+    def _codes(self, X: Any) -> Ints:
+        """The first clause that covers a person decides."""
+        frames = self._frames(X)
+        return np.asarray(self.model_.predict(frames, self.schema_))
+
+    def _chances(self, X: Any) -> Floats:
+        """Noisy class shares of each person's group: shape (n_people, n_classes)."""
+        frames = self._frames(X)
+        return np.asarray(self.model_.predict_proba(frames, self.schema_))
+
+    def theory(self) -> str:
+        """The theory in Prolog notation."""
+        check_is_fitted(self)
+        return str(self.model_.prolog(self.schema_, self.release_.target))
+
+    def _frames(self, X: Any) -> Frames:
+        check_is_fitted(self)
+        main, children = _tables(X, self.schema_)
+        own = told_of(main, self.schema_, self.release_.target)
+        return {self.schema_.entity: own, **children}
+
+
+def _tables(X: Any, schema: Schema | None) -> tuple[Any, dict[str, pd.DataFrame]]:
+    """The main table, which may be an array if it is the only one, and the others."""
+    if not isinstance(X, Mapping) or issparse(X):  # Some sparse arrays are dictionaries.
+        return X, {}
+    if schema is None:
+        raise RequestError("Several tables need a schema that describes them: schema=...")
+    return split_tables({str(name): frame for name, frame in X.items()}, schema)

@@ -1,0 +1,380 @@
+"""The rule list learner: antecedents, a sampled list, noisy counts, a free evaluation."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from decimal import Decimal
+
+import numpy as np
+
+from dpcore.arrays import Floats, Ints
+from dpcore.data.packing import word_count
+from dpcore.data.queries import CAPTURES, CAPTURES_L2, LogLikelihood, capture_counts
+from dpcore.domain.schemas.schema import Schema
+from dpcore.errors import RequestError
+from dpcore.learning.exact_draws.balance import divided, pulled_shares
+from dpcore.learning.exact_draws.joint_counts import block_work, fits_memory
+from dpcore.learning.exact_draws.lookahead import ExactWeight
+from dpcore.learning.forms import composed_form
+from dpcore.learning.holdout import evaluate_rules
+from dpcore.learning.learner import Asked, Learner, Run
+from dpcore.models.rules.learning.antecedents import (
+    Antecedents,
+    candidate_literals,
+    given_antecedents,
+    public_antecedents,
+)
+from dpcore.models.rules.learning.block_choice import (
+    are_even,
+    choose_blocks,
+    choose_conditions,
+    choose_length,
+    choose_parts,
+)
+from dpcore.models.rules.learning.blocks import RULES, Block, BlockDrawer, DrawnList, block_count, block_weight
+from dpcore.models.rules.learning.following import Following
+from dpcore.models.rules.learning.mining import Mined, check_levels, mine_antecedents
+from dpcore.models.rules.learning.prior import ListPrior
+from dpcore.models.rules.learning.rule_list_workload import rule_list_workload
+from dpcore.models.rules.learning.samplers import CaptureProblem, list_bytes, run_chain, sample_from_pool
+from dpcore.models.rules.released.rule_list_derived import PASSED_ON
+from dpcore.models.rules.released.rule_list_family import RULE_LIST
+from dpcore.models.rules.released.rule_list_model import Rule, RuleListModel, rule_text
+from dpcore.models.rules.released.rule_list_parameters import BudgetShares, RuleListParameters
+from dpcore.privacy.budgets import BudgetSplit, part_below, row_epsilon
+from dpcore.privacy.losses import largest_epsilon, pure_rho, selection_rho
+from dpcore.privacy.mechanisms import GaussianMechanism, GeometricMechanism
+from dpcore.released.evaluation import Evaluation
+from dpcore.released.noisy_counts import noise_intervals, point_estimates
+from dpcore.released.plan import CountNoise, RunPlan
+from dpcore.released.workload import Workload
+
+#: Bytes that the bit vectors of all antecedents may take, and what is kept to compare whole lists.
+_MEMORY_LIMIT = 4 * 2**30
+#: Most people that noise may hide, as a share of all, for a group without noisy people to be nobody.
+_HIDDEN = 0.05
+#: Words that the sampler may visit: some tens of minutes.
+_WORK_LIMIT = 4 * 10**12
+
+
+class RuleListLearner(Learner):
+    """Differentially private Bayesian rule lists (Belardo 2018, Algorithm 1, corrected).
+
+    Guarantee: pure epsilon-DP per person, one person added or removed, or within an account that
+    composes (epsilon, delta)-DP by the same rho. The budget is split
+    over antecedents (only if mined), list and estimates; the hold-out evaluation composes in
+    parallel. Sensitivities are those of :mod:`dpcore.data.queries`. Cost of the pool sampler:
+    O(pool size x list length x max_rows / 64). Deviations from the thesis: the public N
+    replaces n; the utility is monotone, so the exponent is epsilon / Delta; the prior is not
+    tempered; the default sampler is exact. Proof: ``docs/privacy/rule-list.md``.
+    """
+
+    family = RULE_LIST
+
+    def _plan(self, asked: Asked) -> RunPlan:
+        schema, target, chosen = asked.schema, asked.target, _settled(asked)
+        _check_alpha(asked)
+        _check_effort(schema, chosen, asked.classes)
+        if chosen.antecedents == "given":
+            given_antecedents(schema, target, chosen.given)
+        else:
+            candidate_literals(schema, target, chosen)
+        shares = chosen.shares or _house_shares(asked, chosen.sampler)
+        weights: dict[str, Decimal | int] = {
+            "antecedents": shares.antecedents if chosen.antecedents == "dp_fim" else 0,
+            "list": shares.list,
+            "estimates": shares.estimates,
+        }
+        split = BudgetSplit.by_weights(asked.epsilon, weights)
+        plan = asked.plan(
+            split,
+            parameters=chosen,
+            guarantee="conditional on convergence" if chosen.sampler == "mcmc" else "unconditional",
+            sampler=chosen.sampler,
+            estimates_step="estimates",
+            composition=PASSED_ON if split["antecedents"] else "",
+        )
+        if chosen.sampler == "lookahead":
+            _blocks(plan, plan.row_epsilon("list"))  # Refuses an epsilon that is too small.
+        if chosen.antecedents == "dp_fim":
+            check_levels(plan.row_epsilon("antecedents"), chosen)
+            return plan
+        return plan if chosen.sampler == "mcmc" else _in_its_form(asked, plan)
+
+    def workload(self, plan: RunPlan) -> Workload:
+        """How much a run of a plan has to do."""
+        return rule_list_workload(plan)
+
+    def run(self, run: Run) -> RuleListModel:
+        """Spend the plan's budget on the table and return the released list."""
+        run.progress("preparing conditions", 0, 1)
+        antecedents, left = _antecedents(run)
+        run.progress("preparing conditions", 1, 1)
+        selection, noise = _later_budgets(run.plan, left)
+        drawn = _choose_list(run, antecedents, selection)
+        run.progress("counting with noise", 0, 1)
+        exact = capture_counts(run.table, run.target, run.part, antecedents.only(drawn.members).vectors)
+        noisy = _mechanism(run.plan, noise).release(exact, run.randomness)
+        groups = told_of(noisy, noise.margin(), (run.plan.parameters.rules or 1) - 1)
+        chosen, noisy, expected = drawn.members[groups[:-1]], noisy[groups], drawn.expected_of(groups)
+        rules = antecedents.only(chosen).vectors
+        estimates = _estimates(run.plan, noisy, noise, expected)
+        evaluation = evaluate_rules(run, rules, estimates)
+        run.progress("counting with noise", 1, 1)
+        return _model(run.plan, antecedents, chosen, noisy, estimates, noise, evaluation)
+
+
+def _in_its_form(asked: Asked, plan: RunPlan) -> RunPlan:
+    """A pure plan with its rho, or the one that composes: draws of the exponential mechanism, and noisy counts.
+
+    Not with mined conditions: what mining does not need goes to both, so that their parts are known too late. Nor for
+    a Markov chain, of which no rho is stated.
+    """
+    counts = pure_rho(plan.split["estimates"])
+    if plan.parameters.sampler != "lookahead":
+        return composed_form(asked, replace(plan, rho=selection_rho(plan.split["list"]) + counts))
+
+    def cost(epsilon: Decimal) -> Decimal:
+        """Rho of all blocks of a list that costs a person epsilon."""
+        rows = plan.schema.privacy_unit.max_rows_per_person
+        return sum(
+            (
+                pure_rho(rows * own.counts) + selection_rho(rows * own.draw + 2 * Decimal(own.weight.slack))
+                for own in _blocks(plan, row_epsilon(epsilon, rows))
+            ),
+            Decimal(0),
+        )
+
+    pure = plan.split["list"]
+
+    def select(_: str, rho: Decimal) -> Decimal:
+        """Epsilon of all blocks for which rho pays: that of the pure form, and what more there is."""
+        return pure + largest_epsilon(lambda more: cost(pure + more), rho)
+
+    return composed_form(asked, replace(plan, rho=cost(pure) + counts), select)
+
+
+def _weight(plan: RunPlan, epsilon: Decimal) -> ExactWeight:
+    """Of the draw of a block that costs a row epsilon."""
+    chosen: RuleListParameters = plan.parameters
+    return block_weight(epsilon, chosen.conditions, len(plan.classes), plan.schema.max_rows)
+
+
+def _blocks(plan: RunPlan, epsilon: Decimal) -> tuple[Block, ...]:
+    """Blocks of a list that costs a row epsilon."""
+    public = row_epsilon(plan.asked or plan.epsilon, plan.schema.privacy_unit.max_rows_per_person), plan.schema.max_rows
+    parts, blocks = choose_parts(*public, block_count(plan.parameters.rules)), list[Block]()
+    left = epsilon
+    for place in range(len(parts)):
+        own = part_below(left, parts[place:])
+        left -= own
+        counts, draw = divided(own)
+        further = place < len(parts) - 1 and are_even(*public)
+        blocks.append(Block(counts, draw, _weight(plan, draw), divided=further))
+    return tuple(blocks)
+
+
+def _settled(asked: Asked) -> RuleListParameters:
+    """What was asked for, with what the house rules make of the rest."""
+    parameters: RuleListParameters = asked.parameters
+    if parameters.sampler == "lookahead":
+        public = asked.row_epsilon, asked.schema.max_rows
+        rules = parameters.rules or RULES * choose_blocks(*public)
+        blocks = block_count(rules)
+        longest = parameters.max_antecedent_length or choose_length(*public)
+        most = parameters.max_antecedents or choose_conditions(blocks, asked.schema.max_rows, asked.classes)
+        house = {"rules": rules, "max_antecedent_length": longest, "max_antecedents": most}
+        parameters = parameters.model_copy(update=house)
+    if parameters.tempered_prior:
+        return parameters.model_copy(update={"selection_alpha": "same"})
+    return parameters
+
+
+def _check_effort(schema: Schema, parameters: RuleListParameters, classes: int) -> None:
+    """Refuse, from public inputs, what this engine could not finish: it would cost its budget."""
+    words = word_count(schema.max_rows)
+    conditions = parameters.conditions
+    if conditions * words * 8 > _MEMORY_LIMIT:
+        most = max(1, _MEMORY_LIMIT // (8 * words))
+        raise RequestError(
+            f"{conditions} conditions on up to {schema.max_rows} rows need more "
+            f"memory than a run may use: choose at most {most}."
+        )
+    if parameters.sampler == "lookahead":
+        _check_blocks(parameters, words, classes)
+        return
+    _check_memory(parameters, schema.max_rows, classes)
+    rules = min(parameters.max_rules, round(2 * parameters.list_length) + 1)
+    lists = parameters.pool_size if parameters.sampler == "pool" else parameters.mcmc_steps
+    if lists * rules * words > _WORK_LIMIT:
+        most = max(1, _WORK_LIMIT // (rules * words))
+        raise RequestError(f"{lists} lists on up to {schema.max_rows} rows would take hours: choose at most {most}.")
+
+
+def _check_memory(parameters: RuleListParameters, rows: int, classes: int) -> None:
+    """Refuse what tables of likelihoods, and a pool beside them, have no room for."""
+    left = _MEMORY_LIMIT - LogLikelihood.room(classes, rows)
+    if left < 0:
+        raise RequestError(
+            f"Tables of {classes} classes on up to {rows} rows, by which whole lists are compared, need more "
+            "memory than a run may use: choose lookahead, which needs none."
+        )
+    lists, most = parameters.pool_size, left // list_bytes(parameters.most_rules)
+    if parameters.sampler == "pool" and lists > most:
+        raise RequestError(f"{lists} lists need more memory than a run may use: choose at most {max(1, most)}.")
+
+
+def _check_blocks(parameters: RuleListParameters, words: int, classes: int) -> None:
+    conditions, blocks = parameters.conditions, block_count(parameters.rules)
+    if not fits_memory(conditions, classes, RULES):
+        raise RequestError(f"Pairs of {conditions} conditions need more memory than a run may use: choose fewer.")
+    if blocks * block_work(conditions, classes, words, RULES) > _WORK_LIMIT:
+        raise RequestError(f"{blocks} pairs among {conditions} conditions would take hours: choose fewer.")
+
+
+def _check_alpha(asked: Asked) -> None:
+    alpha = asked.parameters.alpha
+    if alpha is not None and len(alpha) != asked.classes:
+        raise RequestError(
+            f"Prior weight of each class (alpha): give {asked.classes} numbers, one for each class of '{asked.target}'."
+        )
+
+
+def _house_shares(asked: Asked, sampler: str) -> BudgetShares:
+    hopeless = asked.row_epsilon * asked.schema.max_rows < 50
+    if hopeless:
+        return BudgetShares(estimates=Decimal(4))
+    return BudgetShares(list=Decimal(4)) if sampler == "lookahead" else BudgetShares()
+
+
+def _alpha(plan: RunPlan) -> tuple[float, ...]:
+    alpha: tuple[float, ...] | None = plan.parameters.alpha
+    return alpha if alpha is not None else (1.0,) * len(plan.classes)
+
+
+def _selection_alpha(plan: RunPlan, epsilon: Decimal) -> tuple[float, ...]:
+    """Dirichlet weights of the selecting likelihood, from public inputs only.
+
+    The house rule puts five noise scales of a count on each class, at least the ``alpha`` of
+    the estimates and at most a sixth of ``max_rows``. Deviation from the thesis, which has 1:
+    at two classes it lowers the sensitivity from log(N + 1) to log((N - 1 + 2a) / a).
+    """
+    alpha = _alpha(plan)
+    if plan.parameters.selection_alpha == "same":
+        return alpha
+    weight = min(5.0 / float(epsilon), plan.schema.max_rows / 6.0)
+    return tuple(max(weight, own) for own in alpha)
+
+
+def _antecedents(run: Run) -> Mined:
+    parameters: RuleListParameters = run.plan.parameters
+    if parameters.antecedents == "given":
+        return Mined(given_antecedents(run.schema, run.target, parameters.given), Decimal(0))
+    if parameters.antecedents == "public":
+        public = public_antecedents(run.schema, run.target, parameters, run.randomness)
+        return Mined(public, Decimal(0))
+    epsilon = run.row_epsilon("antecedents")
+    return mine_antecedents(run.table, run.target, run.part, parameters, epsilon, run.randomness)
+
+
+def _later_budgets(plan: RunPlan, left: Decimal) -> tuple[Decimal, CountNoise]:
+    """Row-level budget of the list, and noise on its counts, with what mining left, shared alike."""
+    if plan.composed:
+        return plan.row_epsilon("list"), plan.count_noise[0]
+    shares = [plan.row_epsilon(step) for step in ("list", "estimates")]
+    more = part_below(left, [float(share) for share in shares])
+    return shares[0] + more, CountNoise("a count", shares[1] + left - more)
+
+
+def _mechanism(plan: RunPlan, noise: CountNoise) -> GeometricMechanism | GaussianMechanism:
+    if plan.row_rho is not None:
+        return GaussianMechanism(CAPTURES_L2.value, plan.row_rho)
+    assert noise.epsilon is not None
+    return GeometricMechanism(CAPTURES.value, noise.epsilon)
+
+
+def _choose_list(run: Run, antecedents: Antecedents, epsilon: Decimal) -> DrawnList:
+    parameters: RuleListParameters = run.plan.parameters
+    if parameters.sampler == "lookahead":
+        assert parameters.rules is not None
+        prior = ListPrior.of_number(antecedents, parameters.rules, parameters.rule_length)
+        blocks = _blocks(run.plan, epsilon)
+        drawer = BlockDrawer(run.table, run.target, run.part, antecedents, prior, blocks)
+        return drawer.draw(run.randomness, run.progress)
+    prior = ListPrior.build(antecedents, parameters.list_length, parameters.rule_length, parameters.max_rules)
+    alpha, sources = _selection_alpha(run.plan, epsilon), (run.randomness, run.progress)
+    likelihood = LogLikelihood.tabulate(alpha, run.schema.max_rows)
+    problem = CaptureProblem(run.table, run.target, run.part, antecedents, likelihood)
+    if parameters.sampler == "pool":
+        members = sample_from_pool(problem, prior, parameters.pool_size, epsilon, *sources)
+    else:
+        steps, tempered = parameters.mcmc_steps, parameters.tempered_prior
+        members = run_chain(problem, prior, steps, epsilon, *sources, tempered_prior=tempered).final
+    return DrawnList(Following.of(antecedents, run.schema).kept(members), None)
+
+
+def told_of(noisy: Ints, margin: int, least: int = 0) -> Ints:
+    """Groups that a release tells of: all but those with nobody by their noisy counts, and last everybody else.
+
+    Where nobody else is left by these counts, the last rule with people takes everybody else. All stay where
+    noise could hide many: more than :data:`_HIDDEN` of all people told of.
+
+    Parameters
+    ----------
+    noisy : array of shape (n_rules + 1, n_classes)
+    margin : int
+        What noise on a count hardly exceeds.
+    least : int
+        So many rules stay, if there are: then those with the most noisy people.
+
+    Returns
+    -------
+    array of shape (n_kept + 1,)
+        Rows of ``noisy``, in order. Post-processing of noisy counts.
+    """
+    people = noisy.sum(axis=1)
+    if people.sum() <= 0 or margin > _HIDDEN * people.sum():
+        return np.arange(len(noisy))
+    told = max(int((people > 0).sum()), min(least + 1, len(people)))
+    return np.sort(np.argsort(-people, kind="stable")[:told])
+
+
+def _estimates(plan: RunPlan, noisy: Ints, noise: CountNoise, expected: Floats | None) -> Floats:
+    """Class shares of each rule, from its noisy counts and, unless alpha is given, from what the draw lets expect."""
+    if expected is None or plan.parameters.alpha is not None:
+        return point_estimates(noisy, _alpha(plan))
+    deviation = noise.scale * (1.0 if noise.gaussian else math.sqrt(2))
+    return np.stack([pulled_shares(*own, deviation=deviation) for own in zip(noisy, expected, strict=True)])
+
+
+def _model(
+    plan: RunPlan,
+    antecedents: Antecedents,
+    chosen: Ints,
+    noisy: Ints,
+    estimates: Floats,
+    noise: CountNoise,
+    evaluation: Evaluation | None,
+) -> RuleListModel:
+    ends = noise_intervals(noisy, _alpha(plan), noise.scale, gaussian=noise.gaussian)
+    # A pull moves an estimate; an interval that still holds it covers no less than before.
+    intervals = np.stack([np.minimum(ends[..., 0], estimates), np.maximum(ends[..., 1], estimates)], axis=-1)
+    conditions = [antecedents.conditions(int(position)) for position in chosen] + [()]
+    rules = tuple(
+        Rule(
+            conditions=items,
+            text=rule_text(items, plan.schema, row),
+            noisy_counts=tuple(int(count) for count in noisy[row]),
+            estimates=tuple(float(share) for share in estimates[row]),
+            intervals=tuple((float(low), float(high)) for low, high in intervals[row]),
+        )
+        for row, items in enumerate(conditions)
+    )
+    return RuleListModel(
+        classes=plan.classes,
+        rules=rules,
+        count_margin=noise.margin(),
+        antecedent_count=len(antecedents),
+        evaluation=evaluation,
+    )

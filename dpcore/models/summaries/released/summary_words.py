@@ -1,0 +1,117 @@
+"""Figures of a first look in words: no more digits than noise leaves, cells as people say them."""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+from dpcore.domain.amounts import amount as with_unit
+from dpcore.domain.columns import RESERVED
+from dpcore.domain.schemas.labels import cells_called
+from dpcore.domain.schemas.schema import Schema
+from dpcore.models.summaries.released.association import poolings
+from dpcore.models.summaries.released.axes import Axis
+from dpcore.models.summaries.released.reading import Amount
+from dpcore.models.summaries.released.summary_model import SummaryModel
+from dpcore.numerals import hundredths, minus, percent, whole
+
+#: Digits of a figure without noise.
+_EXACT = 4
+
+
+def count_words(amount: Amount) -> str:
+    """People: ``1,234 (1,201 to 1,267)``."""
+    return f"{whole(amount.value)} ({range_of_counts(amount)})"
+
+
+def range_of_counts(amount: Amount) -> str:
+    """The interval alone: ``1,201 to 1,267``."""
+    return f"{whole(amount.low)} to {whole(amount.high)}"
+
+
+def share_words(amount: Amount) -> str:
+    """A share: ``58% (57% to 60%)``, or ``58.2% (57.9% to 58.4%)``."""
+    return f"{share_alone(amount)} ({range_of_shares(amount)})"
+
+
+def share_alone(amount: Amount) -> str:
+    """The share without its interval, with as many digits as that leaves."""
+    return _percent(amount.value, amount)
+
+
+def range_of_shares(amount: Amount) -> str:
+    """The interval alone: ``57% to 60%``."""
+    return f"{_percent(amount.low, amount)} to {_percent(amount.high, amount)}"
+
+
+def _percent(share: float, amount: Amount) -> str:
+    """Whole percent, or one digit more where the interval is narrow or the share small; never none or all of some."""
+    width, told = 100 * (amount.high - amount.low), f"{100 * share:.1f}%"
+    narrow = width > 0 and math.log10(width / 4) < 0
+    return told if narrow and (told not in ("0.0%", "100.0%") or share in (0, 1)) else percent(share)
+
+
+def figure_words(amount: Amount, unit: str = "") -> str:
+    """A mean, a quantile or a difference: ``32.4 years (31.9 to 32.9)``."""
+    value, low, high = rounded(amount)
+    return f"{_united(value, unit)} ({low} to {high})"
+
+
+def rounded(amount: Amount) -> tuple[str, str, str]:
+    """A figure and its ends, with no more digits than a quarter of what lies between these."""
+    width = amount.high - amount.low
+    largest = max(map(abs, (amount.value, amount.low, amount.high)))
+    if width > 0:
+        digits = -math.floor(math.log10(width / 4))
+    else:
+        digits = _EXACT - 1 - (math.floor(math.log10(largest)) if largest > 0 else 0)
+    digits = min(digits, 6)
+    ends = (amount.value, amount.low, amount.high)
+    alike = len({round(own, digits) for own in ends}) == 1 and round(amount.value, digits).is_integer()
+    if alike or all(own.is_integer() for own in ends):
+        digits = min(digits, 0)  # 3 (2 to 4), and no zeros behind it.
+    value, low, high = (_written(own, digits) for own in ends)
+    return value, low, high
+
+
+def _written(value: float, digits: int) -> str:
+    return minus(f"{round(value, digits) + 0.0:,.{max(digits, 0)}f}")
+
+
+def _united(value: str, unit: str) -> str:
+    """A number that is written already, with its unit where that stands."""
+    return with_unit(0, unit).replace("0", value, 1) if unit else value
+
+
+def strength_words(amount: Amount) -> str:
+    """Cramér's V or a standardised difference: ``0.32 (0.30 to 0.34)``."""
+    return f"{hundredths(amount.value)} ({hundredths(amount.low)} to {hundredths(amount.high)})"
+
+
+#: What Cramér's V does with rare values.
+POOLED: Final = (
+    "Values whose count is small relative to the noise are pooled into one value; they are left out where the pool is "
+    "small too."
+)
+
+
+def pooled_words(model: SummaryModel, schema: Schema) -> list[tuple[str, str, str]]:
+    """Column, pooled values and values left out, for each column with any; codes without a value only if pooled."""
+    told = []
+    for place, pool in poolings(model).items():
+        axis = model.axes[place]
+        cells, words = axis.cells(schema), cell_words(axis, schema)
+        left_out = [words[cell] for cell in pool.left_out if cells[cell] not in RESERVED]
+        if pool.pooled or left_out:
+            told.append((axis.label(schema), ", ".join(words[cell] for cell in pool.pooled), ", ".join(left_out)))
+    return told
+
+
+def unit_of(axis: Axis, schema: Schema) -> str:
+    """Unit of a number; empty if there is none."""
+    return "" if axis.rows else str(getattr(schema.column(axis.column), "unit", ""))
+
+
+def cell_words(axis: Axis, schema: Schema) -> tuple[str, ...]:
+    """Cells as people say them: ``20 to 29``, ``over 2.5 to 5``, ``missing``."""
+    return axis.cells(schema) if axis.rows else cells_called(schema.column(axis.column))

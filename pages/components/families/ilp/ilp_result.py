@@ -1,0 +1,93 @@
+"""One released theory of relational rules."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from dpcore.domain.counted import counted
+from dpcore.numerals import whole
+from dpcore.released.release import Release
+from pages.components.families.ilp import case as ilp_case
+from pages.components.families.ilp import ilp_table as table
+from pages.components.families.ilp import try_case
+from pages.components.families.shared import certificate, downloads, evaluation, truth
+from pages.components.kit import figure, markup, tabs
+from pages.components.kit.texts import text
+
+CSV = "the clauses"
+
+
+def show(release: Release, model: Any, key: str, *, public: bool) -> None:
+    """Table first, then its other forms."""
+    true = truth.ask(release, key) if public else None
+    table.show(release, model, true)
+    if not any(group.kept for group in model.groups):
+        st.info(text("ilp_none_kept"))
+    tabs.show_apart(
+        {
+            "In words": lambda: _in_words(release, model),
+            "Prolog": lambda: _prolog(release),
+            "Chart": lambda: _chart(release, key),
+            "Cases": lambda: _cases(release, model, key),
+            "Hold-out check": lambda: evaluation.show(model, release.target, counted(release.domain), key),
+            "Certificate": lambda: certificate.show(release),
+            "Download": lambda: _files(release, model, key),
+        },
+        f"{key}-tabs",
+        stay=["Cases", "Hold-out check"],
+    )
+
+
+def _in_words(release: Release, model: Any) -> None:
+    from dpcore.plots.style import pretty
+
+    said = [*model.reading(release.domain, release.target), model.weighing(release.domain, release.target)]
+    markup.sentences(map(pretty, filter(None, said)))
+    st.markdown(text("reading_ilp"))
+    st.markdown(text("noise"))
+
+
+def _cases(release: Release, model: Any, key: str) -> None:
+    st.subheader("A made-up case", anchor=False)
+    ilp_case.show(release, model, key)
+    st.subheader("Try a case", anchor=False)
+    try_case.show(release, model, key)
+
+
+def _prolog(release: Release) -> None:
+    from dpcore.plots.ilp.ilp import prolog_program
+
+    st.markdown(text("ilp_prolog"))
+    st.code(prolog_program(release), language="prolog")
+
+
+def _chart(release: Release, key: str) -> None:
+    from dpcore.plots.ilp.ilp import ilp_alt, ilp_figure
+
+    figure.show(ilp_figure(release), key=f"{key}-chart", alt=ilp_alt(release))
+    st.caption("The same numbers are in the table above. Lines are 95% margins of the noise.")
+
+
+def _files(release: Release, model: Any, key: str) -> None:
+    from dpcore.plots.ilp.ilp import clauses_in_prolog
+    from dpcore.plots.ilp.ilp_prolog import prolog_file
+
+    program = downloads.File("Prolog", "pl", prolog_file(release))
+    twin = model.to_frame(release.domain, release.target, clauses_in_prolog(release))
+    downloads.show(release, model, key, CSV, (program,), twin)
+
+
+def side(release: Release, model: Any, _key: str) -> None:
+    """The table without Prolog, which fits into half the width."""
+    table.side(release, model)
+
+
+def figures(model: Any) -> dict[str, str]:
+    """How large the theory is, and what it was chosen from."""
+    kept = sum(group.kept for group in model.groups)
+    return {
+        "Clauses": f"{len(model.clauses)}, of which {kept} predict",
+        "Chosen from": f"{whole(model.clause_count)} possible clauses",
+    }
