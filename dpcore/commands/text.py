@@ -22,8 +22,8 @@ from dpcore.report.timing import time_sentence
 from dpcore.workspace.ledger.requests import Quote
 
 if TYPE_CHECKING:
+    from dpcore.audit.bounds import AuditResult
     from dpcore.audit.replay.run import Summary
-    from dpcore.audit.suite import AuditResult
     from dpcore.audit.timing import StepTime
 
 
