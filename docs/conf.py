@@ -2,7 +2,7 @@
 
 from sphinx.application import Sphinx
 
-from dpcore import __version__
+from dpcore.version import __version__
 
 project = "Frostglass"
 author = "the Frostglass contributors"

@@ -7,8 +7,11 @@ What a program needs stands here and is loaded when it is first used::
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
+
+from dpcore.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from dpcore.client import Client
@@ -23,7 +26,6 @@ if TYPE_CHECKING:
     from dpcore.privacy.accountant import BudgetAccountant
     from dpcore.report.notebook import figures
 
-__version__ = "0.1.0"
 __all__ = [
     "BudgetAccountant",
     "Client",
@@ -65,3 +67,14 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return [*globals(), *__all__]
+
+
+def _show_in_notebooks() -> None:
+    """Let IPython show releases as reports do; what makes them is loaded with the first one."""
+    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+    if shell is not None:
+        as_html = shell.display_formatter.formatters["text/html"].for_type_by_name
+        as_html("dpcore.released.release", "Release", lambda it: import_module("dpcore.report.notebook").shown(it))
+
+
+_show_in_notebooks()

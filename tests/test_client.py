@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from types import SimpleNamespace
 from typing import Any
 
 import httpx
 import pytest
 from starlette.applications import Starlette
 
+import dpcore
 from dpcore import Client, figures
 from dpcore.client import RefusedError, RunFailedError, UnansweredError
 from dpcore.errors import RequestError
+from dpcore.released.release import Release
 from dpcore.service import Service
 from dpcore.workspace.people.users import User
 from pages.components.server import programs
@@ -71,7 +75,7 @@ def ann() -> Service:
     return access.installation().acting(ANN)
 
 
-def test_budget_run_release(client: Client) -> None:
+def test_budget_run_release(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     before = client.budget("ward")
     assert before.left == before.largest == Decimal(2)
     seen: list[tuple[int, int]] = []
@@ -88,7 +92,17 @@ def test_budget_run_release(client: Client) -> None:
     assert (after.left, after.largest) == (own.left, own.largest)
     assert after.largest != after.left
     assert figures(release)
-    assert "Certificate" in release._repr_html_()
+    assert "Certificate" in _in_notebook(monkeypatch, release)
+
+
+def _in_notebook(monkeypatch: pytest.MonkeyPatch, release: Release) -> str:
+    """What IPython shows, by the formatter that the package registers with it."""
+    known: dict[tuple[str, str], Any] = {}
+    formatter = SimpleNamespace(for_type_by_name=lambda module, name, shown: known.update({(module, name): shown}))
+    shell = SimpleNamespace(display_formatter=SimpleNamespace(formatters={"text/html": formatter}))
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: shell))
+    dpcore._show_in_notebooks()
+    return str(known[Release.__module__, Release.__name__](release))
 
 
 def test_a_lost_answer_spends_once(client: Client, wire: Wire) -> None:

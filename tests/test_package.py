@@ -195,7 +195,7 @@ def test_types_and_data_are_in_the_package(installed):
     files = [path for path in Path(dpcore.__path__[0]).rglob("*") if path.is_file()]
     data = [path for path in files if path.suffix != ".py" and path.parent.name != "__pycache__"]
     names = {str(path.relative_to(dpcore.__path__[0])) for path in data}
-    assert {"py.typed", "demo/stroke.yaml", "workspace/migrations/script.py.mako"} <= names
+    assert {"py.typed", "demo/stroke.yaml", "workspace/database/migrations/script.py.mako"} <= names
     assert {f"intake/standards/{name}.csv" for name in ("measurements", "omop")} <= names
     assert [name for name in names if not (package / name).is_file()] == []
     assert not (package.parent / "pages").exists()

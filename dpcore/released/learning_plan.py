@@ -8,7 +8,6 @@ from datetime import UTC, datetime
 from decimal import ROUND_FLOOR, Decimal
 from typing import Any, Final
 
-from dpcore import __version__
 from dpcore.domain.columns import NumericColumn
 from dpcore.domain.schemas.learned import LearningCertificate, Wish
 from dpcore.domain.schemas.schema import Schema
@@ -17,6 +16,7 @@ from dpcore.errors import BudgetError, SchemaError
 from dpcore.privacy.budgets import EPSILON_STEP
 from dpcore.privacy.filters import DELTA_STEP, PrivacyFilter, smallest_epsilon
 from dpcore.privacy.losses import RHO_STEP, Loss, pure_loss, pure_rho, run_loss
+from dpcore.version import __version__
 
 _NOTHING = "No column is marked 'learn: true', so there is nothing to spend an epsilon on: mark some, or leave it out."
 _NO_DELTA = (

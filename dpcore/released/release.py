@@ -5,18 +5,17 @@ from __future__ import annotations
 import uuid
 from datetime import UTC, datetime
 from decimal import Decimal
-from importlib import import_module
 from typing import Any, Final, Literal, Self
 
 from pydantic import BaseModel, Field, PrivateAttr, ValidationError, model_validator
 
-from dpcore import __version__
 from dpcore.domain.schemas.origins import DECLARED, INFERRED, Origin, problem_of
 from dpcore.domain.schemas.schema import INFERRED_NAME, Schema
 from dpcore.errors import RequestError
 from dpcore.frozen import FrozenModel
 from dpcore.privacy.budgets import Definition
 from dpcore.released.plan import Guarantee, RunPlan, protected_unit
+from dpcore.version import __version__
 
 NOT_PRIVATE: Final = "not private: seeded"
 SECURE: Final = "operating system"
@@ -155,10 +154,6 @@ class Release(FrozenModel):
         shown = self.model_copy(update=changes)
         shown._stored = self.stored
         return shown
-
-    def _repr_html_(self) -> str:
-        """What a notebook shows: made by reports, which know every family, and loaded only here."""
-        return str(import_module("dpcore.report.notebook").shown(self))
 
     def to_json(self) -> str:
         """JSON text of the whole release, as it is stored."""

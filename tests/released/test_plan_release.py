@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, ValidationError
 
-from dpcore import __version__
 from dpcore.commands.text import certificate_text
 from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import BudgetError, RequestError, SchemaError
@@ -20,6 +19,7 @@ from dpcore.privacy.budgets import BudgetSplit
 from dpcore.privacy.losses import pure_rho
 from dpcore.released.plan import CountNoise, RunPlan, check_classes, guarantee_sentence, target_column
 from dpcore.released.release import Release, make_release
+from dpcore.version import __version__
 from pages.components.families.shared import certificate
 from tests.oracles import privacy_oracle
 from tests.support.strategies import schemas

@@ -22,7 +22,7 @@ from urllib.parse import urlsplit
 from distributed import Client, Security, Worker
 from distributed.comm.core import CommClosedError
 
-import dpcore
+from dpcore import version
 from dpcore.data.execution.executors import CLUSTER, LocalExecutor, Public, Sums, added
 from dpcore.data.partition import Partition
 from dpcore.data.stored.fetched import STORE
@@ -223,7 +223,7 @@ class ClusterExecutor:
         self._asked_for = -_FRESH
 
     def _check_workers(self, told: Mapping[str, tuple[str, bool]]) -> None:
-        if any(version != dpcore.__version__ for version, _ in told.values()):
+        if any(running != version.__version__ for running, _ in told.values()):
             raise ClusterError(
                 f"The workers of the cluster at {self._address} run another version of Frostglass. "
                 "Ask whoever runs it to install the same one everywhere."
@@ -293,8 +293,8 @@ def _tell(places: Sequence[_Place]) -> tuple[str, bool]:
         for directory in {directory for directory, _ in places}:
             opened_table(directory).check([number for there, number in places if there == directory])
     except SchemaError:
-        return dpcore.__version__, False
-    return dpcore.__version__, True
+        return version.__version__, False
+    return version.__version__, True
 
 
 async def _share(

@@ -14,9 +14,9 @@ from typing import Final
 
 from pydantic import Field, ValidationError
 
-from dpcore import __version__
 from dpcore.frozen import FrozenModel
 from dpcore.released.workload import Forecast, Work, Workload
+from dpcore.version import __version__
 from dpcore.workspace.database.owners import open_private
 
 _FILE: Final = "machine.json"

@@ -17,7 +17,7 @@ from pages.components.kit.texts import text
 from pages.components.visitor import access
 
 if TYPE_CHECKING:
-    from pages.components.custodian.intake.intake_form import Answers
+    from pages.components.custodian.intake.answers import Answers
 
 LEARN = "ε for learning, once"
 #: A mark in a text, outside of remarks.

@@ -291,7 +291,7 @@ def test_files_that_workers_do_not_see_are_told(lasting, stored, tmp_path):
 
 
 def test_another_version_is_told(lasting, stored, monkeypatch):
-    monkeypatch.setattr(clusters.dpcore, "__version__", "0.0.1")
+    monkeypatch.setattr(clusters.version, "__version__", "0.0.1")
     with pytest.raises(ClusterError, match="another version"):
         on(lasting, stored).check()
 

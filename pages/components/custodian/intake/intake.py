@@ -27,6 +27,7 @@ from pages.components.custodian.intake import (
     reading_choices,
     upload_reading,
 )
+from pages.components.custodian.intake.answers import Answers
 from pages.components.custodian.intake.dictionary import FILE, FORM
 from pages.components.custodian.intake.intake_begin import STATE, draft_of, key_chosen, read_beside, telling, write_down
 from pages.components.custodian.intake.intake_draft import Draft
@@ -310,7 +311,7 @@ def _by_file(desk: Desk, uploads: Uploads, draft: Draft) -> None:
         _store(desk, uploads, draft, answers, children)
 
 
-def _correct_text(desk: Desk, draft: Draft, answers: intake_form.Answers, changes: intake_check.Changes) -> NoReturn:
+def _correct_text(desk: Desk, draft: Draft, answers: Answers, changes: intake_check.Changes) -> NoReturn:
     """Take changes into the text of the schema."""
 
     def read(_service: Service, watch: Watch) -> None:
@@ -325,7 +326,7 @@ def _correct_text(desk: Desk, draft: Draft, answers: intake_form.Answers, change
     read_beside(desk, draft, "Reading the schema", read)
 
 
-def _take_over(desk: Desk, uploads: Uploads, draft: Draft, answers: intake_form.Answers) -> NoReturn:
+def _take_over(desk: Desk, uploads: Uploads, draft: Draft, answers: Answers) -> NoReturn:
     """Let the form say what the text says."""
 
     def read(_service: Service, watch: Watch) -> None:
@@ -341,7 +342,7 @@ def _store(
     desk: Desk,
     uploads: Uploads,
     draft: Draft,
-    answers: intake_form.Answers,
+    answers: Answers,
     children: list[TableDraft],
 ) -> None:
     draft.faults = [plain(fault) for fault in answers.faults]

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import streamlit as st
 
-from dpcore.domain.schemas.unfinished import Unfinished
-from dpcore.errors import BudgetError, SchemaError
-from dpcore.intake.process.uploads import parse_schema
+from dpcore.errors import BudgetError
 from dpcore.privacy.budgets import parse_delta, parse_epsilon, parse_limit
 from pages.components.custodian import kin, learning, schema_columns, schema_rows, workbench
 from pages.components.custodian.intake import belonging
+from pages.components.custodian.intake.answers import Answers
 from pages.components.custodian.intake.intake_draft import Draft
 from pages.components.custodian.intake.intake_tables import (
     KEEP,
@@ -30,8 +28,7 @@ from pages.components.kit.texts import text
 from pages.components.visitor import login
 
 if TYPE_CHECKING:
-    from dpcore.intake.process.readers import Watch
-    from dpcore.workspace.files.descriptions import DatasetInfo
+    pass
 
 #: Bytes of a schema file.
 MAX_SCHEMA = 2_000_000
@@ -49,50 +46,6 @@ PER_ANALYST = "Per analyst (empty: no limit, 0: only those with a grant)"
 _MAIN = tuple(schema_rows.FIELDS)
 _CHILD = tuple(name for name in _MAIN if name not in {schema_rows.TARGET, schema_rows.SIDE})
 _ALONE = tuple(name for name in _MAIN if name != schema_rows.GROUPS)
-
-
-@dataclass
-class Answers:
-    """What one press of a form button sent; ``rows`` by the marks of the tables."""
-
-    rows: dict[str, pd.DataFrame] = field(default_factory=dict)
-    content: dict[str, Any] = field(default_factory=dict)
-    schema_text: str | None = None
-    wish: workbench.Wish | None = None
-    wish_in: str = ""
-    take_over: bool = False
-    store: bool = False
-    kin: DatasetInfo | None = None
-    replaces: bool = False
-    keep_keys: bool = False
-    learn: Decimal | None = None
-    budget: Decimal = Decimal(0)
-    delta: Decimal | None = None
-    analyst_cap: Decimal | None = None
-    run_cap: Decimal | None = None
-    public: bool = False
-    faults: list[str] = field(default_factory=list)
-
-    @property
-    def account(self) -> dict[str, Any]:
-        """What the data set may spend, and whether its people can be found again."""
-        if self.kin is not None:
-            return self.shared | {"keep_keys": self.keep_keys, "learn": self.learn}
-        own = ("budget", "delta", "analyst_cap", "run_cap", "keep_keys", "learn")
-        return {name: getattr(self, name) for name in own}
-
-    @property
-    def shared(self) -> dict[str, Any]:
-        """The data set whose budget it shares, if there is one."""
-        return {} if self.kin is None else {"replaces" if self.replaces else "same_people_as": self.kin.id}
-
-    def schema(self, watch: Watch) -> Unfinished:
-        """The schema that was described. Raises ``SchemaError``."""
-        if self.schema_text is not None:
-            if not self.schema_text.strip():
-                raise SchemaError("Paste a schema, or choose a schema file.")
-            return parse_schema(self.schema_text, watch)
-        return Unfinished.from_mapping(self.content)
 
 
 def one_table(main: TableDraft, person: str | None, *, joined: bool) -> Answers:
