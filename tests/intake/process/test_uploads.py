@@ -152,7 +152,7 @@ def test_an_error_that_nobody_foresaw_is_told_by_its_kind_alone(
 def _reader_that(does: str) -> tuple[str, ...]:
     """A reader one of whose questions is answered by an expression instead."""
     code = (
-        f"import os, sys; from dpcore.intake import reader; answer = lambda *_, **__: ({does}); "
+        f"import os, sys; from dpcore.intake.process import reader; answer = lambda *_, **__: ({does}); "
         "reader._ANSWERS = reader._ANSWERS | {'header': answer}; reader.main()"
     )
     return (sys.executable, "-c", code)
@@ -204,7 +204,7 @@ def test_an_application_with_many_files_open_can_ask(monkeypatch: pytest.MonkeyP
 def test_a_limit_that_is_lower_already_stays(monkeypatch: pytest.MonkeyPatch) -> None:
     code = (
         "import resource; resource.setrlimit(resource.RLIMIT_CPU, (20, 20)); "
-        "from dpcore.intake import reader; reader.main()"
+        "from dpcore.intake.process import reader; reader.main()"
     )
     monkeypatch.setattr(readers, "READER_COMMAND", (sys.executable, "-c", code))
     monkeypatch.setattr(readers, "_idle", [])
@@ -272,7 +272,7 @@ def test_a_reader_that_was_started_before_answers_the_first_question(monkeypatch
 
 
 def test_a_reader_that_is_killed_in_the_middle_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    code = "import dpcore.data.building.arriving as a; a._HELD = 0; from dpcore.intake import reader; reader.main()"
+    code = "import dpcore.data.building.arriving as a; a._HELD = 0; from dpcore.intake.process import reader; reader.main()"
     monkeypatch.setattr(readers, "READER_COMMAND", (sys.executable, "-c", code))
     monkeypatch.setattr(readers, "_idle", [])
     file = endless_parquet(tmp_path / "x.parquet", 60_000_000)

@@ -42,7 +42,7 @@ def database_of(revision: str, url: str) -> Engine:
     """A database as the program made it when ``revision`` was the newest."""
     engine = sa.create_engine(url)
     config = Config()
-    folder = Path(dpcore.__file__).parent / "workspace" / "migrations"
+    folder = Path(dpcore.__file__).parent / "workspace" / "database" / "migrations"
     config.set_main_option("script_location", str(folder))
     with engine.begin() as connection:
         config.attributes["connection"] = connection
