@@ -43,7 +43,7 @@ GIB = 1 << 30
 ASKER = """
 import sys
 from pathlib import Path
-from tests.intake.test_uploads import BY_PERSON, store
+from tests.intake.process.test_uploads import BY_PERSON, store
 def watch(_, rows):
     if rows:
         print(rows, flush=True)
