@@ -10,12 +10,18 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 
 from dpcore.errors import InstallationError
+from dpcore.workspace.database.database_tables import metadata
 from dpcore.workspace.database.engines import connect
 from dpcore.workspace.database.transactions import patiently, read, write
 
-#: Revision that this code reads and writes; the newest script in ``migrations/versions``.
+#: The newest script in ``migrations/versions``, which this code reads and writes, and the oldest that it can upgrade.
 HEAD: Final = "0011"
+_FIRST: Final = "0011"
 _MIGRATION_LOCK = 7_316_452_001
+_TOO_OLD = (
+    "A version of Frostglass from before the first release made this database, and this version cannot read it. "
+    "Nothing was changed. Go on with the version that made it, or name another database in FROSTGLASS_DATABASE_URL."
+)
 
 
 def default_home() -> Path:
@@ -44,12 +50,14 @@ def open_database(url: str) -> Engine:
     Raises
     ------
     InstallationError
-        If a newer version of the program made the tables.
+        If a newer version of the program made the tables, or one from before the first release.
     """
     engine = connect(url)
     revision = read(engine, _revision)
     if revision is not None and revision > HEAD:
         raise InstallationError("A newer version of Frostglass made this database: install that.")
+    if revision is not None and revision < _FIRST:
+        raise InstallationError(_TOO_OLD)
     if revision != HEAD:
         _upgrade_alone(engine)
     return engine
@@ -78,7 +86,8 @@ def _upgrade_in_turn(engine: Engine) -> None:
 
 
 def _upgrade(connection: Connection) -> None:
-    if _revision(connection) == HEAD:
+    revision = _revision(connection)
+    if revision == HEAD:
         return  # Another process was faster.
     from alembic import command
     from alembic.config import Config
@@ -86,4 +95,8 @@ def _upgrade(connection: Connection) -> None:
     config = Config()
     config.set_main_option("script_location", str(Path(__file__).with_name("migrations")))
     config.attributes["connection"] = connection
-    command.upgrade(config, "head")
+    if revision is None:
+        metadata.create_all(connection)
+        command.stamp(config, "head")
+    else:
+        command.upgrade(config, "head")

@@ -76,9 +76,8 @@ datasets = sa.Table(
     sa.Column("public", sa.Boolean, nullable=False),
     sa.Column("truth", sa.Text, nullable=False),
     sa.Column("created", UtcTime, nullable=False),
-    # Always there, and never changed; SQLite adds no column that must be filled.
-    sa.Column("population", _ID),
-    sa.Column("version", sa.Integer),
+    sa.Column("population", _ID, nullable=False),
+    sa.Column("version", sa.Integer, nullable=False),
     sa.Column("replaces", _ID),
     sa.Column("described", sa.Text),
     sqlite_autoincrement=True,
@@ -99,7 +98,7 @@ ledger_entries = sa.Table(
     sa.Column("run_id", _ID),
     sa.Column("epsilon", ExactDecimal(9), nullable=False),
     sa.Column("delta", ExactDecimal(15), nullable=False),
-    sa.Column("rho", ExactDecimal(12)),  # Checked, since SQLite adds no column that must be filled.
+    sa.Column("rho", ExactDecimal(12)),
     sa.Column("nonce", sa.String(128)),
     sa.Column("request_hash", sa.String(64)),
     sa.Column("cap", ExactDecimal(9)),
@@ -110,7 +109,7 @@ ledger_entries = sa.Table(
     sa.Column("note", sa.String(500), nullable=False),
     sa.Column("actor", sa.String(128)),
     sa.Column("answers", sa.BigInteger),
-    sa.Column("account", _ID),  # Of which population; checked, as rho is.
+    sa.Column("account", _ID),  # Of which population.
     sa.CheckConstraint("epsilon >= 0 AND delta >= 0", name="ledger_not_negative"),
     # A commit costs nothing more, so that a worker of an earlier version may still finish its run.
     sa.CheckConstraint("CASE WHEN rho IS NULL THEN kind = 'commit' ELSE rho >= 0 END", name="ledger_rho"),
@@ -272,3 +271,26 @@ installation = sa.Table(
     sa.Column("id", _ID, nullable=False),
     sa.CheckConstraint("number = 1", name="installation_one"),
 )
+
+
+def _refuse(table: sa.Table, action: str, name: str) -> None:
+    """Let the database refuse a change, whoever asks for it."""
+    trigger = f"CREATE TRIGGER {table.name}_{name} BEFORE {action} ON {table.name}"
+    raised = "BEGIN SELECT RAISE(ABORT, 'append-only table'); END"
+    function = (
+        "CREATE OR REPLACE FUNCTION frostglass_append_only() RETURNS trigger LANGUAGE plpgsql AS "
+        "$$ BEGIN RAISE EXCEPTION 'append-only table'; END $$"
+    )
+    statements = {
+        "sqlite": [f"{trigger} {raised}"],
+        "postgresql": [function, f"{trigger} FOR EACH ROW EXECUTE FUNCTION frostglass_append_only()"],
+    }
+    for dialect, made in statements.items():
+        for statement in made:
+            sa.event.listen(table, "after_create", sa.DDL(statement).execute_if(dialect=dialect))
+
+
+for _table in (ledger_entries, releases):
+    _refuse(_table, "UPDATE", "no_update")
+    _refuse(_table, "DELETE", "no_delete")
+_refuse(datasets, "UPDATE OF id, population", "one_population")

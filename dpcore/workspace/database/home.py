@@ -130,13 +130,6 @@ class Home:
         """Identifiers of the data sets whose folders are here."""
         return stored_in(self.folder / "datasets")
 
-    def early(self) -> bool:
-        """Whether a version that did not bind was at work here, and none that does.
-
-        Every version makes ``incoming``, which no backup of the data sets brings back.
-        """
-        return (self.folder / "incoming").is_dir() and not self._seen()
-
     def binding(self) -> Binding | None:
         """What the file says, if there is one.
 

@@ -82,7 +82,7 @@ _UNMARKED = (
 )
 #: Said once, as a witness is kept from then on.
 _UNWITNESSED = (
-    "This machine has no witness of this home folder, as on a new machine or after an upgrade. If home folder and "
+    "This machine has no witness of this home folder, as on a new machine. If home folder and "
     "database were restored from a backup, stop, and follow 'Restore' in docs/deployment.md. From now on the newest "
     "line of the ledger is also noted in %s."
 )
@@ -113,8 +113,6 @@ class Facts:
         The home's file.
     copied, damaged : bool
         Whether that file is a copy; whether it cannot be read.
-    early : bool
-        Whether the home was in use by a version that did not bind, and by none that does.
     stored : frozenset of str
         Data sets whose folders are in the home.
     tables : bool
@@ -137,7 +135,6 @@ class Facts:
     binding: Binding | None
     copied: bool
     damaged: bool
-    early: bool
     stored: frozenset[str]
     tables: bool
     database: str | None
@@ -176,10 +173,7 @@ class Facts:
             return COPIED
         if self.database is None and self.blank:
             return LOST if self._forgets_all else None
-        if self.binding is None:
-            return self._fault_of_strangers()
-        # A database of an early version has no identifier: its lines must be those seen here.
-        if self.database != self.binding.installation and (self.database is not None or self.mark == NO_LINE):
+        if self.binding is None or self.database != self.binding.installation:
             return OTHER
         if not self.follows:
             return OLDER
@@ -189,16 +183,10 @@ class Facts:
     def _forgets_all(self) -> bool:
         """Whether a database that holds nothing ought to hold something.
 
-        Under a version that did not bind, the first upload may have been killed: then there are
-        tables without a line, and a folder that they do not know.
+        The first start may have been killed before the database got its identifier.
         """
-        unused = self.tables and (self.early or self.binding is not None)
+        unused = self.tables and self.binding is not None
         return self.mark != NO_LINE or bool(self.stored and not unused)
-
-    def _fault_of_strangers(self) -> str | None:
-        """The home was never bound. Both may come from a version that did not bind."""
-        upgraded = self.database is None and self.early and self.stored & self.known
-        return None if upgraded else OTHER
 
     @property
     def code(self) -> str:
@@ -255,13 +243,11 @@ def look(home: Home, url: str) -> Facts:
         except InstallationError:
             damaged = True
         witness = None if binding is None else home.witness.line(binding.installation)
-        place, stored, early = f"{home.folder} {url}", home.stored(), home.early()
+        place, stored = f"{home.folder} {url}", home.stored()
     tables, database, known, newest, (marked, witnessed) = _look_into(
         url, 0 if binding is None else binding.mark.number, 0 if witness is None else witness.number
     )
-    return Facts(
-        place, binding, copied, damaged, early, stored, tables, database, known, newest, marked, witness, witnessed
-    )
+    return Facts(place, binding, copied, damaged, stored, tables, database, known, newest, marked, witness, witnessed)
 
 
 _Seen = tuple[bool, str | None, frozenset[str], Line, list[Line]]

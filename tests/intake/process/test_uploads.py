@@ -272,7 +272,8 @@ def test_a_reader_that_was_started_before_answers_the_first_question(monkeypatch
 
 
 def test_a_reader_that_is_killed_in_the_middle_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    code = "import dpcore.data.building.arriving as a; a._HELD = 0; from dpcore.intake.process import reader; reader.main()"
+    code = "from dpcore.data.building import arriving as a; a._HELD = 0; "
+    code += "from dpcore.intake.process import reader; reader.main()"
     monkeypatch.setattr(readers, "READER_COMMAND", (sys.executable, "-c", code))
     monkeypatch.setattr(readers, "_idle", [])
     file = endless_parquet(tmp_path / "x.parquet", 60_000_000)

@@ -16,7 +16,7 @@ import sqlalchemy as sa
 from typer.testing import CliRunner, Result
 
 from dpcore.commands import app
-from dpcore.errors import BudgetError, FrostglassError, InstallationError, RequestError
+from dpcore.errors import BudgetError, InstallationError, RequestError
 from dpcore.service import Service
 from dpcore.workspace.database import installation
 from dpcore.workspace.database.database import open_database
@@ -30,9 +30,6 @@ from tests.support.databases import KINDS, fresh_url
 from tests.support.fake_learner import fake_request, small_frame, small_schema
 from tests.support.forked import at_once
 from tests.support.homes import acknowledge, contents, copy_database, fill, open_at_once, put_back, spend, spent
-from tests.workspace.database.test_migrations import ID as EARLY
-from tests.workspace.database.test_migrations import database_of
-from tests.workspace.database.test_migrations import fill as fill_early
 
 HALF = Decimal("0.5")
 CRASHED = "c0ffee00" * 4
@@ -51,13 +48,6 @@ def refused(home: Path, url: str | None, sentence: str) -> None:
     assert str(caught.value) == sentence
     assert "python -m dpcore installation show" in sentence
     assert contents(home) == before
-
-
-def used_by_an_early_version(home: Path, *folders: str) -> None:
-    """What a version that did not bind leaves in a home."""
-    (home / "incoming").mkdir(parents=True)
-    for name in folders:
-        (home / "datasets" / name).mkdir(parents=True)
 
 
 def database(home: Path) -> Path:
@@ -250,53 +240,21 @@ def test_a_home_without_its_file_is_refused(home: Path, tmp_path: Path) -> None:
     assert spent(home) == HALF
 
 
-@pytest.mark.crossed
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("revision", ["0001", "0003"])
-def test_an_early_version_is_bound_to_its_home(kind: str, revision: str, home: Path, tmp_path: Path) -> None:
+def test_a_database_without_its_identifier_is_refused(kind: str, home: Path, tmp_path: Path) -> None:
     url = fresh_url(kind, tmp_path)
-    old = database_of(revision, url)
-    with old.begin() as connection:
-        fill_early(connection)
-    old.dispose()
-    used_by_an_early_version(home, EARLY, CRASHED)
-    (home / "datasets" / EARLY / "schema.json").write_text(small_schema("data").to_json())
-    (home / "datasets" / CRASHED / "codes.npy").write_text("half")
-    before = contents(home)
-    with Service(home, url, workers=0) as service:
-        assert service.total_balance("data").spent == HALF
-        assert [(one.id, one.state) for one in service.strays()] == [(CRASHED, "unknown")]
-    assert contents(home) == before
-    binding = Home(home).binding()
-    assert binding is not None
-    assert (binding.installation, binding.mark.number) == (look(Home(home), url).database, 3)
-
-
-def test_an_early_database_beside_another_home_is_refused_unchanged(home: Path, tmp_path: Path) -> None:
-    url = f"sqlite:///{tmp_path / 'early.db'}"
-    old = database_of("0003", url)
-    with old.begin() as connection:
-        fill_early(connection)
-    old.dispose()
-    used_by_an_early_version(home, CRASHED)
+    fill(home, url)
+    with sa.create_engine(url).begin() as connection:
+        connection.exec_driver_sql("DELETE FROM installation")
     refused(home, url, installation.OTHER)
-    with old.connect() as connection:
-        version = connection.execute(sa.text("SELECT version_num FROM alembic_version")).scalar()
-    assert version == "0003"
 
 
-def test_a_backup_made_before_the_upgrade_fits_if_nothing_was_spent_since(home: Path, tmp_path: Path) -> None:
-    dataset = fill(home)
-    copy_database(database(home), tmp_path / "copy.db")
-    with sa.create_engine(f"sqlite:///{tmp_path / 'copy.db'}").begin() as connection:
-        connection.exec_driver_sql("DROP TABLE installation")
-        connection.exec_driver_sql("UPDATE alembic_version SET version_num = '0003'")
-    put_back(tmp_path / "copy.db", database(home))
-    assert spent(home) == HALF
-    spend(home, first=1)
-    put_back(tmp_path / "copy.db", database(home))
-    refused(home, None, installation.OLDER)
-    assert dataset in Home(home).stored()
+@pytest.mark.parametrize("kind", KINDS)
+def test_tables_without_a_line_beside_restored_records_are_lost(kind: str, home: Path, tmp_path: Path) -> None:
+    url = fresh_url(kind, tmp_path)
+    open_database(url).dispose()
+    (home / "datasets" / CRASHED).mkdir(parents=True)
+    refused(home, url, installation.LOST)
 
 
 def test_a_database_that_is_exchanged_under_a_running_program_is_refused(home: Path, tmp_path: Path) -> None:
@@ -413,14 +371,6 @@ def test_a_server_that_is_away_is_said_in_a_sentence(home: Path) -> None:
     with pytest.raises(InstallationError, match="does not answer"):
         Service(home, "postgresql://nobody@127.0.0.1:9/none?connect_timeout=2", workers=0)
     assert Home(home).binding() is None
-
-
-def test_a_newer_version_is_told_apart(home: Path) -> None:
-    fill(home)
-    with sa.create_engine(f"sqlite:///{database(home)}").begin() as connection:
-        connection.exec_driver_sql("UPDATE alembic_version SET version_num = '9999'")
-    with pytest.raises(FrostglassError, match="newer version"):
-        Service(home, workers=0)
 
 
 def test_a_crash_between_the_two_bindings_is_mended(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
