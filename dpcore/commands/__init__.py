@@ -11,16 +11,19 @@ app = make_program(
     "lives in the folder FROSTGLASS_HOME; FROSTGLASS_DATABASE_URL puts the ledger elsewhere.\n\n"
     "To begin: 'demo', then 'fit rule-list stroke --target stroke_within_year --epsilon 0.5'.",
     {
-        "report": "dpcore.commands.report:report",
-        "demo": "dpcore.commands.data:demo",
-        "calibrate": "dpcore.commands.installation:calibrate",
-        "audit": "dpcore.commands.audit:audit",
-        "schema": "dpcore.commands.schema:app",
-        "data": "dpcore.commands.data:app",
-        "fit": "dpcore.commands.fit:app",
-        "release": "dpcore.commands.results:releases",
-        "ledger": "dpcore.commands.results:ledger",
-        "installation": "dpcore.commands.installation:app",
+        "report": ("dpcore.commands.report:report", "Put releases of a data set together into one file, to hand on."),
+        "demo": ("dpcore.commands.data:demo", "Prepare the public demonstration data sets."),
+        "calibrate": ("dpcore.commands.installation:calibrate", "Measure again what this machine can do."),
+        "audit": ("dpcore.commands.audit:audit", "Attack the guarantees on this machine."),
+        "schema": ("dpcore.commands.schema:app", "Write and check the public description of a data set."),
+        "data": ("dpcore.commands.data:app", "Store data sets, list and verify them, adopt and remove records."),
+        "fit": ("dpcore.commands.fit:app", "Spend part of a budget on a private model."),
+        "release": ("dpcore.commands.results:releases", "Read what has been released; costs nothing."),
+        "ledger": ("dpcore.commands.results:ledger", "See what has been spent; decide who may spend how much."),
+        "installation": (
+            "dpcore.commands.installation:app",
+            "See whether home folder and database belong together; go on if they do not.",
+        ),
     },
 )
 

@@ -82,12 +82,12 @@ def _fail_usage(error: Any) -> NoReturn:
 class _Loaded(MutableMapping[str, Any]):
     """Commands by name, each loaded when it is asked for."""
 
-    def __init__(self, places: Mapping[str, str]) -> None:
+    def __init__(self, places: Mapping[str, tuple[str, str]]) -> None:
         self._places, self._found = places, dict[str, Any]()
 
     def __getitem__(self, name: str) -> Any:
         if name not in self._found:
-            module, _, member = self._places[name].partition(":")
+            module, _, member = self._places[name][0].partition(":")
             self._found[name] = _as_command(getattr(import_module(module), member), name)
         return self._found[name]
 
@@ -113,19 +113,23 @@ def _as_command(found: typer.Typer | Callable[..., None], name: str) -> Any:
     return typer.main.get_command(alone)
 
 
-def make_program(text: str, places: Mapping[str, str]) -> typer.Typer:
+def make_program(text: str, places: Mapping[str, tuple[str, str]]) -> typer.Typer:
     """The group of all commands, by name; no module is loaded before one of its commands is wanted.
 
     Parameters
     ----------
-    places : mapping of str to str
-        Where each group or function is: ``module:name``.
+    places : mapping of str to (str, str)
+        Where each group or function is, ``module:name``, and what it does, for the list of all.
     """
 
     class Program(OneLineErrors):
         def __init__(self, **settings: Any) -> None:
             super().__init__(**settings | {"commands": {}})
             self.commands = _Loaded(places)
+
+        def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002
+            with formatter.section("Commands"):
+                formatter.write_dl([(name, does) for name, (_, does) in places.items()])
 
     program = make_group(text, Program)
     program.callback()(_nothing)  # With commands of its own, typer would not take it for a group.

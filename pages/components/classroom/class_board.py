@@ -10,7 +10,10 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from dpcore.errors import FrostglassError
+from dpcore.lessons import COUNTS, class_cost, together
+from dpcore.lessons.toy import DELTA
 from dpcore.numerals import minus, small, whole
+from dpcore.plots.lessons.lessons_class import class_alt, class_figure
 from dpcore.privacy.budgets import alike, format_epsilon
 from dpcore.workspace.people.class_rooms import Board, Room
 from pages.components.kit import figure, markup, refresh
@@ -29,8 +32,6 @@ _QUESTION = "class-board-question"
 
 def show(code: str, room: Room) -> None:
     """The board, with the question that it shows; ``room`` as it is drawn above."""
-    from dpcore.lessons import COUNTS
-
     st.subheader("The board", anchor=False)
     question = st.selectbox(
         "Answers to: how many patients are there …",
@@ -56,9 +57,6 @@ def _follow(code: str, room: Room, question: int) -> None:
 
 
 def _draw(board: Board, question: int) -> None:
-    from dpcore.lessons import COUNTS, together
-    from dpcore.plots.lessons.lessons_class import class_alt, class_figure
-
     answers = tuple(answer for answer in board.answers if answer.asked == COUNTS[question])
     _people(board)
     if not answers:
@@ -92,9 +90,6 @@ def _people(board: Board) -> None:
 
 def _cost(board: Board) -> None:
     """What everybody's answers, to all questions, would cost together."""
-    from dpcore.lessons import class_cost
-    from dpcore.lessons.toy import DELTA
-
     added, counted = class_cost([answer.epsilon for answer in board.answers])
     most = max(
         sum((answer.epsilon for answer in board.answers if answer.student == student), Decimal(0))
@@ -110,8 +105,6 @@ def _cost(board: Board) -> None:
 
 
 def _table(board: Board, question: int) -> None:
-    from dpcore.lessons import COUNTS
-
     chosen = [answer for answer in board.answers if answer.asked == COUNTS[question]]
     shown = chosen[-_ROWS:][::-1]
     rows = [

@@ -7,6 +7,7 @@ from html import escape
 import streamlit as st
 
 from dpcore.errors import FrostglassError
+from dpcore.lessons import COUNTS
 from dpcore.numerals import whole
 from dpcore.privacy.budgets import alike, format_epsilon
 from dpcore.workspace.people.class_rooms import Seat
@@ -24,8 +25,6 @@ _QUESTION, _EPSILON = "class-question", "class-epsilon"
 
 def show(place: Place) -> None:
     """The student's part of the page."""
-    from dpcore.lessons import COUNTS
-
     room = access.service().board(place.code).room
     seat = access.service().seat(place.code, place.key)
     st.subheader(f"Room {room.code}", anchor=False)

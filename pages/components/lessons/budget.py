@@ -9,7 +9,9 @@ from typing import Any
 import streamlit as st
 
 from dpcore.errors import BudgetError
+from dpcore.lessons import COUNTS, ToyBudget, averages, costs, toy_cap
 from dpcore.numerals import small
+from dpcore.plots.lessons.lessons import averages_alt, averages_figure
 from dpcore.privacy.budgets import alike, delta_sentence, format_epsilon
 from pages.components.kit import figure, markup, slot
 from pages.components.kit.texts import text
@@ -25,9 +27,6 @@ _KEY = "lesson-budget"
 @st.fragment
 def show() -> None:
     """The lesson."""
-    from dpcore.lessons import averages, costs
-    from dpcore.plots.lessons.lessons import averages_alt, averages_figure
-
     lesson.begin("Composition and the budget", text("lesson_budget"))
     if not guess.number("budget", _most(), (1, _MOST_QUESTIONS), form="%d questions"):
         return
@@ -72,8 +71,6 @@ def _most() -> int:
 
 def ask_often(questions: int, epsilon: Decimal, draw: int) -> tuple[Any, str]:
     """A toy budget after so many questions, and the sentence of its refusal if it refused."""
-    from dpcore.lessons import COUNTS, ToyBudget, toy_cap
-
     budget = ToyBudget(toy_cap(CAP))
     for number in range(questions):
         try:
@@ -111,11 +108,11 @@ def toy_meter(name: str, budget: Any) -> None:
 def _table(found: Any, counted: Any, questions: int) -> None:
     rows = []
     added, composed = (alike(map(format_epsilon, column)) for column in (counted.added, counted.composed))
-    for asked, costs in enumerate(zip(added, composed, strict=True), start=1):
+    for asked, both in enumerate(zip(added, composed, strict=True), start=1):
         if asked <= len(found.means):
             learned = [f"{found.means[asked - 1]:,.1f}", f"±{found.margins[asked - 1]:,.1f}"]
         else:
             learned = ["refused" if asked <= questions else "not asked", ""]
-        rows.append(markup.row([str(asked), *learned, *costs]))
+        rows.append(markup.row([str(asked), *learned, *both]))
     header = ("Questions", "Average", "95% margin", "ε, added", "ε, composed")
     markup.table("After each question", header, rows)

@@ -6,7 +6,9 @@ from decimal import Decimal
 
 import streamlit as st
 
+from dpcore.lessons import coin_epsilon, estimate, margin, survey, toss
 from dpcore.numerals import percent, whole
+from dpcore.plots.lessons.lessons import answers_alt, answers_figure
 from pages.components.kit import figure, markup, slot
 from pages.components.kit.texts import text
 from pages.components.lessons import guess
@@ -22,8 +24,6 @@ _TOSSED = f"{_KEY}-tossed"
 @st.fragment
 def show() -> None:
     """The lesson."""
-    from dpcore.lessons import estimate
-
     lesson.begin("A coin for everybody", text("lesson_coin"))
     if not guess.number("coin", estimate(60, 100, 0.5), (0, 100), form="%d people"):
         return
@@ -34,8 +34,6 @@ def show() -> None:
 
 def _toss() -> None:
     """One's own coins."""
-    from dpcore.lessons import toss
-
     st.markdown("**Try it.** Choose a secret and toss.")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         secret = st.radio("Your secret", ("yes", "no"), key=f"{_KEY}-secret", horizontal=True)
@@ -58,9 +56,6 @@ def _count() -> None:
 
 def _survey() -> None:
     """A whole survey, many times over, beside noise that a trusted office would add."""
-    from dpcore.lessons import coin_epsilon, margin, survey
-    from dpcore.plots.lessons.lessons import answers_alt, answers_figure
-
     left, right = st.columns(2)
     with left:
         people = st.select_slider("People who are asked", PEOPLE, 1_000, key=f"{_KEY}-people", format_func=whole)

@@ -8,7 +8,9 @@ from typing import Any
 
 import streamlit as st
 
+from dpcore.lessons import set_chances
 from dpcore.numerals import percent, tenths, whole
+from dpcore.plots.lessons.lessons_definition import set_alt, set_figure
 from pages.components.kit import figure, markup
 from pages.components.kit.texts import text
 from pages.components.lessons import guess
@@ -25,9 +27,6 @@ _KEY = "lesson-definition"
 @st.fragment
 def show() -> None:
     """The lesson."""
-    from dpcore.lessons import set_chances
-    from dpcore.plots.lessons.lessons_definition import set_alt, set_figure
-
     lesson.begin("The definition", text("lesson_definition"))
     st.latex(r"\Pr[M(D)\in S]\;\le\;e^{\varepsilon}\cdot\Pr[M(D')\in S]")
     st.markdown(text("lesson_definition_symbols"))

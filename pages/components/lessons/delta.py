@@ -6,6 +6,8 @@ from typing import Any
 
 import streamlit as st
 
+from dpcore.lessons import DeltaExample
+from dpcore.plots.lessons.lessons_definition import delta_alt, delta_figure, small_chance
 from pages.components.kit import figure, markup
 from pages.components.kit.texts import text
 from pages.components.lessons import guess
@@ -20,9 +22,6 @@ _KEY = "lesson-delta"
 @st.fragment
 def show() -> None:
     """The lesson."""
-    from dpcore.lessons import DeltaExample
-    from dpcore.plots.lessons.lessons_definition import delta_alt, delta_figure, small_chance
-
     lesson.begin("What delta is", text("lesson_delta"))
     st.latex(r"\Pr[M(D)\in S]\;\le\;e^{\varepsilon}\cdot\Pr[M(D')\in S]+\delta")
     if not guess.choice("delta", (NEVER, LESS, SAME, MORE), MORE):
@@ -47,8 +46,6 @@ def show() -> None:
 
 
 def _table(deviation: float, example: Any) -> None:
-    from dpcore.plots.lessons.lessons_definition import small_chance
-
     rows = []
     for epsilon in EPSILONS:
         found = example(deviation, epsilon)

@@ -6,7 +6,9 @@ from decimal import Decimal
 
 import streamlit as st
 
+from dpcore.lessons import difference_attack, secrets
 from dpcore.numerals import whole
+from dpcore.plots.lessons.lessons import answers_alt, answers_figure
 from pages.components.kit import figure, markup
 from pages.components.kit.texts import text
 from pages.components.lessons import guess
@@ -20,9 +22,6 @@ _KEY = "lesson-difference"
 @st.fragment
 def show() -> None:
     """The lesson."""
-    from dpcore.lessons import difference_attack, secrets
-    from dpcore.plots.lessons.lessons import answers_alt, answers_figure
-
     lesson.begin("Two counts, one person", text("lesson_difference"))
     if not guess.number("difference", difference_attack(0, Decimal("0.5"), REPETITIONS, 1).right, (0, REPETITIONS)):
         return

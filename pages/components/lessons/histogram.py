@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from dpcore.lessons import AGES, both_ways
 from dpcore.numerals import whole
+from dpcore.plots.lessons.lessons_histogram import both_ways_alt, both_ways_figure
 from pages.components.kit import figure, markup
 from pages.components.kit.texts import text
 from pages.components.lessons import guess
@@ -23,9 +25,6 @@ _KEY = "lesson-histogram"
 @st.fragment
 def show() -> None:
     """The lesson."""
-    from dpcore.lessons import AGES, both_ways
-    from dpcore.plots.lessons.lessons_histogram import both_ways_alt, both_ways_figure
-
     lesson.begin("Many questions, one measurement", text("lesson_histogram"))
     first = both_ways(len(AGES), Decimal("0.1"), 1)
     if not guess.number("histogram", max(first.added_margins), (0, first.alone_margin), form="±%d patients"):

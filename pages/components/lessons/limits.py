@@ -6,7 +6,9 @@ from decimal import Decimal
 
 import streamlit as st
 
+from dpcore.lessons import RISK_BEFORE, study
 from dpcore.numerals import tenths, whole
+from dpcore.plots.lessons.lessons_course import study_alt, study_figure
 from pages.components.kit import figure, markup
 from pages.components.kit.texts import text
 from pages.components.lessons import guess
@@ -21,9 +23,6 @@ _KEY = "lesson-limits"
 @st.fragment
 def show() -> None:
     """The lesson."""
-    from dpcore.lessons import RISK_BEFORE, study
-    from dpcore.plots.lessons.lessons_course import study_alt, study_figure
-
     lesson.begin("What privacy does not prevent", text("lesson_limits"))
     first = study(SIZE, Decimal(EPSILON), 1)
     if not guess.number("limits", 100 * first.risk_without, (0, 40), form="%.1f%%", step=0.5):

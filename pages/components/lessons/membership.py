@@ -6,7 +6,9 @@ from decimal import Decimal
 
 import streamlit as st
 
+from dpcore.lessons import ceiling, membership_attack
 from dpcore.numerals import tenths, whole
+from dpcore.plots.lessons.lessons_attacks import membership_alt, membership_figure
 from pages.components.kit import figure, markup
 from pages.components.kit.texts import text
 from pages.components.lessons import guess
@@ -20,9 +22,6 @@ _KEY = "lesson-membership"
 @st.fragment
 def show() -> None:
     """The lesson."""
-    from dpcore.lessons import ceiling, membership_attack
-    from dpcore.plots.lessons.lessons_attacks import membership_alt, membership_figure
-
     lesson.begin("Who is in the data?", text("lesson_membership"))
     if not guess.number("membership", 100 * ceiling(Decimal("0.5")), (50, 100), form="%d%%"):
         return

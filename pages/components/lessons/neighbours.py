@@ -8,7 +8,9 @@ from typing import Any
 
 import streamlit as st
 
+from dpcore.lessons import GROUP, neighbours
 from dpcore.numerals import whole
+from dpcore.plots.lessons.lessons import neighbours_alt, neighbours_figure
 from pages.components.kit import figure, markup
 from pages.components.kit.texts import text
 from pages.components.lessons import guess
@@ -21,9 +23,6 @@ _KEY = "lesson-neighbours"
 @st.fragment
 def show() -> None:
     """The lesson."""
-    from dpcore.lessons import GROUP, neighbours
-    from dpcore.plots.lessons.lessons import neighbours_alt, neighbours_figure
-
     lesson.begin("Neighbours", text("lesson_neighbours"))
     if not guess.number("neighbours", math.exp(0.5), (1, 10), form="%.2f times", step=0.05):
         return
@@ -57,8 +56,6 @@ def show() -> None:
 
 def _wards(out: int) -> None:
     """Who is in the data, and who was taken out."""
-    from dpcore.lessons import GROUP
-
     people = [_person(place, one) for place, one in enumerate(GROUP)]
     inside = "".join(person for place, person in enumerate(people) if place != out)
     st.html(

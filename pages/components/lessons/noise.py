@@ -7,7 +7,9 @@ from html import escape
 
 import streamlit as st
 
+from dpcore.lessons import COUNTS, margin, noisy_answers
 from dpcore.numerals import whole
+from dpcore.plots.lessons.lessons import answers_alt, answers_figure
 from pages.components.kit import figure, markup
 from pages.components.kit.texts import text
 from pages.components.lessons import guess
@@ -22,9 +24,6 @@ _KEY = "lesson-noise"
 @st.fragment
 def show() -> None:
     """The lesson."""
-    from dpcore.lessons import COUNTS, margin, noisy_answers
-    from dpcore.plots.lessons.lessons import answers_alt, answers_figure
-
     lesson.begin("Noise and counts", text("lesson_noise"))
     if not guess.number("noise", margin(Decimal("0.1")), (0, 100), form="±%d people"):
         return
@@ -62,8 +61,6 @@ def show() -> None:
 
 def _sizes(epsilon: Decimal) -> None:
     """The same noise beside a large and a small count."""
-    from dpcore.lessons import COUNTS, margin
-
     reach = margin(epsilon)
     rows = []
     for count in COUNTS:

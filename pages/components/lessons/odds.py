@@ -6,6 +6,9 @@ from decimal import Decimal
 
 import streamlit as st
 
+from dpcore.lessons import shown_chance, worst_odds
+from dpcore.plots.lessons.lessons import odds_alt, odds_figure
+from dpcore.privacy.budgets import odds_sentence
 from pages.components.kit import figure, markup
 from pages.components.kit.texts import text
 from pages.components.lessons import guess
@@ -18,10 +21,6 @@ _KEY = "lesson-odds"
 @st.fragment
 def show() -> None:
     """The lesson."""
-    from dpcore.lessons import shown_chance, worst_odds
-    from dpcore.plots.lessons.lessons import odds_alt, odds_figure
-    from dpcore.privacy.budgets import odds_sentence
-
     lesson.begin("Epsilon as odds", text("lesson_odds"))
     if not guess.number("odds", 100 * worst_odds(0.1, Decimal("0.5")).highest, (10, 100), form="%d%%"):
         return

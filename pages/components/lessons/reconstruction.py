@@ -8,6 +8,8 @@ from typing import Any
 
 import streamlit as st
 
+from dpcore.lessons import reconstruction_attack
+from dpcore.plots.lessons.lessons_attacks import people_alt, people_figure
 from pages.components.kit import figure, markup
 from pages.components.kit.texts import text
 from pages.components.lessons import guess
@@ -22,8 +24,6 @@ _KEY = "lesson-reconstruction"
 @st.fragment
 def show() -> None:
     """The lesson."""
-    from dpcore.lessons import reconstruction_attack
-
     lesson.begin("Everybody at once", text("lesson_reconstruction"))
     first = reconstruction_attack(COUNTS, Decimal(EPSILON), 1)
     people = len(first.truth)
@@ -39,8 +39,6 @@ def show() -> None:
 
 def _both() -> None:
     """Exact and noisy counts side by side, as many as one likes."""
-    from dpcore.lessons import reconstruction_attack
-
     left, right = st.columns(2)
     with left:
         counts = st.select_slider("Counts that are asked", (10, 20, 40, 80, 160), COUNTS, key=f"{_KEY}-counts")
@@ -60,8 +58,6 @@ def _both() -> None:
 
 
 def _picture(found: Any, *, repaired: bool) -> None:
-    from dpcore.plots.lessons.lessons_attacks import people_alt, people_figure
-
     figure.show(
         people_figure(found, repaired=repaired),
         key=f"{_KEY}-chart-{repaired}",

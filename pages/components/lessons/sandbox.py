@@ -9,6 +9,7 @@ from typing import Any
 import streamlit as st
 
 from dpcore.errors import BudgetError
+from dpcore.lessons import COUNTS, ToyBudget, toy_cap
 from dpcore.numerals import whole
 from dpcore.privacy.budgets import alike, format_epsilon
 from pages.components.kit import markup, slot
@@ -25,8 +26,6 @@ _BUDGET, _REFUSAL = f"{_KEY}-budget", f"{_KEY}-refusal"
 @st.fragment
 def show() -> None:
     """The sandbox."""
-    from dpcore.lessons import COUNTS
-
     lesson.begin("Teacher's sandbox", text("lesson_sandbox"))
     left, right = st.columns(2)
     with left:
@@ -58,8 +57,6 @@ def show() -> None:
 
 
 def _budget(cap: str) -> Any:
-    from dpcore.lessons import ToyBudget, toy_cap
-
     return st.session_state.setdefault(_BUDGET, ToyBudget(toy_cap(Decimal(cap))))
 
 

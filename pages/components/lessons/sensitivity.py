@@ -7,7 +7,9 @@ from typing import Any
 
 import streamlit as st
 
+from dpcore.lessons import LONGEST_STAY, clamped_total
 from dpcore.numerals import whole
+from dpcore.plots.lessons.lessons_course import clamps_alt, clamps_figure
 from pages.components.kit import figure, markup
 from pages.components.kit.texts import text
 from pages.components.lessons import guess
@@ -30,9 +32,6 @@ _KEY = "lesson-sensitivity"
 @st.fragment
 def show() -> None:
     """The lesson."""
-    from dpcore.lessons import LONGEST_STAY, clamped_total
-    from dpcore.plots.lessons.lessons_course import clamps_alt, clamps_figure
-
     lesson.begin("Sensitivity", text("lesson_sensitivity"))
     if not guess.number("sensitivity", LONGEST_STAY, (1, 400), form="%d days"):
         return
