@@ -18,7 +18,11 @@ from dpcore.arrays import Floats, Ints
 from dpcore.domain.columns import RESERVED, IntegerColumn, NumericColumn
 from dpcore.domain.schemas.labels import called, cell_called, cells_called
 from dpcore.domain.schemas.schema import Schema
+from dpcore.models.ilp.language.within import single
+from dpcore.models.redescriptions.released.extraction import Constraints
 from dpcore.models.released import family_of, parse_model
+from dpcore.models.summaries.released.reading import readings
+from dpcore.models.summaries.released.summary_words import cell_words
 from dpcore.numerals import percent, whole
 from dpcore.privacy.randomness import public_generator
 from dpcore.released.invented import Records
@@ -234,8 +238,6 @@ def _told(value: float, classes: Sequence[str]) -> str:
 
 def _clauses(release: Release, model: Any) -> Iterator[Finding]:
     """Columns that clauses ask about, and what they ask."""
-    from dpcore.models.ilp.language.within import single
-
     schema = release.domain
     asked: dict[str, dict[str, None]] = {}
     for clause, group in zip(model.clauses, model.groups, strict=False):
@@ -252,8 +254,6 @@ def _clauses(release: Release, model: Any) -> Iterator[Finding]:
 
 def _pairs(release: Release, model: Any) -> Iterator[Finding]:
     """Columns that the redescriptions name which are kept, and how many name each."""
-    from dpcore.models.redescriptions.released.extraction import Constraints
-
     found = model.extract(release.domain, Constraints())
     kept = found.pruned(found.suggested_support)
     for name in sorted({column for item in kept for column in item.columns}):
@@ -264,9 +264,6 @@ def _pairs(release: Release, model: Any) -> Iterator[Finding]:
 
 def _counted(release: Release, model: Any) -> Iterator[Finding]:
     """Shares of the cells of each column of which noise alone does not explain that they differ."""
-    from dpcore.models.summaries.released.reading import readings
-    from dpcore.models.summaries.released.summary_words import cell_words
-
     schema = release.domain
     for item in readings(model, schema):
         shares, ends = item.shares.values, (item.shares.low, item.shares.high)

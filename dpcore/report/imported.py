@@ -16,12 +16,18 @@ from decimal import Decimal
 from typing import Any, Final, NoReturn
 
 from dpcore.errors import FrostglassError, RequestError
+from dpcore.models.readable import readable
+from dpcore.models.released import family_of, parse_model
 from dpcore.privacy.budgets import EPSILON_LIMIT
 from dpcore.privacy.losses import RHO_LIMIT
 from dpcore.released.derived import agree
+from dpcore.released.evaluation import Evaluation
 from dpcore.released.family import ReleasedFamily
+from dpcore.released.imported import imported
 from dpcore.released.parameters import chosen_cuts
 from dpcore.released.release import Certificate, Release, unit_words
+from dpcore.released.thresholds import group_shares, operating_points
+from dpcore.report.result import result_blocks
 
 #: What the process may take, as public as the size of the file.
 _SECONDS: Final = 60
@@ -102,8 +108,6 @@ def _finite(digits: str) -> float:
 
 
 def _fault(release: Release) -> str:
-    from dpcore.models.released import family_of, parse_model
-
     try:
         family, model = family_of(release), parse_model(release)
         json.dumps(model.model_dump(mode="json"), allow_nan=False)  # Texts such as "inf" are read as numbers, too.
@@ -202,13 +206,6 @@ def _is_short(amount: Decimal) -> bool:
 
 def _show(release: Release, model: Any) -> None:
     """Do all that pages and files do with an import, as it will be read back."""
-    from dpcore.models.readable import readable
-    from dpcore.models.released import parse_model
-    from dpcore.released.evaluation import Evaluation
-    from dpcore.released.imported import imported
-    from dpcore.released.thresholds import group_shares, operating_points
-    from dpcore.report.result import result_blocks
-
     again = imported(release.to_json())
     parse_model(again)
     parse_model(readable(again))

@@ -17,31 +17,26 @@ import resource
 import select
 import signal
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any, BinaryIO
+
+from dpcore.errors import FrostglassError
+from dpcore.intake.sources.choices import Choices, choosing
+from dpcore.intake.sources.sources import knowing
+from dpcore.validation import storable
 
 #: Without questions for so many seconds, this program ends.
 _IDLE = 600
 _OPEN_FILES = 128
-#: What a form may be made of: the page that draws it has no limits of its own.
-_MOST_TABLES, _MOST_COLUMNS = 100, 3000
-_TOO_MANY = (
-    f"A form can be made for at most {_MOST_TABLES} tables with {_MOST_COLUMNS} columns in all. "
-    "Export the tables that matter to a file of their own, or use the command line with a schema "
-    "file."
-)
-
-Tell = Callable[[str, int], None]
 
 
 def main() -> None:
     """Answer questions from standard input until it ends."""
     answers = os.fdopen(os.dup(1), "wb", buffering=0)
     _silence()
-    _load()
+    known = _load()
     _say(answers, ready=True)
     questions = sys.stdin.buffer
     while select.select([questions], [], [], _IDLE)[0]:
@@ -50,7 +45,7 @@ def main() -> None:
             return
         child = os.fork()
         if not child:
-            _answer(json.loads(line), answers)
+            _answer(known, json.loads(line), answers)
             os._exit(0)
         _until_ended_or_left(child, questions)
         _, status = os.waitpid(child, 0)
@@ -82,26 +77,23 @@ def _silence() -> None:
         os.dup2(nowhere, stream)
 
 
-def _load() -> None:
+def _load() -> Mapping[str, Callable[..., Any]]:
+    """Load what answers questions, once for all copies of this program."""
     import duckdb  # noqa: F401
     import pyarrow
 
-    import dpcore.intake.profile.suggestions  # noqa: F401
+    from dpcore.intake.process.answers import ANSWERS
 
     pyarrow.set_cpu_count(1)
+    return ANSWERS
 
 
 def _say(answers: BinaryIO, **message: Any) -> None:
     answers.write(json.dumps(message, default=str).encode() + b"\n")
 
 
-def _answer(question: Mapping[str, Any], answers: BinaryIO) -> None:
+def _answer(known: Mapping[str, Callable[..., Any]], question: Mapping[str, Any], answers: BinaryIO) -> None:
     """Answer one question, in a process of its own."""
-    from dpcore.errors import FrostglassError
-    from dpcore.intake.sources.choices import Choices, choosing
-    from dpcore.intake.sources.sources import knowing
-    from dpcore.validation import storable
-
     _confine(**question["limits"])
 
     def tell(step: str, rows: int) -> None:
@@ -109,7 +101,7 @@ def _answer(question: Mapping[str, Any], answers: BinaryIO) -> None:
 
     try:
         with choosing(Choices(**question["choices"])), knowing(question["addresses"]):
-            result = _ANSWERS[question["ask"]](tell, **question["with"])
+            result = known[question["ask"]](tell, **question["with"])
     except FrostglassError as error:
         _say(answers, fault=type(error).__name__, text=storable(str(error)))  # It may quote what a file holds.
     except MemoryError:
@@ -147,183 +139,6 @@ def _limit(kind: int, most: int, grace: int = 0) -> None:
     hard = min(most + grace, sys.maxsize if there == resource.RLIM_INFINITY else there)
     with suppress(ValueError, OSError):  # Not every system knows every limit.
         resource.setrlimit(kind, (min(most, hard - bool(grace)), hard))
-
-
-def _source(source: Any) -> Any:
-    """Files as they were named in a question."""
-    if isinstance(source, dict):
-        return {name: Path(path) for name, path in source.items()}
-    return [Path(path) for path in source] if isinstance(source, list) else Path(source)
-
-
-def _header(_: Tell, path: Any) -> list[str]:
-    from dpcore.intake.sources.files import read_header
-
-    return read_header(_source(path))
-
-
-def _describe(_: Tell, path: Any) -> str:
-    from dpcore.intake.sources.files import describe
-    from dpcore.intake.sources.sql_files import database_description, is_database
-
-    source = _source(path)
-    return database_description(source) if isinstance(source, Path) and is_database(source) else describe(source)
-
-
-def _sheets(_: Tell, path: str) -> list[str]:
-    from dpcore.intake.sources.sheets import sheet_names
-
-    return sheet_names(Path(path))
-
-
-def _headers(_: Tell, source: Any) -> dict[str, Any]:
-    from dpcore.errors import IngestError
-    from dpcore.intake.joins.relations import read_headers
-
-    headers = read_headers(_source(source))
-    columns = sum(len(header.columns) for header in headers.values())
-    if len(headers) > _MOST_TABLES or columns > _MOST_COLUMNS:
-        raise IngestError(_TOO_MANY)
-    return {name: asdict(header) for name, header in headers.items()}
-
-
-def _shared_columns(_: Tell, left: str, right: str) -> list[str]:
-    from dpcore.intake.joins.joining import shared_columns
-
-    return shared_columns(Path(left), Path(right))
-
-
-def _draft(_: Tell, path: Any) -> dict[str, Any]:
-    from dpcore.intake.profile.suggestions import suggest_schema
-
-    return suggest_schema(_source(path))
-
-
-def _joint_draft(_: Tell, left: str, right: str, key: str) -> dict[str, Any]:
-    from dpcore.intake.profile.suggestions import suggest_joint_schema
-
-    return suggest_joint_schema(Path(left), Path(right), key)
-
-
-def _relations_draft(_: Tell, source: Any, entity: str, key: str | None) -> dict[str, Any]:
-    from dpcore.intake.profile.suggestions import suggest_relations
-
-    return suggest_relations(_source(source), entity, key)
-
-
-def _look(
-    tell: Tell,
-    source: Any,
-    kinds: dict[str, str | None],
-    table: str | None = None,
-    right: str | None = None,
-    key: str = "",
-) -> dict[str, Any]:
-    from dpcore.intake.process.storing import counted_rows
-    from dpcore.intake.profile.looking import look_at
-
-    second = None if right is None else Path(right)
-
-    def counted(pieces: Iterator[Any]) -> Iterator[Any]:
-        return counted_rows(pieces, tell, table or "")
-
-    return asdict(look_at(_source(source), kinds, table=table, right=second, key=key, counted=counted))
-
-
-def _dictionary(_: Tell, path: str, title: str = "") -> dict[str, Any]:
-    from dpcore.intake.dictionaries.reading import read_dictionary
-
-    return asdict(read_dictionary(Path(path), title))
-
-
-def _repeats(_: Tell, path: Any) -> list[dict[str, Any]]:
-    from dpcore.intake.process.repeats import repeats_of
-
-    return [asdict(repeat) for repeat in repeats_of(_source(path))]
-
-
-def _schema(_: Tell, text: str) -> dict[str, Any]:
-    from dpcore.domain.schemas.unfinished import Unfinished
-
-    return Unfinished.from_text(text).content()
-
-
-def _check(_: Tell, source: Any, schema: str) -> None:
-    from dpcore.domain.schemas.schema import Schema
-    from dpcore.intake.joins.relations import check_headers
-
-    check_headers(Schema.model_validate_json(schema), _source(source))
-
-
-def _check_joint(_: Tell, left: str, right: str, schema: str) -> None:
-    from dpcore.domain.schemas.schema import Schema
-    from dpcore.intake.joins.joining import join_key, joint_columns
-
-    declared = Schema.model_validate_json(schema)
-    together = joint_columns(Path(left), Path(right), join_key(declared))
-    for name in declared.file_columns:
-        together.place(name)
-
-
-def _examine(
-    tell: Tell, source: Any, schema: str, right: str | None = None, after: str | None = None
-) -> list[dict[str, Any]]:
-    from dpcore.domain.schemas.schema import Schema
-    from dpcore.intake.process.storing import examine_table
-
-    declared, second = Schema.model_validate_json(schema), None if right is None else Path(right)
-    before = None if after is None else Path(after)
-    found = examine_table(declared, _source(source), second, after=before, tell=tell)
-    return [finding.written() for finding in found]
-
-
-def _store(
-    tell: Tell,
-    source: Any,
-    schema: str,
-    folder: str,
-    accepted: list[str],
-    right: str | None = None,
-    keep: bool = False,
-    after: str | None = None,
-    learning: dict[str, Any] | None = None,
-) -> str:
-    from dpcore.domain.schemas.schema import Schema
-    from dpcore.intake.process.storing import store_table
-    from dpcore.released.learning_plan import LearningPlan
-
-    declared = Schema.model_validate_json(schema)
-    return store_table(
-        Path(folder),
-        declared,
-        _source(source),
-        None if right is None else Path(right),
-        accepted=accepted,
-        keep=keep,
-        after=None if after is None else Path(after),
-        plan=None if learning is None else LearningPlan.read(declared, learning),
-        tell=tell,
-    )
-
-
-_ANSWERS: Mapping[str, Callable[..., Any]] = {
-    "header": _header,
-    "describe": _describe,
-    "sheets": _sheets,
-    "headers": _headers,
-    "shared columns": _shared_columns,
-    "draft": _draft,
-    "joint draft": _joint_draft,
-    "relations draft": _relations_draft,
-    "look": _look,
-    "dictionary": _dictionary,
-    "repeats": _repeats,
-    "schema": _schema,
-    "check": _check,
-    "check joint": _check_joint,
-    "examine": _examine,
-    "store": _store,
-}
 
 
 if __name__ == "__main__":

@@ -287,7 +287,7 @@ def _refuse(table: sa.Table, action: str, name: str) -> None:
     }
     for dialect, made in statements.items():
         for statement in made:
-            sa.event.listen(table, "after_create", sa.DDL(statement).execute_if(dialect=dialect))
+            sa.event.listen(table, "after_create", sa.DDL(statement).execute_if(dialect=dialect))  # type: ignore[no-untyped-call]
 
 
 for _table in (ledger_entries, releases):

@@ -26,7 +26,7 @@ from dpcore import disk
 from dpcore.data.table import PrivateTable
 from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import FrostglassError, IngestError, RequestError, SchemaError
-from dpcore.intake.process import limits, reader, readers
+from dpcore.intake.process import answers, limits, readers
 from dpcore.intake.process.limits import Limits, stored_bytes
 from dpcore.intake.process.uploads import Incoming, ask, headers_of, parse_schema
 from dpcore.workspace.database.database import open_database
@@ -153,7 +153,7 @@ def _reader_that(does: str) -> tuple[str, ...]:
     """A reader one of whose questions is answered by an expression instead."""
     code = (
         f"import os, sys; from dpcore.intake.process import reader; answer = lambda *_, **__: ({does}); "
-        "reader._ANSWERS = reader._ANSWERS | {'header': answer}; reader.main()"
+        "reader._load = lambda: {'header': answer}; reader.main()"
     )
     return (sys.executable, "-c", code)
 
@@ -501,5 +501,5 @@ def test_the_fuzzer_makes_the_same_file_again() -> None:
 
 
 def test_every_question_that_is_asked_is_known() -> None:
-    assert {"header", "headers", "store", "schema"} <= set(reader._ANSWERS)
+    assert {"header", "headers", "store", "schema"} <= set(answers.ANSWERS)
     assert os.name == "posix"

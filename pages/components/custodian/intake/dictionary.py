@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from dpcore.errors import IngestError
+from dpcore.intake.dictionaries.drafts import Draft as Told
+from dpcore.intake.dictionaries.drafts import sources_of
 from dpcore.intake.process.uploads import ask, divide_repeats
 from pages.components.custodian import schema_rows
 from pages.components.custodian.intake import intake_yaml
@@ -82,8 +84,6 @@ def fill_in(draft: Draft, tables: list[TableDraft], brought: Brought, files: lis
 
 
 def _read(brought: Brought, watch: Watch) -> Told:
-    from dpcore.intake.dictionaries.drafts import Draft as Told
-
     if not brought.content:
         raise IngestError(
             f"The dictionary is empty, or larger than {_MOST // 1_000_000} MB. A file of SPSS, Stata or SAS that is so "
@@ -98,8 +98,6 @@ def _read(brought: Brought, watch: Watch) -> Told:
 def _fill(table: TableDraft, columns: list[dict[str, Any]], left_out: dict[str, str]) -> list[str]:
     """Put columns into a table's rows; the names of those that the table cannot have."""
     there = {*table.columns}
-    from dpcore.intake.dictionaries.drafts import sources_of
-
     known = [column for column in columns if sources_of(column) <= there]
     used = {*left_out}.union(*map(sources_of, known))
     aside = [{"name": name, "keep": False} for name in table.columns if name in used]

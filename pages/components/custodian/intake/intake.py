@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import streamlit as st
 
 from dpcore.errors import LossError, UncertainError
+from dpcore.intake.columns.corrections import corrected
 from dpcore.workspace.files.descriptions import DatasetInfo
 from dpcore.workspace.files.desks import DAYS, Desk, KeptFile
 from pages.components.custodian import append, schema_rows
@@ -315,8 +316,6 @@ def _correct_text(desk: Desk, draft: Draft, answers: Answers, changes: intake_ch
     """Take changes into the text of the schema."""
 
     def read(_service: Service, watch: Watch) -> None:
-        from dpcore.intake.columns.corrections import corrected
-
         draft.faults = []
         with telling(desk, draft, draft.faults.append):
             wanted = answers.schema(watch)

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, NoReturn
 import streamlit as st
 
 from dpcore.errors import FrostglassError
+from dpcore.intake.columns.identifiers import suggest_person
+from dpcore.intake.process.uploads import ask
 from dpcore.workspace.files.desks import Desk
 from pages.components.custodian.intake import reading_choices, upload_reading
 from pages.components.custodian.intake.intake_draft import Draft
@@ -94,8 +96,6 @@ def _describe(uploads: Uploads, draft: Draft, watch: Watch) -> None:
     What was answered about a column of the same name is kept.
     """
     uploads.check()
-    from dpcore.intake.process.uploads import ask
-
     draft.read_as = ask("describe", uploads.paths, path=uploads.main.path, watch=watch)
     known = {table.ident: table for table in draft.tables}
     if uploads.several:
@@ -110,8 +110,6 @@ def _describe(uploads: Uploads, draft: Draft, watch: Watch) -> None:
 
 def _join(uploads: Uploads, draft: Draft, key: str | None, watch: Watch) -> None:
     """Draft the columns of two files, joined on the key. Raises ``IngestError``."""
-    from dpcore.intake.columns.identifiers import suggest_person
-
     draft.keys = draft.keys or shared(uploads, watch)
     chosen = key or suggest_person(draft.keys) or draft.keys[0]
     table = new_joined_table(uploads, chosen, watch)

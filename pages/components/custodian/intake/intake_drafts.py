@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from dpcore.intake.process.uploads import ask, headers_of
+from dpcore.intake.profile.suggestions import draft_columns, suggest_entity, suggest_key
 from pages.components.custodian import schema_rows
 from pages.components.custodian.intake.intake_tables import TableDraft, Uploads
 from pages.components.custodian.intake.uploads import title_of
@@ -44,8 +45,6 @@ def _table(upload: KeptFile, columns: list[str], drafts: list[dict[str, Any]]) -
 
 def new_tables(uploads: Uploads, watch: Watch) -> tuple[list[TableDraft], str | None, int]:
     """Drafts of several tables, the probable key, and the place of the probable main one."""
-    from dpcore.intake.profile.suggestions import draft_columns, suggest_entity, suggest_key
-
     files = dict(zip(_names(uploads), uploads.paths, strict=True))
     headers = headers_of(uploads.main.path if uploads.database else files, watch)
     key = suggest_key(headers)

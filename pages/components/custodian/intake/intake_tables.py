@@ -11,6 +11,7 @@ import pandas as pd
 import streamlit as st
 
 from dpcore.errors import IngestError
+from dpcore.intake.columns.identifiers import suggest_person
 from dpcore.workspace.files.desks import KeptFile
 from pages.components.custodian import schema_rows
 from pages.components.custodian.intake.uploads import is_database
@@ -276,6 +277,4 @@ def naming_faults(names: list[str]) -> list[str]:
 
 def first_key(table: TableDraft, key: str | None) -> str | None:
     """The column that probably says whose row it is."""
-    from dpcore.intake.columns.identifiers import suggest_person
-
     return key if key in table.columns else suggest_person(table.columns)
