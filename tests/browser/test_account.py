@@ -19,7 +19,7 @@ from dpcore.privacy.filters import PrivacyFilter
 from dpcore.privacy.losses import run_loss, total_loss
 from dpcore.report.totals import exact_epsilon
 from dpcore.service import Service
-from pages.components.kit.typesetting import unparted
+from pages.components.kit.markup import unparted
 from tests.browser.steps import choose, finished, go, settled, type_epsilon
 from tests.support.app_server import SCHEMA_TEXT, Server, invented, serve
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pages.components.kit.typesetting import unparted
+from pages.components.kit.markup import unparted
 
 
 @pytest.mark.parametrize(

@@ -114,3 +114,13 @@ def pairs_table(caption: str, header: tuple[str, str], pairs: Mapping[str, str])
 def sentences(lines: Iterable[str]) -> None:
     """A bullet per sentence, shown as it is."""
     st.markdown("\n".join(f"- {plain(line)}" for line in lines))
+
+
+#: A sign, perhaps what compares it, and a number; digits and the power of ten behind them.
+_SIGN_AND_NUMBER = re.compile(r"([εδρ]) (?:([=≤≥]) )?(?=[\d∞])|[≈×] (?=\d)|(?<=\d) · (?=10⁻)")
+_NO_BREAK = "\N{NO-BREAK SPACE}"
+
+
+def unparted(words: str) -> str:
+    """The same words with spaces at which no browser breaks a line, wherever a sign and a number stand together."""
+    return _SIGN_AND_NUMBER.sub(lambda found: found[0].replace(" ", _NO_BREAK), words)

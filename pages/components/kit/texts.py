@@ -1,9 +1,12 @@
-"""Help texts, kept as Markdown files in ``assets/help``, and words used in several places."""
+"""Help texts, kept as Markdown files in ``assets/help``, words used in several places, and options that can be told apart."""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Hashable, Mapping
 from functools import cache
 from pathlib import Path
+from typing import TypeVar
 
 from dpcore.report.names import METHODS, STEPS, step_name
 
@@ -15,3 +18,16 @@ ASSETS = Path(__file__).resolve().parents[3] / "assets"
 def text(name: str) -> str:
     """The help text called ``name``."""
     return (ASSETS / "help" / f"{name}.md").read_text(encoding="utf-8").strip()
+
+
+K = TypeVar("K", bound=Hashable)
+
+
+def told_apart(words: Mapping[K, str]) -> dict[K, str]:
+    """The same words; where several options read alike, all but the first are numbered."""
+    seen: Counter[str] = Counter()
+    told = {}
+    for key, label in words.items():
+        seen[label] += 1
+        told[key] = label if seen[label] == 1 else f"{label} ({seen[label]})"
+    return told

@@ -11,7 +11,7 @@ from dpcore.released.release import Release
 from pages.components.families.registry import Family
 from pages.components.families.shared.given import Given
 from pages.components.kit import markup
-from pages.components.kit.options import told_apart
+from pages.components.kit.texts import told_apart
 from pages.components.releases import library, result, sharing
 
 _MOST = 3

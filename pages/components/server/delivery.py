@@ -6,7 +6,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.runtime import app_session
 from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
 
-from pages.components.kit.typesetting import unparted
+from pages.components.kit.markup import unparted
 
 #: Pieces of a page that hold prose, whatever wrote it.
 _PROSE = ("markdown", "html", "alert", "heading")

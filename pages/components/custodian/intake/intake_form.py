@@ -11,7 +11,7 @@ import streamlit as st
 from dpcore.errors import BudgetError
 from dpcore.privacy.budgets import parse_delta, parse_epsilon, parse_limit
 from pages.components.custodian import kin, learning, schema_columns, schema_rows, workbench
-from pages.components.custodian.intake import belonging
+from pages.components.custodian.intake import intake_check
 from pages.components.custodian.intake.answers import Answers
 from pages.components.custodian.intake.intake_draft import Draft
 from pages.components.custodian.intake.intake_tables import (
@@ -84,8 +84,8 @@ def several_tables(main: TableDraft, children: list[TableDraft], person: str | N
         with place:
             described.append(_child(answers, child, key))
             with slot.kept():
-                answers.faults += belonging.ask(child, children, described[-1])
-    answers.faults += belonging.tell_apart(described)
+                answers.faults += intake_check.ask(child, children, described[-1])
+    answers.faults += intake_check.tell_apart(described)
     st.subheader("Who is protected", anchor=False)
     st.markdown(text("unit_tables"))
     with slot.kept():

@@ -11,7 +11,7 @@ from dpcore.domain.schemas.schema import Schema
 from dpcore.domain.schemas.unfinished import Unfinished
 from dpcore.errors import SchemaError
 from pages.components.custodian import schema_columns, schema_rows
-from pages.components.custodian.intake import belonging
+from pages.components.custodian.intake import intake_check
 from pages.components.custodian.intake.intake_draft import Draft
 from pages.components.custodian.intake.intake_tables import TableDraft
 
@@ -150,7 +150,7 @@ def take_over(wanted: Unfinished, draft: Draft, tables: list[TableDraft], *, dat
         draft.fresh[f"intake-table-{main.ident}"] = main.name = schema.entity
     for table in children:
         _fill_further(table, schema, draft)
-    draft.fresh |= belonging.answers(schema, children)
+    draft.fresh |= intake_check.answers(schema, children)
 
 
 def _places(schema: Schema, tables: list[TableDraft], database: bool) -> tuple[TableDraft, list[TableDraft]]:

@@ -21,8 +21,7 @@ from pages.components.families.redescriptions.redescription_state import (
     order_key,
 )
 from pages.components.kit import figure, markup, slot
-from pages.components.kit.options import told_apart
-from pages.components.kit.texts import text
+from pages.components.kit.texts import text, told_apart
 
 _P_VALUES = (1e-6, 1e-4, 0.001, 0.01, 0.05, 0.1, 1.0)
 #: Most entries of the selection box; the table holds more.
