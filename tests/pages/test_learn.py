@@ -32,7 +32,8 @@ from dpcore.lessons import (
 )
 from dpcore.privacy.budgets import format_epsilon
 from pages.components.kit.texts import text
-from pages.components.lessons import budget, coin, course, delta, difference, membership, neighbours, noise, odds
+from pages.components.lessons import course
+from pages.components.lessons.topics import budget, coin, delta, difference, membership, neighbours, noise, odds
 from pages.components.visitor import access
 from tests.support.page_tools import ROOT, add_ward, checked, open_page, words
 

@@ -16,7 +16,7 @@ from pages.components.classroom.class_place import REFUSED, Place
 from pages.components.kit import markup, slot
 from pages.components.kit.texts import text
 from pages.components.lessons import parts as lesson
-from pages.components.lessons.budget import toy_meter
+from pages.components.lessons.topics.budget import toy_meter
 from pages.components.visitor import access
 
 STOPS = ("0.05", "0.1", "0.2", "0.5", "1", "2")

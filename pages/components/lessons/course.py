@@ -8,13 +8,13 @@ from typing import Literal, NamedTuple
 import streamlit as st
 
 from pages.components.kit import markup, slot
-from pages.components.lessons import (
+from pages.components.lessons import guess
+from pages.components.lessons.topics import (
     budget,
     coin,
     definition,
     delta,
     difference,
-    guess,
     histogram,
     limits,
     membership,

@@ -15,7 +15,7 @@ from dpcore.privacy.budgets import alike, format_epsilon
 from pages.components.kit import markup, slot
 from pages.components.kit.texts import text
 from pages.components.lessons import parts as lesson
-from pages.components.lessons.budget import toy_meter
+from pages.components.lessons.topics.budget import toy_meter
 
 STOPS = ("0.05", "0.1", "0.2", "0.5", "1", "2")
 CAPS = ("0.5", "1", "2", "5")

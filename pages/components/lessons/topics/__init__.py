@@ -1,0 +1,1 @@
+"""The lessons, one each: what each shows and asks."""
