@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from dpcore.intake.process.readers import Watch
 from pages.components.custodian import schema_rows
-from pages.components.custodian.intake import intake_form, upload_reading
+from pages.components.custodian.intake import answers, upload_reading
 from pages.components.visitor import access
 from tests.support.page_tools import bring, button, checked, errors, open_page, words
 
@@ -173,7 +173,7 @@ def test_taking_a_suggestion_into_a_text_can_be_stopped(monkeypatch):
             time.sleep(0.01)
 
     with monkeypatch.context() as meanwhile:
-        meanwhile.setattr(intake_form, "parse_schema", wait)
+        meanwhile.setattr(answers, "parse_schema", wait)
         meanwhile.setattr(upload_reading, "PATIENCE", 0.0)
         button(app, "Take the first suggestion for all 2").click()
         button(checked(app.run()), "Cancel").click()

@@ -1,4 +1,4 @@
-"""Help texts, kept as Markdown files in ``assets/help``, words used in several places, and options that can be told apart."""
+"""Help texts, kept as Markdown files in ``assets/help``, words used in several places, and options told apart."""
 
 from __future__ import annotations
 
