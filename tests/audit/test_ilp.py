@@ -10,9 +10,6 @@ import pytest
 from dpcore.audit.bounds import Audit
 from dpcore.audit.ilp import (
     AUDITS,
-    ClauseChoiceRuns,
-    ClauseCountRuns,
-    LevelRuns,
     NestedChoiceRuns,
     choice_audit,
     count_audit,
@@ -21,11 +18,6 @@ from dpcore.audit.ilp import (
 )
 from dpcore.models.ilp.learning import ilp_learner as learner
 from dpcore.models.ilp.learning import selection
-
-
-def test_every_way_to_look_at_a_run_is_audited() -> None:
-    assert set(AUDITS) == {choice_audit, nested_audit, level_audit, count_audit}
-    assert all(make().controls for make in AUDITS)
 
 
 @pytest.mark.parametrize(
@@ -46,11 +38,6 @@ def test_audits_of_whole_runs(make: Callable[[], Audit], control: str, trials: i
     result = replace(audit, controls={control: audit.controls[control]}).run(trials)
     assert result.holds, result
     assert result.caught, result
-
-
-@pytest.mark.parametrize("sound", [ClauseChoiceRuns(), NestedChoiceRuns(), LevelRuns(), ClauseCountRuns()])
-def test_runs_of_both_inputs_have_codes(sound: ClauseChoiceRuns | NestedChoiceRuns | ClauseCountRuns) -> None:
-    assert set(sound(0, 20)) | set(sound(1, 20)) <= set(range(16))
 
 
 def test_clauses_of_the_audit_are_about_rows_of_rows() -> None:

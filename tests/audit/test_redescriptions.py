@@ -11,49 +11,10 @@ from dpcore.audit.redescriptions import (
     PairCountRuns,
     PairRuns,
     PoolRuns,
-    count_audit,
-    linked_audit,
-    pair_audit,
-    pool_audit,
 )
 from dpcore.models.redescriptions.learning import pool, starts
 from dpcore.models.redescriptions.learning import redescription_learner as learner
 from dpcore.privacy.mechanisms import GeometricMechanism
-
-CONTROLS = {
-    count_audit: {"noise divided by 8", "left leaves counted without noise", "contribution bound removed"},
-    pair_audit: {"pairs drawn with 32 times the weight"},
-    linked_audit: {"start chosen with 32 times the weight", "trees drawn with 32 times the weight"},
-    pool_audit: {"pair chosen with 32 times the weight"},
-}
-
-
-def test_every_audit_has_its_controls():
-    assert set(AUDITS) == set(CONTROLS)
-    for make, controls in CONTROLS.items():
-        assert set(make().controls) == controls
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("make", "control", "trials"),
-    [
-        (count_audit, "left leaves counted without noise", 14_000),
-        (pair_audit, "pairs drawn with 32 times the weight", 10_000),
-        (linked_audit, "start chosen with 32 times the weight", 14_000),
-        (pool_audit, "pair chosen with 32 times the weight", 14_000),
-    ],
-)
-def test_audits_of_whole_runs(make, control, trials):
-    """One control each; all of them in the long form, see ``tests/audit/test_suite.py``.
-
-    That pairs, starts and trees of a run keep their claims is replayed in the short form, with mutants, see
-    ``tests/audit/test_replay.py``; as black boxes, fits of other families are audited there.
-    """
-    audit = make()
-    result = replace(audit, controls={control: audit.controls[control]}).run(trials)
-    assert result.holds, result
-    assert result.caught, result
 
 
 @pytest.mark.parametrize("sound", [PairCountRuns(), PairRuns(), LinkedRuns(), PoolRuns()])

@@ -16,7 +16,7 @@ from dpcore.audit.replay.compare import CONVERGED
 from dpcore.audit.replay.methods import METHODS
 from dpcore.audit.replay.probabilities import softmax_logs
 from dpcore.audit.replay.replayed_tables import SchemaShape, random_neighbours, random_schema
-from dpcore.audit.replay.run import replay_all, replay_method, replay_random, replays
+from dpcore.audit.replay.run import replay_method, replay_random, replays
 from dpcore.audit.replay.tape import Recording
 from dpcore.audit.replay.walks import log_weights, settled
 from dpcore.audit.replay.witnesses import WITNESSES
@@ -198,29 +198,12 @@ def test_a_release_made_with_a_tape_says_that_it_is_not_private():
     assert not release.certificate.private
 
 
-def test_a_family_can_be_replayed_alone():
-    assert {own.method.family for own in replay_all(1, family="forest")} == {"forest"}
-
-
-def test_the_command_prints_a_line_for_each_method():
-    done = CliRunner().invoke(app, ["audit", "--replay", "--configurations", "4", "--family", "forest"])
-    assert done.exit_code == 0
-    assert "random_trees, parts" in done.output
-    assert "violations" in done.output
-
-
 def test_the_command_fails_on_a_violation(monkeypatch):
     broken = package.compare.Replayed(2.0, "the loss is twice what is claimed")
     monkeypatch.setattr(run, "replay_random", lambda method, seed: (broken, False))
     done = CliRunner().invoke(app, ["audit", "--replay", "--configurations", "1", "--family", "forest"])
     assert done.exit_code == 1
     assert "seed 0: the loss is twice what is claimed" in done.output
-
-
-def test_the_command_knows_families_only():
-    done = CliRunner().invoke(app, ["audit", "--replay", "--family", "nothing"])
-    assert done.exit_code == 2
-    assert "no algorithm" in done.output
 
 
 def chains_of(family, name, seed=1):
@@ -276,8 +259,3 @@ def test_a_witness_shows_a_chain_that_never_converges():
         outcomes = list(run.replay_witness(witness))
     assert all("0.5 from its limit" in own.violation for own in outcomes)
     assert all("delta of 0.5" in own.violation for own in outcomes)
-
-
-def test_a_chain_that_is_not_known_is_refused():
-    with pytest.raises(ValueError, match="does not know"):
-        log_weights(object())

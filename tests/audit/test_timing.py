@@ -17,7 +17,6 @@ from dpcore.audit import timing
 from dpcore.audit.replay.methods import METHODS, ReplayMethod
 from dpcore.audit.replay.tape import Forced, Recording
 from dpcore.audit.timing import Room, StepTime, compare_facts, compare_method, longest_plan, tables_of
-from dpcore.commands.text import timing_text
 from dpcore.data import counting
 from dpcore.learning.learner import Run
 from dpcore.models.registry import get_learner
@@ -54,11 +53,6 @@ def test_a_search_that_follows_its_values_is_seen(monkeypatch: pytest.MonkeyPatc
     )
     (step,) = compare_facts(timing.FACTS[0])
     assert step.differs
-
-
-def test_every_method_has_a_run_that_is_timed() -> None:
-    for method in METHODS:
-        longest_plan(public_generator(0), method, timing.ROWS, timing._LONGER)
 
 
 @pytest.mark.parametrize("method", [pytest.param(own, id=f"{own.family}: {own.name}") for own in NO_CHAINS])
@@ -154,15 +148,3 @@ def test_what_two_halves_of_the_runs_on_one_table_differ_by_is_noise() -> None:
     ((*_, ratio, noise),) = timing._judged(["growing"], times)
     assert (ratio, noise) == (pytest.approx(1.3), pytest.approx(1.3))
     assert not StepTime("tree", "one", "growing", 1, {}, ratio, noise).differs
-
-
-def test_the_table_is_markdown_and_names_what_differs() -> None:
-    steps = [
-        StepTime("tree", "one", "growing", 2, {"empty": 0.010, "full": 0.010}, 1.01, 1.0),
-        StepTime("tree", "other", "growing", 2, {"empty": 0.010, "full": 0.020}, 2.0, 1.1),
-        StepTime("tree", "third", "growing", 2, {"empty": 0.001, "full": 0.001}, None, None),
-    ]
-    text = timing_text(steps)
-    assert "| tree | growing | 3 | 1.0 to 20.0 | 2.000 | 1.100 | 1 |" in text
-    assert text.endswith("tree, other, growing: 2.000")
-    assert [step.differs for step in steps] == [False, True, False]
