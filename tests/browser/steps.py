@@ -55,11 +55,6 @@ def open_page(page: Page, server: Server, title: str) -> None:
     expect(page.get_by_role("heading", name=title, exact=True)).to_be_visible()
 
 
-def open_rule_list(page: Page, server: Server) -> None:
-    open_page(page, server, "Rule list")
-    expect(page.get_by_text("Noise on a count: ±")).to_be_visible()
-
-
 def use_pool(page: Page, size: str) -> None:
     page.get_by_text("Advanced settings").click()
     page.get_by_text("Candidate pool", exact=True).click()
@@ -109,23 +104,6 @@ def from_data_set_to_review(page: Page, ward: Server) -> None:
     dialog = page.get_by_role("dialog")
     expect(dialog).to_contain_text("cannot be undone")
     expect(dialog).to_contain_text("This run and 3 more like it fit.")
-
-
-def open_tree(page: Page, server: Server, title: str = "Tree") -> None:
-    open_page(page, server, title)
-    expect(page.get_by_text("Noise on a")).to_be_visible()
-
-
-def click_until(button: Locator, sign: Locator) -> None:
-    """Click until it shows: a click on a page that is still being drawn may get lost."""
-    for _ in range(6):
-        button.click()
-        try:
-            expect(sign.first).to_be_visible(timeout=10_000)
-            return
-        except AssertionError:
-            continue
-    expect(sign.first).to_be_visible()
 
 
 def type_epsilon(page: Page, entry: str) -> None:

@@ -311,31 +311,3 @@ def test_a_fault_a_lure_and_a_violation_would_be_found(page: Page, filled: Fille
     found = "\n".join(faults(page))
     assert "color-contrast" in found
     assert "image-alt" in found
-
-
-@pytest.mark.slow
-def test_a_tree_fits_a_narrow_window_and_branches_scroll_in_their_own_frame(browser: Browser, filled: Filled) -> None:
-    server, runs = filled
-    context = knows_the_tour(browser.new_context(viewport={"width": 800, "height": 900}, reduced_motion="reduce"))
-    page = context.new_page()
-    page.goto(f"{server.url}/tree?run={runs.made('tree', 'people', DIED, {'method': 'diffp_id3'})}")
-    expect(page.locator(".js-plotly-plot").first).to_be_visible()
-    settle(page)
-    frame = page.locator("[class*=-diagram]:visible")
-    said = page.get_by_text("Wider than the page")
-    inner, outer = frame.evaluate("frame => [frame.scrollWidth, frame.clientWidth]")
-    assert inner <= outer
-    expect(said.locator("visible=true")).to_have_count(0)
-    page.get_by_text("Branches", exact=True).click()
-    expect(page.get_by_role("radio", name="Branches")).to_be_checked()
-    settle(page)
-    inner, outer = frame.evaluate("frame => [frame.scrollWidth, frame.clientWidth]")
-    assert inner > outer
-    whole = page.evaluate("[document.body.scrollWidth, window.innerWidth]")
-    assert whole[0] <= whole[1]
-    assert not faults(page)
-    said.focus()
-    for _ in range(5):
-        page.keyboard.press("ArrowRight")
-    page.wait_for_function("frame => frame.scrollLeft > 0", arg=frame.element_handle())
-    context.close()

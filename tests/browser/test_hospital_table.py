@@ -133,17 +133,3 @@ def test_fifty_columns_of_admissions_are_stored_right(page: Page, empty: Server,
     assert (schema.privacy_unit.column, schema.privacy_unit.chosen) == ("patient_nbr", "the last by 'admission_date'")
     assert len(list(schema)) == len(rows.columns) - len(["patient_nbr", "encounter_id", "discharge_note"])
     check(schema, pd.read_csv(file, dtype=str, keep_default_na=False))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("columns", [100, 300])
-def test_hundreds_of_columns_are_no_more_work(page: Page, empty: Server, tmp_path: Path, columns: int) -> None:
-    parts = [admissions(600, seed).add_prefix(f"part{seed}_") for seed in range(1, columns // 50 + 1)]
-    rows = pd.concat(parts, axis=1).rename(columns={"part1_patient_nbr": "patient_nbr"})
-    rows = rows.rename(columns={"part1_admission_date": "admission_date"})
-    file = tmp_path / "wide.csv"
-    rows.to_csv(file, index=False)
-    assert len(rows.columns) == columns
-    schema, actions = store(page, empty, file, len(rows.columns))
-    assert actions <= 40
-    check(schema, pd.read_csv(file, dtype=str, keep_default_na=False))

@@ -13,9 +13,8 @@ from dpcore.models.released import parse_model
 from dpcore.plots.style import pretty
 from dpcore.released.release import Release
 from tests.browser.conftest import Store
-from tests.browser.steps import ONE_SPEND, choose, click_until, finished, open_page, open_review, settled, spend_button
+from tests.browser.steps import ONE_SPEND, choose, finished, open_page, open_review, spend_button
 from tests.support.app_server import Server, spent
-from tests.support.small_trains import SCHEMA, trains
 
 
 @pytest.fixture
@@ -24,20 +23,9 @@ def server(stored: Store) -> Server:
     return stored({demo.schema.entity: demo.frame, **demo.children}, demo.schema)
 
 
-@pytest.fixture
-def numbers(stored: Store) -> Server:
-    """Trains whose cars have numbers."""
-    return stored(trains(), SCHEMA)
-
-
 def releases(server: Server) -> list[Release]:
     with server.service() as service:
         return service.releases(service.dataset(server.dataset).id)
-
-
-def open_rules(page: Page, server: Server) -> None:
-    open_page(page, server, "Relational rules")
-    expect(page.get_by_text("possible clauses")).to_be_visible()
 
 
 def run_once(page: Page, server: Server) -> None:
@@ -102,41 +90,3 @@ def _alt(page: Page) -> str:
     name = _made_up(page).locator("[aria-label^='A train of']").first.get_attribute("aria-label")
     assert name is not None
     return name
-
-
-@pytest.mark.slow
-def test_conditions_are_taken_out_one_after_another(page: Page, server: Server) -> None:
-    open_rules(page, server)
-    page.get_by_text("Conditions on car: all 37").click()
-    for left in (36, 35):
-        page.get_by_role("button", name=re.compile("^Remove ")).first.click()
-        expect(page.get_by_text(f"Conditions on car: {left} of 37")).to_be_visible()
-        expect(page.get_by_text(f"{left} conditions make")).to_be_visible()
-    run_once(page, server)
-    [release] = releases(server)
-    assert len(release.parameters["literals"]) == 35
-
-
-@pytest.mark.slow
-def test_true_values_and_a_case_that_is_edited(page: Page, numbers: Server) -> None:
-    open_rules(page, numbers)
-    run_once(page, numbers)
-    switch = page.get_by_text("Show true values beside noisy ones (public data only)")
-    click_until(switch, page.get_by_text("◇"))
-    with numbers.service() as service:
-        counts = service.true_counts(releases(numbers)[0])
-    expect(page.get_by_role("table").first).to_contain_text(f"{counts[0][1]} true")
-    tab(page, "Cases")
-    expect(page.get_by_text("Clause 1 covers it")).to_be_visible()
-    grid = page.get_by_test_id("stDataFrame").last
-    grid.scroll_into_view_if_needed()
-    settled(page, 1000)
-    box = grid.bounding_box()
-    assert box is not None
-    for row in range(3):  # No car is known to be short any more.
-        page.mouse.click(box["x"] + 80, box["y"] + 35 * row + 53)
-        page.wait_for_timeout(300)
-        page.keyboard.press("Delete")
-        settled(page, 1000)
-    expect(page.get_by_text("Clause 1 covers it")).to_have_count(0)
-    assert spent(numbers) == ONE_SPEND

@@ -21,7 +21,7 @@ from dpcore.models.released import parse_model
 from dpcore.plots.style import pretty
 from dpcore.workspace.ledger.requests import RunRequest
 from tests.browser.conftest import Store, store
-from tests.browser.steps import ONE_SPEND, choose, click_until, finished, open_page, open_review, settled, spend_button
+from tests.browser.steps import ONE_SPEND, choose, finished, open_page, open_review, settled, spend_button
 from tests.support.app_server import Server, spent
 from tests.support.small_redescriptions import SCHEMA, two_sided_people
 
@@ -223,24 +223,3 @@ def message(event: dict[str, Any]) -> ForwardMsg:
 def figure_in(one: ForwardMsg) -> bool:
     """Whether a message holds a figure itself, not only its name."""
     return one.WhichOneof("type") == "delta" and one.delta.new_element.WhichOneof("type") == "plotly_chart"
-
-
-@pytest.mark.slow
-def test_a_row_of_the_table_is_read(page: Page, server: Server) -> None:
-    found = run_once(page, server)
-    kept = found.pruned(found.suggested_support)
-    table = page.get_by_test_id("stDataFrame")
-    table.scroll_into_view_if_needed()
-    settled(page, 1000)
-    box = table.bounding_box()
-    assert box is not None
-    page.mouse.click(box["x"] + 20, box["y"] + 38 + 76 + 38)
-    expect(read_now(page)).to_contain_text(shown_jaccard(kept[1]))
-
-
-@pytest.mark.slow
-def test_true_values_are_shown_on_demand(page: Page, server: Server) -> None:
-    run_once(page, server)
-    switch = page.get_by_text("Show true values beside noisy ones (public data only)")
-    click_until(switch, page.get_by_text("True Jaccard index"))
-    expect(page.get_by_role("figure", name=re.compile("Noisy against true Jaccard index"))).to_have_count(2)

@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from decimal import Decimal
 from functools import partial
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from dpcore.domain.schemas.schema import Schema
-from dpcore.service import Service
-from dpcore.workspace.ledger.requests import RunRequest
 from dpcore.workspace.people.users import User
-from pages.components.visitor import menu
-from tests.browser.steps import go
-from tests.browser.test_cancel import Queue, alone, queue, queue_of, standing, ward
-from tests.browser.test_day import ANALYST, OFFICE, PACE, PEOPLE, ROLES, grant, show, typed
+from tests.browser.test_cancel import Queue, alone, queue
+from tests.browser.test_day import ANALYST, OFFICE, PACE, PEOPLE, ROLES, show, typed
 from tests.support.app_server import SCHEMA_TEXT, Server, invented, serve
 from tests.support.identity_provider import arrive, provider
 
@@ -88,15 +82,6 @@ def office(browser: Browser, hospital: Server) -> Iterator[tuple[Server, Page]]:
     context.close()
 
 
-@pytest.mark.slow
-def test_many_grants_are_typed_one_after_the_other(office: tuple[Server, Page]) -> None:
-    """Two are typed in ``tests/browser/test_day.py``."""
-    page = office[1]
-    show(page, "Analysts")
-    for number in range(20):
-        grant(page, f"a{number}@hospital.example", "1.25")
-
-
 def test_an_answer_is_typed_while_other_requests_come_and_go(office: tuple[Server, Page]) -> None:
     server, page = office
     with server.service() as service:
@@ -131,35 +116,3 @@ def test_a_run_is_set_up_while_runs_of_another_tab_come_and_go(page: Page, queue
     expect(stop).to_have_count(0)
     expect(page.get_by_text("The run failed", exact=True)).to_be_visible()
     typed(page.get_by_label("Exact ε"), "0.375")
-
-
-@pytest.fixture
-def busy(tmp_path: Path) -> Iterator[Queue]:
-    """A run that goes on beside a result to name and to put into a report."""
-    home = tmp_path / "home"
-    with Service(home, workers=1) as service:
-        dataset_id = ward(service)
-        asked = RunRequest(dataset_id=dataset_id, target="died", epsilon=Decimal("0.5"))
-        run = service.submit(asked, "a result")
-        while service.run(run).active:
-            time.sleep(0.1)
-        assert service.run(run).state == "done"
-    with standing(home) as found:
-        queue = queue_of(found, dataset_id)
-        queue.begin(queue.add())
-        yield queue
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("title", [entry.title for entry in menu.MENU])
-def test_every_page_is_filled_out(page: Page, busy: Queue, title: str) -> None:
-    page.goto(busy.url)
-    expect(page.get_by_role("button", name="Stop run …")).to_be_visible()
-    go(page, title)
-    views = page.get_by_test_id("stMain").get_by_test_id("stButtonGroup")
-    options = views.first.get_by_role("radio") if title == "Custodian" else None
-    for number in range(options.count() if options else 1):
-        if options:
-            options.nth(number).click()
-        open_everything(page)
-        fill_out(page)
