@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -108,14 +107,6 @@ def refuse(*args: object) -> str:
     return lines[0]
 
 
-def test_help_tells_how_to_begin() -> None:
-    text = run("--help")
-    for word in ("schema", "data", "fit", "release", "ledger", "demo", "audit", "FROSTGLASS_HOME"):
-        assert word in text
-    options = " ".join(run("fit", "rule-list", "--help").split())
-    assert "lists drawn from the prior. [default: 100000; 1<=x<=5000000]" in options
-
-
 @pytest.mark.parametrize(
     "options",
     [
@@ -150,23 +141,6 @@ def test_trees_and_forests_are_fitted_printed_and_written(home: Path, options: t
     assert model.columns() == () or model.columns()[0] in text
 
 
-@pytest.mark.parametrize(
-    ("options", "sentence"),
-    [
-        (("tree", "--criterion", "matsushita"), "lookahead"),
-        (("tree", "--blocks", "4"), "3"),
-        (("forest", "--trees", "0"), "1"),
-        (("tree", "--method", "nonsense"), "nonsense"),
-    ],
-)
-@pytest.mark.usefixtures("unchanged")
-def test_a_wrong_tree_is_one_line_and_costs_nothing(options: tuple[str, ...], sentence: str) -> None:
-    kind, *more = options
-    common = ("breast_cancer", "--target", "diagnosis", "--epsilon", "0.5")
-    assert sentence in refuse("fit", kind, *common, *more)
-    assert "spent 0.00" in run("ledger", "show", "breast_cancer")
-
-
 EBM = ("fit", "ebm", "breast_cancer", "--epsilon", "0.5")
 
 
@@ -194,31 +168,6 @@ def test_shapes_are_fitted_printed_and_written(home: Path, options: tuple[str, .
     assert release.kind == "ebm"
     for term in parse_model(release).terms:
         assert term.name in text
-
-
-def test_a_number_is_fitted_and_checked_beside_a_constant(home: Path, files: tuple[Path, Path]) -> None:
-    data, schema = files
-    run("data", "add", data, "--schema", schema, "--budget", "50")
-    wish = ("fit", "ebm", "breast_cancer", "--target", "mean_area", "--epsilon", "40", "--epochs", "4")
-    text = run(*wish, "-o", home / "area.json")
-    assert ": RMSE " in text
-    assert ", RMSE of one number for everyone " in text
-    assert parse_model(Release.from_json((home / "area.json").read_text())).task == "regression"
-
-
-@pytest.mark.parametrize(
-    ("options", "sentence"),
-    [
-        (("--delta", "1e-7"), "--delta"),
-        (("--pure",), "This method needs a delta"),
-        (("--method", "random_splits", "--pairs", "2"), "pairwise"),
-        (("--pairs", "11"), "pairs"),
-    ],
-)
-@pytest.mark.usefixtures("unchanged")
-def test_a_wrong_wish_for_shapes_is_one_line_and_costs_nothing(options: tuple[str, ...], sentence: str) -> None:
-    assert sentence in refuse(*EBM, "--target", "diagnosis", *options)
-    assert "spent 0.00" in run("ledger", "show", "breast_cancer")
 
 
 PAIRS = ("fit", "redescriptions", "breast_cancer", "--epsilon", "1")
@@ -309,42 +258,6 @@ def test_a_release_of_redescriptions_is_read_again_for_free(home: Path) -> None:
     assert "spent 1.00" in run("ledger", "show", "breast_cancer")
 
 
-@pytest.mark.usefixtures("stored")
-def test_a_reading_that_cannot_be_made_is_one_line(home: Path) -> None:
-    run(*PAIRS, *VIEWS, "-o", home / "pairs.json")
-    run(*FIT, "--epsilon", "0.5", "-o", home / "list.json")
-    reading = ("release", "redescriptions")
-    assert "is a 'rule_list'" in refuse(*reading, home / "list.json")
-    assert "no such release" in refuse(*reading, "nothing")
-    assert "--min-jaccard" in refuse(*reading, home / "pairs.json", "--min-jaccard", "2")
-    assert "disjuncts" in refuse(*reading, home / "pairs.json", "--disjuncts", "0")
-    assert "exists already" in refuse(*reading, home / "pairs.json", "--csv", home / "list.json")
-
-
-@pytest.mark.parametrize(
-    ("options", "sentence"),
-    [
-        (("--left", "mean_radius"), "right"),
-        ((*VIEWS, "--left", "mean_area"), "both views"),
-        (("--left", "fate", "--right", "mean_area"), "no column 'fate'"),
-        ((*VIEWS, "--depth", "9"), "depth"),
-        ((*VIEWS, "--target", "diagnosis"), "--target"),
-    ],
-)
-@pytest.mark.usefixtures("unchanged")
-def test_a_wrong_wish_for_redescriptions_is_one_line_and_costs_nothing(options: tuple[str, ...], sentence: str) -> None:
-    assert sentence in refuse(*PAIRS, *options)
-    assert "spent 0.00" in run("ledger", "show", "breast_cancer")
-
-
-@pytest.mark.usefixtures("unchanged")
-def test_redescriptions_are_rehearsed_with_something_to_find() -> None:
-    text = run(*PAIRS, *VIEWS, "--rehearse")
-    assert "REHEARSAL" in text
-    assert "  1. Jaccard index 0." in text
-    assert "spent 0.00" in run("ledger", "show", "breast_cancer")
-
-
 def test_schema_init_reads_the_header_only(home: Path) -> None:
     data = home / "ward.csv"
     data.write_text("patient_id,age,ward,comment\n1,44,secretward,secretcomment\n")
@@ -372,17 +285,6 @@ def test_schema_init_suggests_from_values_with_a_warning(home: Path) -> None:
     assert "not protected" not in told
     schema.write_text(f"{schema.read_text()}\nentity: pair of wards\n")
     assert "not protected: Protected is each pair of wards alone." in run("schema", "check", schema)
-
-
-def test_schema_init_proposes_what_a_date_is_made_into(home: Path) -> None:
-    data = home / "stays.csv"
-    data.write_text("admission_date,ward\n" + "2019-03-31,north\n2023-05-09,south\n" * 20)
-    text = run("schema", "init", data, "--suggest", "admission_date")
-    made, ward = yaml.safe_load(text)["columns"]
-    assert made["name"] == "admission_date year"
-    assert made["derive"] == {"part": "year", "of": "admission_date"}
-    assert (made["lower"], made["upper"], ward["name"]) == (2019, 2023, "ward")
-    assert "left out" in text
 
 
 @pytest.fixture
@@ -415,46 +317,6 @@ def test_two_files_make_one_schema_and_one_data_set(home: Path, two_files: tuple
     assert run("schema", "check", schema, "--data", left, "--right", right).startswith("ok:")
     adding = ("data", "add", left, "--right", right, "--schema", schema, "--budget", "2")
     assert "stored: 'visits'" in run(*adding, "--accept", "person")
-
-
-def test_two_files_that_do_not_fit_are_one_line(home: Path, two_files: tuple[Path, Path]) -> None:
-    left, right = two_files
-    other = home / "other.csv"
-    other.write_text("who,patient_nr,x,ward\n1,1,2,3\n")
-    (home / "wards.csv").write_text("ward,age,x\n1,1,2\n")
-    init = ("schema", "init", left)
-    assert "with --right" in refuse(*init, "--key", "patient_id")
-    strange = home / "strange.csv"
-    strange.write_text("x\n1\n")
-    assert "no column in common" in refuse(*init, "--right", strange)
-    assert "say with --key" in refuse(*init, "--right", home / "wards.csv")
-    assert yaml.safe_load(run(*init, "--right", other))["privacy_unit"]["column"] == "ward"
-    assert "no column 'age'" in refuse(*init, "--right", other, "--key", "age")
-    assert "age_left, age_right" in refuse(*init, "--right", right, "--suggest", "age")
-    schema = home / "one.yaml"
-    schema.write_text("name: n\nmax_rows: 9\ncolumns: [{name: urate, type: boolean}]\n")
-    check = ("schema", "check", schema)
-    assert "name the first with --data" in refuse(*check, "--right", right)
-    assert "name it in the schema" in refuse(*check, "--data", left, "--right", right)
-    add = ("data", "add", left, "--schema", schema, "--budget", "1", "--right", right)
-    assert "name it in the schema" in refuse(*add)
-    schema.write_text(schema.read_text() + "privacy_unit: {column: patient_id}\n")
-    assert "has no column 'patient_id'" in refuse(*add[:-1], other)
-    schema.write_text(schema.read_text().replace("urate", "age"))
-    assert "use these names" in refuse(*check, "--data", left, "--right", right)
-    assert "use these names" in refuse(*add)
-    assert len(run("data", "list").splitlines()) == 1
-
-
-def test_schema_mistakes_are_one_line(home: Path, files: tuple[Path, Path]) -> None:
-    data, schema = files
-    other = home / "other.csv"
-    other.write_text("x\n1\n")
-    assert "has no column 'mean_radius'" in refuse("schema", "check", schema, "--data", other)
-    assert "cannot be read" in refuse("schema", "check", home / "absent.yaml")
-    assert "no column 'y'" in refuse("schema", "init", data, "--suggest", "y")
-    assert "Missing argument" in refuse("schema", "check")
-    assert "No such command" in refuse("schema", "burn")
 
 
 def test_a_fit_from_file_to_ledger(stored: None, home: Path) -> None:
@@ -533,26 +395,6 @@ def test_a_refused_fit_spends_nothing(extra: tuple[str, ...], sentence: str) -> 
     assert "spent 0.00" in run("ledger", "show", "breast_cancer")
 
 
-def test_unknown_names_and_broken_files_are_one_line(stored: None, files: tuple[Path, Path]) -> None:
-    data, schema = files
-    assert refuse("fit", "rule-list", "nothing", "--target", "x", "--epsilon", "1")
-    assert refuse("ledger", "show", "nothing")
-    assert refuse("release", "show", "nothing")
-    assert "not a release" in refuse("release", "show", schema)
-    assert refuse("data", "add", data, "--schema", schema, "--budget", "1")
-    assert "above 0" in refuse("data", "add", data, "--schema", schema, "--budget", "0")
-    assert refuse("data", "add", schema, "--schema", schema, "--budget", "1")
-
-
-def test_demo_can_be_prepared_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    """All but the largest, whose records are made and stored in ``tests/demo``."""
-    monkeypatch.delitem(DEMOS, "hospital")
-    ready = "demonstration data ready: stroke, breast_cancer, checkups, trains\n"
-    assert run("demo") == run("demo") == ready
-    listed = run("data", "list")
-    assert [line.split()[0] for line in listed.splitlines()[1:]] == list(DEMOS)
-
-
 def test_a_program_fault_shows_no_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
     def burst() -> None:
         raise KeyError("secret")
@@ -603,13 +445,6 @@ def test_schema_files_of_the_demonstrations_are_templates_to_copy() -> None:
 # The delta of a budget
 
 
-def test_a_budget_has_the_delta_that_was_given(files: tuple[Path, Path]) -> None:
-    data, schema = files
-    told = run("data", "add", data, "--schema", schema, "--budget", "2", "--delta", "1e-7")
-    assert "budget 2.00 at δ = 10⁻⁷, spent 0.00, left 2.00, largest run without a delta 2.00" in told
-    assert "total 2.00 at δ = 10⁻⁷" in run("ledger", "show", "breast_cancer")
-
-
 @pytest.mark.usefixtures("stored")
 def test_limits_are_changed_one_by_one() -> None:
     assert "budget 3.00 at δ = 10⁻⁵, " in run("ledger", "caps", "breast_cancer", "--budget", "3", "--note", "more")
@@ -657,13 +492,6 @@ def test_a_charge_counts_by_its_rho_or_by_what_a_run_of_this_program_may_have_co
     assert "spent 0.50, " in second
     for wrong, sentence in (("much", "Rho must be a number"), ("-1", "at least 0"), ("1e-13", "12 decimal places")):
         assert sentence in refuse(*charge, "--rho", wrong)
-
-
-def test_this_machine_is_measured_on_request() -> None:
-    told = run("calibrate")
-    assert f"{os.cpu_count()} cores" in told
-    assert re.search(r"a number of noise: +[0-9.]+ us", told)
-    assert (Path(os.environ["FROSTGLASS_HOME"]) / "machine.json").exists()
 
 
 @pytest.mark.parametrize("text", ["0", "-1", "4 GB", "1.5", "", "\u00b2"])

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import csv
 import json
-from copy import deepcopy
 
 import pandas as pd
 import pyreadstat
 import pytest
-import yaml
 from typer.testing import CliRunner
 
 from dpcore.commands import app
@@ -144,68 +142,6 @@ def test_a_row_limit_is_asked_for_and_never_made_up(home):
     schema = home / "schema.yaml"
     _template(schema, _redcap(home))
     assert "leave --max-rows out" in run("data", "check", "people.csv", "--schema", schema, "--max-rows", "9", code=2)
-
-
-def test_columns_that_a_file_lacks_are_told_and_left_out(home):
-    PEOPLE.drop(columns="smoker").assign(ward_name="Süd").to_csv(home / "old.csv", index=False, encoding="windows-1252")
-    arguments = ("old.csv", "--dictionary", _redcap(home), "--encoding", "windows-1252", "--max-rows", "100")
-    result = CliRunner().invoke(app, ["data", "add", *map(str, arguments), "--budget", "1"])
-    assert result.exit_code == 0, result.output
-    assert "Not in the data file: 'smoker'." in result.stderr
-    assert run("data", "check", *arguments).splitlines()[1].startswith("2 columns")
-
-
-@pytest.mark.parametrize("kind", DICTIONARIES)
-def test_a_template_of_a_whole_dictionary_is_a_schema(home, kind):
-    written = home / "schema.yaml"
-    _template(written, DICTIONARIES[kind](home), "--name", "my clinic")
-    assert run("schema", "check", written, "--data", home / "people.csv").startswith("ok: 'my clinic', 3 columns")
-    assert Schema.from_file(written).privacy_unit.column == "pid"
-    assert "required" not in written.read_text().split("version: 1")[1]
-
-
-def test_what_a_dictionary_does_not_tell_is_marked_and_asked(home):
-    package = deepcopy(PACKAGE)
-    del package["resources"][0]["schema"]["fields"][2]["constraints"]
-    dictionary = _json(home, package)
-    text = run("schema", "template", "--dictionary", dictionary)
-    assert "#   The categories are not listed of 'ward'." in text
-    assert "categories: []  # required" in text
-    told = run("data", "add", "people.csv", "--dictionary", dictionary, "--budget", "1", code=2)
-    assert "not listed of 'ward'" in told
-    assert "schema template" in told
-
-
-def test_a_data_file_decides_which_columns_there_are(home):
-    PEOPLE.drop(columns="smoker").assign(sodium=140.0, los_count=3).to_csv(home / "people.csv", index=False)
-    text = run("schema", "template", "--dictionary", _redcap(home), "--data", "people.csv")
-    assert "Not in the data file: 'smoker'." in text
-    assert "Not in the dictionary, so guessed by name: 'sodium', 'los_count'." in text
-    assert [column["name"] for column in yaml.safe_load(text)["columns"]] == ["age", "ward", "sodium", "los_count"]
-    (home / "other.csv").write_text("a,b\n1,2\n")
-    assert "none of the columns" in run(
-        "schema", "template", "--dictionary", _redcap(home), "--data", "other.csv", code=2
-    )
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ("data", "add", "people.csv", "--budget", "1"),
-        ("data", "add", "people.csv", "--budget", "1", "--schema", "a.yaml", "--dictionary", "b.json"),
-    ],
-)
-def test_a_schema_or_a_dictionary_is_needed(arguments):
-    assert "either --schema or --dictionary" in run(*arguments, code=2)
-
-
-@pytest.mark.parametrize("content", ["{", "a,b\n1,2\n", "", '{"fields": "none"}'])
-def test_what_is_no_dictionary_is_one_sentence(home, content):
-    (home / "dictionary").write_text(content)
-    told = run("schema", "template", "--dictionary", "dictionary", code=2)
-    assert told.startswith("error: ")
-    assert told.count("\n") == 1
-    assert run("schema", "template", "--dictionary", "absent.json", code=2).startswith("error: ")
 
 
 @pytest.mark.parametrize("form", ["frostglass", "csvw", "frictionless", "croissant"])

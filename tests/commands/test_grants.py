@@ -12,8 +12,8 @@ import pytest
 
 from dpcore.service import Service
 from dpcore.workspace.people.users import User
-from tests.commands.test_commands import HOME, call, refuse, run
-from tests.support.fake_learner import fake_request, register, small_frame, small_schema
+from tests.commands.test_commands import HOME, refuse, run
+from tests.support.fake_learner import register, small_frame, small_schema
 
 register()
 ANN = User("ann@x.org", frozenset({"analyst"}))
@@ -60,14 +60,6 @@ def test_granting_extending_and_lowering(house: Service) -> None:
         shown = f"{Decimal(limit):.2f}"
         assert fields(told, "ann")[1:5] == [f"granted {shown}", "0.00", "0.00", shown]
     assert run("ledger", "accounts", "other").startswith("No analyst")
-
-
-def test_what_an_account_spent_is_its_own(house: Service) -> None:
-    ann = house.acting(ANN)
-    ann.submit(fake_request(ann.dataset("other").id), "nonce")
-    house.submit(fake_request(ann.dataset("other").id), "another")
-    told = run("ledger", "accounts", "other")
-    assert fields(told, "ann")[1:6] == ["no limit of their own", "0.50", "0.00", "2.00", "1"]
 
 
 def test_stopping_and_letting_go_on(house: Service) -> None:
@@ -126,11 +118,6 @@ def test_the_log_can_be_filtered(house: Service) -> None:
     assert "first day" in refuse("ledger", "log", "--since", "2026-02-02", "--until", "2026-02-01")
 
 
-def test_the_log_of_all_data_sets_names_them(house: Service) -> None:
-    lines = run("ledger", "log", "--kind", "open").splitlines()
-    assert [line.split("  ")[2] for line in lines[1:]] == ["small", "other"]
-
-
 def test_the_log_as_a_file(house: Service, tmp_path: Path) -> None:
     run("ledger", "grant", "small", ANN.name, "--limit", "0.123456789", "--note", "=1+1")
     target = tmp_path / "log.csv"
@@ -141,31 +128,3 @@ def test_the_log_as_a_file(house: Service, tmp_path: Path) -> None:
     assert (row["limit per analyst"], row["note"]) == ("0.123456789", "'=1+1")
     assert datetime.fromisoformat(row["time"]).tzinfo is not None
     assert "exists already" in refuse("ledger", "log", "--csv", target)
-
-
-WHY = ("--note", "a pilot")
-
-
-def test_a_wrong_limit_or_data_set_is_one_line(house: Service) -> None:
-    assert "must be a number" in refuse("ledger", "grant", "small", "ann", "--limit", "much", *WHY)
-    assert "0 or more" in refuse("ledger", "grant", "small", "ann", "--limit=-1", *WHY)
-    for command in (
-        ("grant", "none", "ann", "--limit", "1", *WHY),
-        ("accounts", "none"),
-        ("log", "none"),
-        ("requests", "none"),
-        ("freeze", "none", "ann", "--note", "x"),
-    ):
-        assert "no such data set" in refuse("ledger", *command)
-
-
-def test_a_data_set_can_be_stored_for_those_with_a_grant_alone(tmp_path: Path) -> None:
-    data, schema = tmp_path / "d.csv", tmp_path / "s.yaml"
-    small_frame().to_csv(data, index=False)
-    schema.write_text(small_schema("third").to_yaml(), encoding="utf-8")
-    run("data", "add", data, "--schema", schema, "--budget", "2", "--analyst-cap", "0")
-    assert "analyst 0.00" in run("ledger", "show", "third")
-    assert "left 0.00" in run("data", "list")
-    result = call("fit", "rule-list", "third", "--target", "ill", "--epsilon", "1")
-    assert result.exit_code == 2
-    assert "0.00 is left in your own budget" in result.stderr

@@ -80,16 +80,6 @@ def test_marks_and_an_epsilon_belong_together(home: Path) -> None:
     assert "clinic" not in run("data", "list")
 
 
-def test_without_a_delta_numbers_alone_are_learned() -> None:
-    assert "this budget has none: list the categories of 'ward'" in refuse(
-        *add("--budget", "3", "--delta", "0", "--learn", "1")
-    )
-    write_schema("pure", [COLUMNS[0], COLUMNS[2]])
-    told = run(*add("--budget", "3", "--delta", "0", "--learn", "1", schema="pure"))
-    assert "epsilon = 1 for one person" in told
-    assert "spent 1.00" in run("ledger", "show", "pure")
-
-
 def test_a_data_set_that_shares_a_budget_pays_from_it() -> None:
     run(*add("--budget", "9", "--learn", "0.5"))
     write_schema("more")
@@ -102,15 +92,6 @@ def test_a_data_set_that_shares_a_budget_pays_from_it() -> None:
     assert run("ledger", "show", "clinic").count(" learn ") == spent + 1
 
 
-def test_a_check_says_what_would_be_learned() -> None:
-    told = run("data", "check", "clinic.csv", "--schema", "clinic.yaml", "--fix", "again.yaml")
-    assert "LEARNS 'age': cut points between 4 bins with about as many rows each, within 0 and 150." in told
-    assert "LEARNS 'ward': its categories, 1,000 at most, of those that enough people have." in told
-    assert "the only one" not in told
-    assert yaml.safe_load(Path("again.yaml").read_text(encoding="utf-8"))["columns"][:2] == COLUMNS[:2]
-    assert "to be learned privately: 'age'" in run("schema", "check", "clinic.yaml")
-
-
 def test_what_a_failed_learning_saw_is_not_told(home: Path) -> None:
     text = Path("clinic.csv").read_text(encoding="utf-8")
     Path("clinic.csv").write_text(text + "".join(f"30,secret {i},yes\n" for i in range(20_001)), encoding="utf-8")
@@ -121,15 +102,6 @@ def test_what_a_failed_learning_saw_is_not_told(home: Path) -> None:
     assert re.search("'ward' has more than 20,000 different values", told)
     assert "secret" not in told
     assert "clinic" not in run("data", "list")
-
-
-def test_what_was_learned_is_lost_with_a_data_set_that_is_not_stored(home: Path) -> None:
-    write_schema("wrong", [*COLUMNS[:2], {"name": "died", "type": "integer", "lower": 0, "upper": 9, "bins": 3}])
-    told = call(*add("--budget", "9", "--learn", "1", schema="wrong")).output
-    assert "'died': 4,000 of 4,000 values fit nowhere" in told
-    assert "ICU" not in told
-    assert "wrong" not in run("data", "list")
-    assert not list((home / "home" / "datasets").iterdir())
 
 
 def test_a_budget_that_is_used_up_meanwhile_keeps_nothing(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -282,16 +254,6 @@ def test_facts_that_were_exchanged_beneath_a_paid_price_are_charged(learned: Pat
     fewer = [{**columns[0], "edges": columns[0]["edges"][1:]}, {**columns[1], "categories": ["ICU"]}, *columns[2:]]
     run(*edited(learned, *SHARED, "--accept", "ward", columns=fewer))
     assert len(lines("again", "learn")) == 1, "a part of what was paid for"
-
-
-def test_further_columns_are_learned_in_the_budget_that_paid_for_the_others(learned: Path) -> None:
-    columns = yaml.safe_load(learned.read_text(encoding="utf-8"))["columns"]
-    wanted = [{**COLUMNS[0], "name": "age"}, *columns[1:]]
-    more = ("--learn", "0.1")
-    assert "share that budget" in refuse(*edited(learned, *NEW, *more, columns=wanted))
-    assert "'ward' is marked" in refuse(*edited(learned, *NEW, *more, columns=wanted, learned=None))
-    run(*edited(learned, *SHARED, *more, columns=wanted, learned=None))
-    assert len(lines("again", "learn")) == 2
 
 
 def test_a_learned_schema_that_does_not_fit_the_budget_is_refused_before_files_are_read(

@@ -58,15 +58,6 @@ def test_a_next_version_takes_over_the_name() -> None:
     assert "1, retired" in listed
 
 
-def test_names_descriptions_and_ends(home: Path) -> None:
-    assert "it is 'clinic' now" in run("data", "rename", "small", "clinic")
-    run("data", "describe", "clinic", "people of one clinic")
-    assert "nothing more can be run" in run("data", "retire", "clinic", "--note", "the study has ended")
-    assert "retired already" in refuse("data", "retire", "clinic")
-    with Service(home / "home", workers=0) as service:
-        assert service.dataset("clinic").description == "people of one clinic"
-
-
 @pytest.fixture
 def visits(home: Path) -> Path:
     """Files of repeated visits: 2024 and 2025, and their schema."""
@@ -97,12 +88,3 @@ def test_a_new_extract_is_appended_as_a_next_version(visits: Path) -> None:
         assert (info.version, info.schema.max_rows) == (3, 5000)
         files = {path.name: path.stat().st_mode & 0o777 for path in (visits / "home" / "datasets" / info.id).rglob("*")}
         assert (files["key.json"], files["people.arrow"]) == (0o600, 0o600)
-
-
-def test_what_cannot_be_appended_to_is_said(visits: Path) -> None:
-    run("data", "add", "2024.csv", "--schema", "visits.json", "--budget", "2")
-    assert "stored without keys" in refuse("data", "append", "visits", "2025.csv")
-    assert "names nobody" in refuse(
-        "data", "add", "small.csv", "--schema", "second.json", "--budget", "2", "--keep-keys"
-    )
-    assert len(run("data", "list").splitlines()) == 3

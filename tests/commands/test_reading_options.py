@@ -8,7 +8,6 @@ import pytest
 from typer.testing import CliRunner
 
 from dpcore.commands import app
-from tests.support.workbooks import workbook
 
 SCHEMA = """
 name: städte
@@ -48,12 +47,3 @@ def test_an_old_file_is_read_as_it_is_said_to_be(tmp_path: Path, schema: Path) -
     assert code == 0, told
     assert "orte.csv was read as Windows-1252 (Western Europe) text, values separated by semicolons" in told
     assert "with decimal commas" in told
-
-
-def test_a_sheet_is_chosen(tmp_path: Path, schema: Path) -> None:
-    sheets = {"Notes": [["x"], [1]], "Orte": [["größe", "ort"], [1.75, "Zürich"], [0.5, "Köln"]]}
-    data = workbook(tmp_path / "orte.xlsx", sheets)
-    assert run("schema", "check", schema, "--data", data)[0] == 2
-    code, told = run("data", "add", data, "--schema", schema, "--budget", "1", "--sheet", "Orte")
-    assert code == 0, told
-    assert "sheet 'Orte' of an Excel file (not read: 'Notes')" in told

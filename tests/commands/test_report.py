@@ -80,11 +80,6 @@ def test_nothing_that_people_wrote_commands_a_terminal(nameless: str, home: Path
     assert not any("\x1b" in text for text in (told, shown, refuse("release", "show", wrote)))
 
 
-def test_wrong_names_are_one_line(release: str) -> None:
-    assert "at most 100" in refuse("release", "note", release, "--name", "n" * 101)
-    assert "no such release" in refuse("release", "note", "nothing", "--name", "n")
-
-
 @pytest.mark.parametrize(
     ("kind", "options", "composed"),
     [
@@ -141,37 +136,3 @@ def test_the_ending_says_which_form(release: str, home: Path, name: str, start: 
     content = file.read_bytes()
     assert content.lstrip().startswith(start)
     assert (b"dossier.md" in content) == (".md" in name or name == "d.zip")
-
-
-def test_an_entry_for_the_registry_is_written(release: str, home: Path) -> None:
-    file = home / "entry.yaml"
-    call("report", "small", release, "--output", file, "--curator", "Hospital", "--region", "Europe")
-    text = file.read_text(encoding="utf-8")
-    assert "data_curators:\n    - Hospital" in text
-    assert "variant_name: Pure DP" in text
-
-
-def test_another_ending_is_refused_before_anything_is_written(release: str, home: Path) -> None:
-    file = home / "dossier.txt"
-    assert "one of the forms pdf, docx, html, md, yaml, zip" in refuse("report", "small", release, "--output", file)
-    assert not file.exists()
-
-
-def test_a_release_is_written_as_a_page(nameless: str, home: Path) -> None:
-    file = home / "page.html"
-    run("release", "note", nameless, "--name", "First look")
-    run("release", "html", nameless, "--output", file)
-    assert "<h1>First look</h1>" in file.read_text(encoding="utf-8")
-
-
-def test_wrong_wishes_for_a_dossier_are_one_line_and_leave_no_file(release: str, home: Path) -> None:
-    file = home / "dossier.html"
-    for dataset, chosen, sentence in (
-        ("other", release, "another data set"),
-        ("small", "nothing", "no such release"),
-        ("nothing", release, "no such data set"),
-    ):
-        assert sentence in refuse("report", dataset, chosen, "--output", file)
-    too_long = refuse("report", "small", release, "--output", file, "--title", "t" * 201)
-    assert "at most 200 characters" in too_long
-    assert not file.exists()

@@ -99,73 +99,6 @@ def test_values_are_read_of_the_wanted_column_only(data: dict[str, Path], kind: 
     assert wheels.get("lower") is None
 
 
-def test_what_a_date_of_a_further_table_is_made_into_stands_there(home: Path, data: dict[str, Path]) -> None:
-    cars = home / "built.csv"
-    cars.write_text("train_id,built,wheels\n" + "1,2019-03-31,2\n2,2023-05-09,3\n" * 20)
-    text = run("schema", "init", data["train"], "--table", f"car={cars}", "--suggest", "car.built")
-    [car] = yaml.safe_load(text)["children"]
-    assert [column["name"] for column in car["columns"]] == ["built year", "wheels"]
-
-
-def test_a_child_without_the_key_asks_for_it(home: Path, data: dict[str, Path]) -> None:
-    other = home / "other.csv"
-    other.write_text("of_train,axles\n1,2\n")
-    text = run("schema", "init", data["train"], "--table", f"car={other}", "--key", "train_id", "--entity", "engine")
-    assert "key:  # required: whose row it is" in text
-    assert yaml.safe_load(text)["entity"] == "engine"
-
-
-def test_tables_that_do_not_fit_are_one_line(home: Path, data: dict[str, Path]) -> None:
-    init = ("schema", "init", data["train"])
-    car = ("--table", f"car={data['cars']}")
-    assert "NAME=FILE" in refuse(*init, "--table", "cars.csv")
-    assert "given twice" in refuse(*init, *car, *car)
-    assert "called 'car' already" in refuse(*init, *car, "--entity", "car")
-    assert "--right joins" in refuse(*init, *car, "--right", data["cars"])
-    assert "add --table" in refuse(*init, "--entity", "train")
-    assert "no column 'who'" in refuse(*init, *car, "--key", "who")
-    assert "no column 'car.colour'" in refuse(*init, *car, "--suggest", "car.colour")
-    lab = home / "lab.csv"
-    lab.write_text("train_id,length\n1,2\n")
-    two = (*car, "--table", f"lab={lab}")
-    assert "Several tables have a column 'length'" in refuse(*init, *two, "--suggest", "length")
-    lab.write_text("x\n1\n")
-    assert "Say with --key" in refuse(*init, "--table", f"lab={lab}")
-    assert "In the table 'lab'" in refuse(*init, "--table", f"lab={home / 'absent.csv'}")
-    database = ("schema", "init", data["sqlite"])
-    assert "leave --table out" in refuse(*database, *car)
-    assert "no such table" in refuse(*database, "--entity", "waggon")
-    assert "--right joins" in refuse(*database, "--right", data["cars"])
-    assert "not an SQLite or DuckDB database" in refuse("schema", "init", data["train"].rename("x.db"))
-
-
-def test_what_is_stored_must_fit_the_schema(home: Path, data: dict[str, Path]) -> None:
-    draft = yaml.safe_load(run("schema", "init", data["sqlite"]))
-    schema = completed(draft, home / "trains.yaml", "trains")
-    add = ("data", "add", data["train"], "--schema", schema, "--budget", "2")
-    assert "several tables: 'train', 'car'" in refuse(*add)
-    assert "'car' of the schema is missing" in refuse(*add, "--table", f"cars={data['cars']}")
-    check = ("schema", "check", schema)
-    assert "several tables" in refuse(*check, "--data", data["train"])
-    assert "name the first with --data" in refuse(*check, "--table", f"car={data['cars']}")
-    turned = ("--data", data["cars"], "--table", f"car={data['train']}")
-    assert "'train' has no column 'direction'" in refuse(*check, *turned)
-    assert len(run("data", "list").splitlines()) == 1
-
-
-def test_the_main_table_of_a_database_may_have_to_be_named(home: Path) -> None:
-    path = home / "x.sqlite"
-    connection = sqlite3.connect(path)
-    connection.execute("CREATE TABLE a (who_nr, x)")
-    connection.execute("CREATE TABLE b (who_nr, y)")
-    connection.commit()
-    connection.close()
-    assert "Say with --entity which table is the main one: 'a', 'b'" in refuse("schema", "init", path)
-    draft = yaml.safe_load(run("schema", "init", path, "--entity", "b"))
-    assert (draft["entity"], draft["children"][0]["name"]) == ("b", "a")
-    assert draft["privacy_unit"]["column"] == "who_nr"
-
-
 def test_several_files_a_folder_and_a_pattern_are_one_table(home: Path) -> None:
     folder = home / "visits"
     folder.mkdir()
@@ -190,13 +123,3 @@ def test_several_files_a_folder_and_a_pattern_are_one_table(home: Path) -> None:
     told = refuse("data", "add", folder, folder / "0.csv", "--schema", again, "--budget", "1", "--right", folder)
     assert "put them into a folder" in told
     assert "again" not in run("data", "list")
-
-
-def test_a_schema_is_drafted_from_a_folder(home: Path) -> None:
-    folder = home / "visits"
-    folder.mkdir()
-    for number in range(2):
-        (folder / f"{number}.csv").write_text("train_id,direction\n1,west\n")
-    drafted = yaml.safe_load(run("schema", "init", folder))
-    assert [column["name"] for column in drafted["columns"]] == ["direction"]
-    assert drafted["name"] == "visits"
