@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from io import BytesIO, FileIO
+from io import FileIO
 from pathlib import Path
 from typing import Any
 
@@ -111,11 +111,6 @@ def test_rows_are_read_to_their_end_however_few_bytes_come_at_once(
     (found,) = made("people", 100, tmp_path)
     for name in expected.arrays:
         np.testing.assert_array_equal(found.arrays[name], expected.arrays[name])
-
-
-def test_rows_that_are_missing_from_their_file_are_noticed() -> None:
-    with pytest.raises(EOFError, match="missing"):
-        arriving._fill(np.zeros(3, dtype=np.int64), BytesIO(bytes(17)))
 
 
 def test_what_is_held_in_memory_does_not_grow_with_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

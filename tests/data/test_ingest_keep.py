@@ -20,7 +20,7 @@ from dpcore.data.building import arriving, division
 from dpcore.data.building.arriving import largest_file
 from dpcore.data.building.ingest import ingest, partitions_of
 from dpcore.domain.schemas.schema import Schema
-from dpcore.errors import IngestError, SchemaError
+from dpcore.errors import SchemaError
 from dpcore.intake.joins.relations import check_headers, rows_for
 from dpcore.privacy.randomness import SecureRandom, SeededRandom
 
@@ -198,11 +198,6 @@ def _rows_of(partition: Any) -> list[float]:
     return [float(number) for number in partition.numbers[0][present]]
 
 
-def test_without_its_column_there_is_no_order() -> None:
-    with pytest.raises(IngestError, match="no column 'day'"):
-        stored(pd.DataFrame({"who": ["ann"], "row": [1]}), schema(keep="last", order_by="day"))
-
-
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
@@ -275,14 +270,6 @@ def test_a_person_s_rows_are_counted_whatever_a_column_of_their_name_says(tmp_pa
         found.append(sorted(ingest(rows, domain, SeededRandom(0), children).public_frame()["stays"]))
     assert found == [[2, 3], [2, 3]]
     assert "stays" not in domain.file_columns
-
-
-def test_rows_of_the_main_table_have_its_key() -> None:
-    child = {**ADMISSIONS["children"][0], "key": "patient_id"}
-    with pytest.raises(SchemaError, match="leave out 'key'"):
-        Schema.from_mapping({**ADMISSIONS, "children": [child]})
-    with pytest.raises(IngestError, match="no column 'kind'"):
-        check_headers(Schema.from_mapping(ADMISSIONS), {"patient": STAYS.drop(columns="kind")})
 
 
 def test_ways_to_keep_rows_are_written_and_read_again() -> None:

@@ -172,14 +172,6 @@ def test_shapes_and_files_tell_nothing_of_links(tmp_path: Path) -> None:
     assert len(sizes) == 1
 
 
-def test_public_tables_can_be_taken_in_again() -> None:
-    made, rows = schema(MANY, MANY), drawn(2)
-    table = make(people(6), rows, made)
-    tables = table.public_tables()
-    again = ingest([tables.pop("person")], made, SeededRandom(1), {name: [frame] for name, frame in tables.items()})
-    assert linked(again) == linked(table)
-
-
 def test_tables_of_files_and_of_a_database_are_linked_alike(tmp_path: Path) -> None:
     made, tables = schema(MANY, MANY), {"person": people(6), **drawn(4)}
     expected = linked(make(tables["person"], {name: tables[name] for name in ("stay", "test")}, made))

@@ -83,12 +83,6 @@ def test_an_opened_table_is_mapped_and_read_only(tmp_path):
             array[...] = 0
 
 
-def test_a_table_without_numbers_is_stored_too(tmp_path):
-    schema = Schema.from_mapping({"name": "d", "max_rows": 5, "columns": [{"name": "sex", "type": "boolean"}]})
-    made = ingest([pd.DataFrame({"sex": ["yes", "no"]})], schema, SeededRandom(0))
-    assert saved(made, tmp_path / "t").partitions[0].numbers.shape == (0, 64)
-
-
 def test_shapes_and_files_depend_on_the_schema_only(tmp_path):
     constant = pd.DataFrame({"age": [5], "sex": ["f"], "stage": ["low"], "died": ["no"]})
     tables = [
@@ -136,11 +130,6 @@ def test_a_table_cannot_be_pickled(copier):
         copier(table())
 
 
-def test_repr_shows_no_value():
-    assert repr(table()) == str(table()) == "PrivateTable('ward')"
-    assert repr(table(1)) == repr(table(2))
-
-
 @pytest.mark.parametrize("damage", ["absent", "empty", "short", "other"])
 @pytest.mark.parametrize("name", ["partitions.json", "00000/records.arrow", "00000/bits.arrow"])
 def test_an_incomplete_table_is_refused(tmp_path, name, damage):
@@ -174,14 +163,6 @@ def test_a_changed_file_is_told_from_its_checksum(tmp_path):
         check_contents(tmp_path / "t")
 
 
-def test_columns_are_readable_by_anything_that_reads_arrow(tmp_path):
-    made = saved(table(), tmp_path / "t").partitions[0]
-    columns = pa.ipc.open_file(tmp_path / "t" / "00000" / "records.arrow").read_all()
-    assert columns.column_names == ["code age", "code sex", "code stage", "code died", "number age", "id"]
-    np.testing.assert_array_equal(columns["code sex"].to_numpy(), made.codes[1])
-    np.testing.assert_array_equal(columns["number age"].to_numpy(), made.numbers[0])
-
-
 def test_a_table_of_before_there_were_partitions_is_read(tmp_path):
     made = table().partitions[0]
     (tmp_path / "schema.json").write_text(SCHEMA.to_json())
@@ -208,21 +189,6 @@ def test_partitions_hold_each_record_once(tmp_path, count):
     frames = [made.public_frame(part) for made in (whole, parts) for part in ("train", "holdout")]
     for one, other in ((frames[0], frames[2]), (frames[1], frames[3])):
         assert sorted(map(str, one.to_numpy().tolist())) == sorted(map(str, other.to_numpy().tolist()))
-
-
-def test_a_folder_without_a_table(tmp_path):
-    with pytest.raises(SchemaError):
-        PrivateTable.open(tmp_path)
-
-
-def test_train_and_holdout_divide_the_records():
-    made = table()
-    train, holdout = flags(made.partitions[0].members("train")), flags(made.partitions[0].members("holdout"))
-    assert train.any()
-    assert holdout.any()
-    assert not (train & holdout).any()
-    assert ((train | holdout) == flags(made.partitions[0].members("all"))).all()
-    assert (train | holdout).sum() == 120
 
 
 @pytest.mark.parametrize("part", ["train", "holdout", "all"])
@@ -277,8 +243,3 @@ def test_a_partition_keeps_what_there_is_room_for():
     for key, size in (("a", 40), ("b", 40), ("a", 40), ("c", 40), ("a", 40), ("b", 40), ("large", 400), ("large", 400)):
         assert len(make(key, size)[0]) == size
     assert made == ["a", "b", "c", "b", "large"]
-
-
-def test_the_room_of_partitions_is_the_operators(monkeypatch):
-    monkeypatch.setenv("FROSTGLASS_MEMORY", "64")
-    assert {partition.room for partition in divided(table(), 4).partitions} == {16 << 20}

@@ -150,12 +150,6 @@ def test_by_default_nobody_can_be_found_again(tmp_path: Path) -> None:
         People.of(tmp_path)
 
 
-def test_people_without_names_are_not_kept() -> None:
-    declared = Schema.from_mapping(schema().model_dump(mode="json") | {"privacy_unit": {"column": None}})
-    with pytest.raises(IngestError, match="names nobody"):
-        partitions_of(frame_chunks(rows_of(0, 9)), declared, SecureRandom(), people=People.new())
-
-
 def test_a_changed_file_of_people_is_noticed(tmp_path: Path) -> None:
     folder = store(tmp_path / "a", schema(), rows_of(0, 9))
     [file] = folder.rglob("people.arrow")

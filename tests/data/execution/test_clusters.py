@@ -23,7 +23,6 @@ from dpcore.data.table import PrivateTable
 from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import ClusterError
 from dpcore.privacy.randomness import SeededRandom
-from tests.commands.test_commands import refuse, run
 from tests.support.dask_clusters import Cluster, Relay, certificates, dask_cluster
 from tests.support.dask_kernels import (
     cell_counts,
@@ -318,24 +317,9 @@ def test_an_address_that_is_none(address):
         ClusterExecutor(address)
 
 
-def test_the_operator_sees_who_answers(monkeypatch):
-    monkeypatch.delenv(CLUSTER, raising=False)
-    assert "no cluster" in run("installation", "cluster")
-    monkeypatch.setattr(clusters, "_BEFORE", 1)
-    monkeypatch.setenv(CLUSTER, "tcp://127.0.0.1:1")
-    assert "does not answer" in refuse("installation", "cluster")
-
-
 def test_the_operator_chooses(monkeypatch):
     monkeypatch.delenv(CLUSTER, raising=False)
     assert chosen_executor() is LOCAL
     monkeypatch.setenv(CLUSTER, "tcp://127.0.0.1:1")
     assert isinstance(chosen_executor(), ClusterExecutor)
     assert chosen_executor() is chosen_executor()
-
-
-def test_without_dask_there_is_a_sentence(monkeypatch):
-    monkeypatch.setenv(CLUSTER, "tcp://127.0.0.1:1")
-    monkeypatch.setitem(__import__("sys").modules, "dpcore.data.execution.clusters", None)
-    with pytest.raises(ClusterError, match=r"frostglass\[scale\]"):
-        chosen_executor()

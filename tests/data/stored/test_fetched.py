@@ -15,7 +15,7 @@ from dpcore.data.building.ingest import ingest
 from dpcore.data.execution.clusters import ClusterExecutor
 from dpcore.data.stored import fetched, opened
 from dpcore.data.stored.fetched import STORE, FetchedTable
-from dpcore.data.stored.storage import PARTITIONS, READ
+from dpcore.data.stored.storage import READ
 from dpcore.data.table import PrivateTable
 from dpcore.errors import ClusterError, SchemaError
 from dpcore.privacy.randomness import SeededRandom
@@ -127,16 +127,6 @@ def test_what_a_store_does_not_hold_is_told(store, stored):
     assert not table.is_there()
 
 
-@pytest.mark.parametrize("address", ["nowhere://bucket", "http://127.0.0.1/bucket", "ftp://example.org/bucket"])
-def test_an_address_that_cannot_be_used(address, stored):
-    with pytest.raises(SchemaError):
-        FetchedTable(address, str(stored))
-
-
-def test_people_who_can_be_found_are_not_fetched():
-    assert not any("people" in name for name in READ)
-
-
 @pytest.mark.parametrize("store", ["folder"], indirect=True)
 def test_workers_that_see_the_store_alone_give_the_same_answer(store, stored, tmp_path, monkeypatch):
     expected = PrivateTable.open(stored).total(cell_counts).tolist()
@@ -151,9 +141,3 @@ def test_workers_that_see_the_store_alone_give_the_same_answer(store, stored, tm
         shutil.rmtree(tmp_path / "bucket" / NAME / "00000")
         with pytest.raises(ClusterError, match="object store"):
             table.check()
-
-
-def test_a_list_that_is_damaged_is_told(store, stored):
-    fsspec.filesystem("memory").pipe(f"/bucket/{NAME}/{PARTITIONS}", b"{")
-    with pytest.raises(SchemaError, match="incomplete"):
-        FetchedTable(store, str(stored))
