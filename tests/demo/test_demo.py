@@ -8,16 +8,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dpcore.data.building.ingest import frame_chunks, ingest
 from dpcore.demo import DEMOS, Demo
 from dpcore.demo.checkups import ADMITTED, PEOPLE, PLANTED
 from dpcore.demo.stroke import DISCHARGE, PATIENTS, STROKE
-from dpcore.demo.truth import PlantedCondition, PlantedList, PlantedRedescription, Query, when
+from dpcore.demo.truth import PlantedCondition, PlantedList, PlantedRedescription
 from dpcore.domain.columns import OTHER, NumericColumn
 from dpcore.domain.conditions import parse_condition
 from dpcore.domain.encoding import encode
 from dpcore.domain.schemas.schema import ChildTable, Schema
-from dpcore.privacy.randomness import SeededRandom
 
 #: Six standard errors: a correct generator leaves this band with probability below 1e-8.
 STANDARD_ERRORS = 6
@@ -75,14 +73,6 @@ def test_schema_knows_every_value(name: str) -> None:
         assert demo.children[child.name][key].isin(demo.frame[key]).all()
 
 
-@pytest.mark.parametrize("name", DEMOS)
-def test_demo_becomes_a_table(name: str) -> None:
-    demo = made(name)
-    children = {table: frame_chunks(rows) for table, rows in demo.children.items()}
-    table = ingest(frame_chunks(demo.frame), demo.schema, SeededRandom(1), children)
-    assert 0.5 * demo.schema.max_rows < len(table.public_frame()) <= demo.schema.max_rows
-
-
 def test_stroke_has_repeated_admissions_of_all_patients(stroke: Demo) -> None:
     admissions = stroke.frame["patient_id"].value_counts()
     assert len(admissions) == PATIENTS == 20_000
@@ -91,17 +81,6 @@ def test_stroke_has_repeated_admissions_of_all_patients(stroke: Demo) -> None:
     assert limit == 2
     assert PATIENTS * limit <= stroke.schema.max_rows
     assert stroke.frame.groupby("patient_id")["sex"].nunique().max() == 1
-
-
-def test_stroke_has_several_types_and_patterns_of_missing_values(stroke: Demo) -> None:
-    kinds = {column.type for column in stroke.schema}
-    assert kinds == {"boolean", "categorical", "ordinal", "integer", "real"}
-    assert set(stroke.schema.targets) == {"stroke_within_year", "discharge"}
-    absent = stroke.frame.isna()
-    assert absent["bmi"][stroke.frame["admission"] == "planned"].mean() < 0.05
-    assert absent["bmi"][stroke.frame["admission"] != "planned"].mean() > 0.10
-    assert absent["smoking"][stroke.frame["nihss"] > 15].mean() > 0.30
-    assert not absent[list(stroke.schema.targets)].any(axis=None)
 
 
 LISTS = {"stroke": (STROKE, DISCHARGE), "checkups": (ADMITTED,)}
@@ -138,10 +117,6 @@ def read_alike(demo: Demo, condition: PlantedCondition) -> None:
     np.testing.assert_array_equal(condition.holds(demo.frame), engine)
 
 
-def conditions_of(query: Query) -> list[PlantedCondition]:
-    return [condition for group in query.groups for condition in group]
-
-
 @pytest.mark.parametrize("planted", PLANTED, ids=lambda planted: planted.name)
 def test_planted_redescriptions_hold_in_the_records(checkups: Demo, planted: PlantedRedescription) -> None:
     frame = checkups.frame
@@ -172,14 +147,6 @@ def eval_query(frame: pd.DataFrame, text: str) -> pd.Series:
     return held
 
 
-@pytest.mark.parametrize("planted", PLANTED, ids=lambda planted: planted.name)
-def test_planted_redescriptions_can_be_said_by_the_engine(checkups: Demo, planted: PlantedRedescription) -> None:
-    for side, query in (("left", planted.left), ("right", planted.right)):
-        for condition in conditions_of(query):
-            assert checkups.schema.column(condition.column).view == side
-            read_alike(checkups, condition)
-
-
 def test_checkups_have_two_views_and_a_target_on_neither(checkups: Demo) -> None:
     schema = checkups.schema
     assert checkups.planted == PLANTED
@@ -192,44 +159,3 @@ def test_checkups_have_two_views_and_a_target_on_neither(checkups: Demo) -> None
     shapes = {(len(item.left.groups), len(item.right.groups)) for item in PLANTED}
     assert {(1, 1), (2, 1), (2, 2)} <= shapes
     assert any(len(group) > 1 for item in PLANTED for group in item.left.groups)
-
-
-def test_tests_are_missing_where_nothing_was_suspected(checkups: Demo) -> None:
-    frame = checkups.frame
-    absent = frame["nt_probnp"].isna()
-    assert absent[frame["heart_failure"]].mean() == 0
-    assert absent[~frame["heart_failure"] & ~frame["copd"]].mean() > 0.4
-    assert (frame["ldl"].isna() == frame["hdl"].isna()).all()
-    assert not (frame["diabetes"] & frame["prediabetes"]).any()
-
-
-def test_agreement_tells_how_near_a_finding_comes(checkups: Demo) -> None:
-    frame, planted = checkups.frame, PLANTED[0]
-    left, right = planted.left.holds(frame), planted.right.holds(frame)
-    assert planted.agreement(frame, left, right) == 1
-    assert planted.agreement(frame, right, left) == planted.jaccard_in(frame)
-    narrow = Query((when("diabetes = yes"),)).holds(frame)
-    share = narrow.sum() / left.sum()
-    assert planted.agreement(frame, narrow, right) == pytest.approx(share)
-    assert planted.agreement(frame, left, ~right) == 0
-    nothing = np.zeros(len(frame), dtype=bool)
-    assert planted.agreement(frame, nothing, nothing) == 0
-
-
-def test_no_planted_redescription_is_mistaken_for_another(checkups: Demo) -> None:
-    for planted in PLANTED:
-        for other in PLANTED:
-            held = (query.holds(checkups.frame) for query in (other.left, other.right))
-            assert (planted.agreement(checkups.frame, *held) > 0.5) == (planted is other)
-
-
-def test_missing_values_satisfy_no_condition() -> None:
-    frame = pd.DataFrame({"pressure": pd.array([100, None, 200], dtype="Int64")})
-    assert PlantedCondition("pressure", ">", 120).holds(frame).tolist() == [False, False, True]
-    assert PlantedCondition("pressure", "<=", 120).holds(frame).tolist() == [True, False, False]
-
-
-def test_breast_cancer_states_its_classes() -> None:
-    demo = made("breast_cancer")
-    assert demo.frame["diagnosis"].value_counts().to_dict() == {"benign": 357, "malignant": 212}
-    assert "569 samples, 212 of them malignant" in demo.truth

@@ -98,22 +98,6 @@ def test_clauses_are_common_and_better_than_what_leaves_a_condition_out(demo, cl
         assert back[held].mean() < 0.65
 
 
-def test_clauses_need_several_rows_and_tables():
-    tables = [[unit.table for unit in clause.units] for clause in PLANTED.clauses]
-    assert tables == [["prescription"] * 2, ["diagnosis", "measurement"], ["diagnosis"]]
-    assert [len(clause.conditions) for clause in PLANTED.clauses] == [0, 0, 1]
-
-
-def test_some_patients_have_no_row_and_some_more_than_are_kept(demo, table):
-    for child in demo.schema.children:
-        rows = demo.children[child.name]["patient_id"].value_counts()
-        assert len(rows) < PATIENTS
-        assert (rows > child.max_rows_per_person).sum() > 200
-        kept, owner = table.public_child(child.name)
-        assert np.bincount(owner).max() == child.max_rows_per_person
-        assert len(kept) == rows.clip(upper=child.max_rows_per_person).sum()
-
-
 def test_what_is_kept_of_a_patient_decides_nothing(demo, table):
     kept = table.public_frame()
     kept["patient_id"] = np.arange(len(kept))
@@ -124,10 +108,3 @@ def test_what_is_kept_of_a_patient_decides_nothing(demo, table):
     for clause in PLANTED.clauses:
         before = clause.holds(demo.frame, "patient_id", demo.children).sum()
         assert clause.holds(kept, "patient_id", children).sum() == before
-
-
-def test_truth_tells_the_clauses_and_how_often_they_hold(demo):
-    for clause in PLANTED.clauses:
-        covered = clause.holds(demo.frame, "patient_id", demo.children).sum()
-        assert f"| {clause} | {covered:,} |" in demo.truth
-        assert PLANTED.prolog(clause) in demo.truth
