@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -72,13 +70,6 @@ def test_texts_of_thresholds():
     ]
     assert texts("sex", found)[:3] == ["sex = f", "sex = m", "sex = non = binary"]
     assert texts("died", found) == []
-
-
-def test_texts_of_intervals():
-    found = schema_conditions(SCHEMA, "died", thresholds=False, reserved=False)
-    assert texts("age", found) == ["age <= 18", "18 < age <= 60", "age > 60"]
-    assert texts("mass kg", found) == ["mass kg <= 1"]
-    assert texts("stage", found) == ["stage = low", "stage = mid", "stage = high"]
 
 
 @given(schemas())
@@ -267,16 +258,3 @@ def test_no_text_causes_another_error(text, start):
         return
     column = SCHEMA.column(literal.column)
     assert 0 <= literal.first <= literal.last < len(column.cells)
-
-
-def test_an_empty_interval_is_refused():
-    for text in ("60 < age <= 18", "18 < age <= 18"):
-        with pytest.raises(RequestError, match="No value satisfies"):
-            parse_condition(text, SCHEMA)
-
-
-def test_a_literal_is_frozen():
-    literal = parse_condition("age > 60", SCHEMA)
-    with pytest.raises(ValueError, match="frozen"):
-        literal.first = 0
-    assert not math.isnan(hash(literal))

@@ -29,10 +29,3 @@ def schema_with(**more: Any) -> Schema:
 )
 def test_what_is_counted_follows_from_the_schema(more: dict[str, Any], noun: Noun) -> None:
     assert counted(schema_with(**more)) is noun
-
-
-def test_numbers_have_their_noun() -> None:
-    assert PEOPLE.number(12_340) == "12,340 people"
-    assert PEOPLE.number(0.9) == "1 person"
-    assert RECORDS.number(1) == "1 record"
-    assert RECORDS.number(-3.2) == "−3 records"

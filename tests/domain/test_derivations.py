@@ -105,10 +105,6 @@ def test_dates_in_another_format() -> None:
     assert found == [12, None, 2, None, None]
 
 
-def test_a_day_alone_has_no_hour() -> None:
-    assert numbers({"part": "hour", "of": "day"}, day=["2024-05-09", datetime.date(2024, 5, 9)]) == [None, None]
-
-
 def test_days_between_dates() -> None:
     derive = {"days_from": "admitted", "to": "discharged"}
     found = numbers(
@@ -224,11 +220,6 @@ def test_months_and_quarters_of_many_years_are_listed_in_their_order() -> None:
     quarter = column({"part": "year-quarter", "of": "day", **days}, type="ordinal")
     assert quarter.categories == ("2023-Q4", "2024-Q1")
     assert cells(quarter, day=["2023-12-31"]) == ["2023-Q4"]
-
-
-def test_months_without_first_and_last_are_too_many() -> None:
-    with pytest.raises(SchemaError, match="earliest"):
-        schema({"name": "made", "type": "ordinal", "derive": {"part": "year-month", "of": "day"}})
 
 
 @pytest.mark.parametrize("system", TABLES)
@@ -378,21 +369,10 @@ def test_faulty_derivations(derive: dict[str, Any], sentence: str) -> None:
     assert sentence in str(caught.value)
 
 
-def test_the_person_is_no_source() -> None:
-    with pytest.raises(SchemaError, match="cannot also be a stored column"):
-        schema({"name": "x", **DAYS, "derive": {"column": "who"}}, privacy_unit={"column": "who"})
-
-
 def test_a_name_means_one_thing() -> None:
     raw_age = {"name": "age at home", **DAYS, "derive": {"column": "age"}}
     with pytest.raises(SchemaError, match="'age at home' is made of the file's column 'age'"):
         schema(AGE, raw_age)
-
-
-def test_what_a_file_lacks_is_told() -> None:
-    domain = schema(AGE, CHAPTER)
-    assert domain.lacking(["born"]) == ["admitted", "diag"]
-    assert domain.lacking(["age", "diag"]) == []
 
 
 def test_an_estimator_takes_raw_rows() -> None:

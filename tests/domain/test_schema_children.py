@@ -39,26 +39,6 @@ def column(**fields: Any) -> dict[str, Any]:
     return with_car(columns=[listed | fields])
 
 
-def test_tables_are_found_by_name() -> None:
-    schema = Schema.from_mapping(TRAIN)
-    [car] = schema.children
-    assert schema.table("car") is car
-    assert schema.table("train") is schema
-    assert schema.table("") is schema
-    assert schema.key_of(car) == "train_id"
-    assert car.column("wheels").cells == ("[2, 2]", "(2, 3]", "(missing)")
-    with pytest.raises(SchemaError, match="Tables: train, car"):
-        schema.table("waggon")
-    with pytest.raises(SchemaError, match="the table 'car'"):
-        car.column("colour")
-
-
-def test_a_key_of_another_name_is_kept() -> None:
-    schema = Schema.from_mapping(with_car(key="of_train"))
-    assert schema.key_of(schema.children[0]) == "of_train"
-    assert Schema.from_text(schema.to_yaml()) == schema
-
-
 @pytest.mark.parametrize("form", ["to_yaml", "to_json"])
 def test_a_schema_with_children_outlives_its_written_form(form: str) -> None:
     schema = Schema.from_mapping(column(groups={"closed": ["flat", "peaked"]}, modes=["member"]))
@@ -161,11 +141,6 @@ def test_rows_of_a_table_may_belong_to_rows_of_another() -> None:
     for text in (schema.to_yaml(), schema.to_json()):
         assert Schema.from_text(text) == schema
         assert "parent_key" in text
-
-
-def test_a_schema_without_such_rows_is_written_as_before() -> None:
-    text = Schema.from_mapping(TRAIN).to_json()
-    assert not any(word in text for word in ("parent", "row_key"))
 
 
 @pytest.mark.parametrize(
