@@ -9,9 +9,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from typer.testing import CliRunner
 
-from dpcore.commands import app
 from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import LossError
 from dpcore.intake.check.examination import Examination
@@ -61,22 +59,6 @@ def test_what_tells_an_order_or_is_missing_says_nothing(when):
     assert not findings(schema(keep="first", order_by="admitted"), stays(*when))
 
 
-def test_few_dates_without_order_are_told_and_need_no_yes():
-    [found] = findings(schema(keep="last", order_by="admitted"), stays(*["2024-01-01"] * 39, "soon"))
-    assert not found.needs_yes
-    assert "in 1 of the 40 rows with a value, such as 'soon'" in found.sentence
-
-
-def test_an_order_of_which_every_value_is_missing_needs_a_yes():
-    [found] = findings(schema(keep="last", order_by="admitted"), stays(*[None] * 40))
-    assert found.needs_yes
-    assert "tells no order at all, since every value is missing" in found.sentence
-
-
-def test_an_order_that_decides_nothing_is_not_looked_at():
-    assert not findings(schema(order_by="admitted"), stays(*["soon"] * 40))
-
-
 def test_the_order_behind_a_summary_and_in_a_child_table_is_looked_at():
     last = [{**COLUMNS[0], "summary": "last"}]
     [found] = findings(schema(last, order_by="admitted"), stays(*["31.01.2024"] * 40))
@@ -107,22 +89,6 @@ def test_no_table_is_stored_by_chance_without_a_yes(tmp_path: Path, as_file: boo
             service.add_dataset(source, declared, budget=Decimal(1))
         assert not service.datasets()
         service.add_dataset(source, declared, budget=Decimal(1), accepted=[found.yes])
-
-
-def test_the_command_line_says_so_and_takes_the_name_for_a_yes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setenv("FROSTGLASS_HOME", str(tmp_path / "home"))
-    file, described = tmp_path / "a.csv", tmp_path / "s.yaml"
-    stays(*["31.01.2024"] * 40).to_csv(file, index=False)
-    described.write_text(schema(keep="last", order_by="admitted").to_yaml())
-    run = CliRunner().invoke
-    told = run(app, ["data", "check", str(file), "--schema", str(described)])
-    assert told.exit_code == 1
-    assert "LOSES  'admitted' tells no order" in told.output
-    assert "1 columns: 1 fit, 0 would lose values or tell nothing" in told.output
-    adding = ["data", "add", str(file), "--schema", str(described), "--budget", "1"]
-    assert run(app, adding).exit_code
-    stored = run(app, [*adding, "--accept", "admitted"])
-    assert not stored.exit_code, stored.output
 
 
 LAB = {"name": "lab", "max_rows_per_person": 2, "columns": COLUMNS}
@@ -227,17 +193,3 @@ def test_people_of_two_files_who_do_not_meet_need_a_yes(tmp_path: Path, left: An
     said = [each for each in of_rows(examine_table(schema([*COLUMNS, unit]), *files)) if ":" not in each.place]
     assert [each.needs_yes for each in said] == ([asks] if words else [])
     assert all(words in each.sentence and each.place == "person" for each in said)
-
-
-def test_the_command_line_takes_the_name_of_a_table_for_a_yes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setenv("FROSTGLASS_HOME", str(tmp_path / "home"))
-    file, described = tmp_path / "a.csv", tmp_path / "s.yaml"
-    people(*range(70), *[None] * 30).to_csv(file, index=False)
-    described.write_text(schema().to_yaml())
-    run = CliRunner().invoke
-    adding = ["data", "add", str(file), "--schema", str(described), "--budget", "1"]
-    refused = run(app, adding)
-    assert refused.exit_code
-    assert "'person': 30 of 100 rows name nobody in 'pid'" in f"{refused.output}{refused.exception}"
-    stored = run(app, [*adding, "--accept", "person"])
-    assert not stored.exit_code, stored.output

@@ -61,12 +61,6 @@ def test_missing_values_of_a_column_that_never_misses_one_need_a_yes():
     assert not finding(category("a", "b", missing="never"), ["a", "b"]).sentence
 
 
-def test_a_number_without_bins_is_not_the_same_everywhere():
-    stay = {"type": "real", "lower": 0, "upper": 40, "bins": 1}
-    assert not finding(stay, ["1", "2.5", "x"] * 20, 3).cells < 2
-    assert finding(stay, ["2.5"] * 20, 3).needs_yes
-
-
 def test_numbers_are_counted():
     found = finding(AGE | {"missing_codes": ["-9"]}, ["30", "41", "200", "-1", "-9", "-9.0", "x", "", "500"])
     assert (found.known, found.missing, found.unmatched, found.below, found.above) == (6, 3, 1, 1, 2)

@@ -12,16 +12,13 @@ from uuid import UUID
 import numpy as np
 import pandas as pd
 import pytest
-from typer.testing import CliRunner
 
-from dpcore.commands import app
-from dpcore.data.table import PrivateTable
 from dpcore.domain.identifiers import plain_key
 from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import LossError
 from dpcore.intake.columns.corrections import corrected
 from dpcore.intake.joins.belonging import RowFinding
-from dpcore.intake.process.storing import examine_table, store_table
+from dpcore.intake.process.storing import examine_table
 from dpcore.service import Service
 from tests.oracles.keys import alike_by_pairs
 
@@ -84,10 +81,6 @@ def test_a_column_of_few_values_is_no_person(ward: str) -> None:
     assert said["few-people"].needs_yes
     assert "has 7 different values in 900 rows" in said["few-people"].sentence
     assert said["few-people"].corrections[0].words == "Name 'mrn' as the person"
-
-
-def test_a_study_of_few_people_with_many_rows_is_one() -> None:
-    assert not asked(schema("subject_id", max_rows_per_person=200), table("subject_id", [*range(12)] * 100))
 
 
 @pytest.mark.parametrize(
@@ -337,37 +330,6 @@ def test_further_rows_are_counted_with_those_that_are_stored(tmp_path: Path) -> 
         told: list[str] = []
         service.append_rows(old.id, table("pid", range(100, 120)), tell=told.append)
         assert "'pid' names 120 people in 120 rows" in told[0]
-
-
-def test_loose_and_missing_identifiers_are_stored_as_the_schema_says(tmp_path: Path) -> None:
-    declared = schema(matching="loose", missing_codes=["unknown"], max_rows_per_person=2)
-    rows = table("pid", ["007", "7", "7.0", "B\u200b", "b", "unknown", "Unknown", "c"])
-    (tmp_path / "t").mkdir()
-    store_table(tmp_path / "t", declared, rows, accepted=["person:rows-dropped", "person", "age"])
-    assert len(PrivateTable.open(tmp_path / "t").public_frame()) == 5, "two of 7, two of b, one of c"
-    assert schema().hash == Schema.from_mapping({**schema().to_mapping()}).hash
-    assert "matching" not in schema().to_json()
-    assert Schema.from_text(declared.to_yaml()) == declared
-
-
-def test_the_command_line_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("FROSTGLASS_HOME", str(tmp_path / "home"))
-    file, described = tmp_path / "a.csv", tmp_path / "s.yaml"
-    table("Pat.-Nr.", PEOPLE).to_csv(file, index=False)
-    described.write_text(schema(None).to_yaml())
-    run = CliRunner().invoke
-    told = run(app, ["data", "check", str(file), "--schema", str(described)])
-    assert told.exit_code == 1
-    assert "LOSES  Each row counts as a person, but 'Pat.-Nr.'" in told.output
-    assert "in the schema, privacy_unit: {column: Pat.-Nr.}" in told.output
-    assert "--accept 'person:other-identifier'" in told.output
-    adding = ["data", "add", str(file), "--schema", str(described), "--budget", "1"]
-    assert run(app, adding).exit_code
-    assert not run(app, [*adding, "--accept", "person:other-identifier"]).exit_code
-    described.write_text(schema("Pat.-Nr.", max_rows_per_person=2).to_yaml().replace("name: s", "name: t"))
-    stored = run(app, adding)
-    assert not stored.exit_code, stored.output
-    assert "'Pat.-Nr.' names 300 people in 600 rows: 2 rows of each (median), at most 2." in stored.output
 
 
 def test_memory_grows_with_people_alone_and_counts_stay_exact() -> None:

@@ -73,10 +73,6 @@ def test_what_is_no_identifier_is_kept(name: str, values: list[str]) -> None:
     assert found["type"] != LEFT_OUT
 
 
-def test_a_stage_is_no_chapter_of_diseases() -> None:
-    assert look("grade", ["I", "II", "III"] * 50)[0]["categories"] == ["I", "II", "III"]
-
-
 @pytest.mark.parametrize(
     ("header", "person"),
     [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from dpcore.domain.schemas.schema import Schema
-from dpcore.intake.dictionaries.writing import FORMS, text_of
+from dpcore.intake.dictionaries.writing import text_of
 from tests.support.small_relations import small_schema
 
 SCHEMA = Schema.from_mapping(
@@ -80,13 +80,3 @@ def test_categories_are_an_enumeration_with_their_labels():
     assert age["source"]["extract"] == {"column": "age now"}
     assert sex["references"]["field"] == listed["key"]
     assert (age["dataType"], died["dataType"]) == ("sc:Integer", "sc:Boolean")
-
-
-def test_ranges_and_units_are_variables():
-    age, sex, _ = _written(SCHEMA)["variableMeasured"]
-    assert (age["minValue"], age["maxValue"], age["unitText"]) == (18, 100, "years")
-    assert sex["name"] == "Sex"
-
-
-def test_every_form_has_a_writer():
-    assert all(json.loads(text_of(SCHEMA, form)) for form in FORMS)

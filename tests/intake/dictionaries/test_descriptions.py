@@ -92,16 +92,6 @@ def test_a_data_package_gives_a_schema_of_several_tables(tmp_path):
     assert any("'beds'" in sentence for sentence in draft.sentences)
 
 
-def test_one_table_of_a_data_package_is_complete_but_for_its_row_limit(tmp_path):
-    draft = _draft(tmp_path, {**PACKAGE, "resources": PACKAGE["resources"][:1]})
-    assert not draft.unknown
-    assert "max_rows" not in draft.content
-    assert any("give the row limit, a round number" in sentence for sentence in draft.sentences)
-    draft.limit(5_000)
-    assert Schema.from_mapping(draft.content).max_rows == 5_000
-    assert not any("row limit" in sentence for sentence in draft.sentences)
-
-
 @pytest.mark.parametrize(
     ("kind", "low", "high", "shape"),
     [
@@ -175,12 +165,3 @@ def test_earlier_names_of_the_privacy_terms_are_known(tmp_path):
         "penguin_id",
         2,
     )
-
-
-def test_columns_of_csvw_are_called_as_in_the_file(tmp_path):
-    columns = [
-        {"name": "the%20ward", "keyValues": ["a"]},
-        {"name": "w", "titles": {"en": ["Weight"]}, "datatype": "number"},
-    ]
-    draft = _draft(tmp_path, {"url": "a.csv", "tableSchema": {"columns": columns}})
-    assert [column["name"] for column in draft.content["columns"]] == ["the ward", "Weight"]

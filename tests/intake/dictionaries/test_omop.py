@@ -29,17 +29,6 @@ def test_every_column_is_complete_or_left_out(table):
     assert "person_id" not in {column["name"] for column in columns}
 
 
-def test_years_and_months_of_birth_have_their_ranges():
-    year, month = columns_of("person", ["year_of_birth", "month_of_birth"])
-    assert (year["lower"], year["upper"], month["upper"]) == (1900, 2030, 12)
-
-
-def test_concepts_have_names():
-    [gender] = columns_of("PERSON", ["person_id", "gender_concept_id"])
-    assert gender["labels"]["8532"] == "female"
-    assert gender["labels"]["0"] == "no matching concept"
-
-
 def test_a_vocabulary_at_hand_lists_its_standard_concepts():
     rows = [
         {"concept_id": 8507, "concept_name": "MALE", "domain_id": "Gender", "standard_concept": "S"},
@@ -56,10 +45,6 @@ def test_of_a_large_vocabulary_the_common_concepts_are_listed():
     [condition] = columns_of("condition_occurrence", ["condition_concept_id"], {"Condition": many})
     assert set(condition["categories"]) == {*common_concepts("Condition"), "0"}
     assert condition["labels"]["201826"] == "condition 201826"
-
-
-def test_a_table_that_the_standard_does_not_know_is_left_out():
-    assert columns_of("billing", ["price"]) == [{"name": "price", "type": LEFT_OUT}]
 
 
 def test_tables_of_an_omop_data_base_are_known_when_they_are_drafted(tmp_path):

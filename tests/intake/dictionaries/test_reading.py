@@ -10,7 +10,7 @@ from dataclasses import asdict
 import pytest
 
 from dpcore.errors import IngestError
-from dpcore.intake.dictionaries.reading import MAX_BYTES, read_dictionary
+from dpcore.intake.dictionaries.reading import read_dictionary
 from dpcore.intake.process.uploads import ask
 
 FIELDS = [{"name": "age", "type": "integer", "constraints": {"minimum": 0, "maximum": 110}}]
@@ -164,7 +164,3 @@ def test_a_field_without_end_is_refused_in_a_sentence(tmp_path):
 def test_signs_that_end_lines_elsewhere_end_none_here(tmp_path):
     draft = read_dictionary(_file(tmp_path, REDCAP + "a,yesno,one\u2028two\x0cthree\n"))
     assert [column.get("label") for column in draft.content["columns"]] == ["Smoker", "one two three"]
-
-
-def test_the_limit_is_below_what_a_reader_may_answer():
-    assert MAX_BYTES < 8 << 20

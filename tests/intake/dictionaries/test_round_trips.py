@@ -14,7 +14,6 @@ from dpcore.errors import SchemaError
 from dpcore.intake.dictionaries import csvw, frictionless
 from dpcore.intake.dictionaries.extension import KEY
 from dpcore.intake.dictionaries.reading import read_dictionary
-from tests.support.small_relations import small_schema
 from tests.support.strategies import columns, plain_names
 
 FORMATS = [frictionless, csvw]
@@ -96,12 +95,6 @@ def test_any_schema_survives(module, examples, tmp_path):
         assert _there_and_back(module, schema, tmp_path / "schema.json") == schema
 
     check()
-
-
-@pytest.mark.parametrize("module", FORMATS)
-def test_tables_that_belong_together_survive(module, tmp_path):
-    relations = small_schema()
-    assert _there_and_back(module, relations, tmp_path / "schema.json") == relations
 
 
 SCHEMA = Schema.from_mapping(

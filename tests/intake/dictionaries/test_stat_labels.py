@@ -8,7 +8,6 @@ import pyreadstat
 from dpcore.domain.schemas.origins import DICTIONARY, STANDARD
 from dpcore.domain.schemas.schema import Schema
 from dpcore.intake.dictionaries.reading import read_dictionary
-from dpcore.intake.profile.suggestions import suggest_schema
 
 FRAME = pd.DataFrame(
     {
@@ -73,11 +72,3 @@ def test_it_is_complete_where_only_names_and_labels_are_needed(tmp_path):
     assert not draft.unknown
     draft.limit(1000)
     assert [column.type for column in Schema.from_mapping(draft.content)] == ["categorical", "categorical", "integer"]
-
-
-def test_a_draft_from_such_a_file_has_its_labels(tmp_path):
-    draft = suggest_schema(_spss(tmp_path))
-    known = {column["name"]: column for column in draft["columns"]}
-    assert draft["person_column"] == "patient_id"
-    assert known["sex"]["labels"] == {"1": "male", "2": "female"}
-    assert known["children"] == {"name": "children", "type": "integer", "origin": DICTIONARY}

@@ -12,13 +12,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from dpcore.data.building.ingest import ingest
 from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import IngestError
 from dpcore.intake.joins import joining
 from dpcore.intake.joins.joining import chunks_for, joint_columns, read_joined, shared_columns
 from dpcore.intake.sources.files import read_chunks
-from dpcore.privacy.randomness import SeededRandom
 
 LEFT = "who,diabetes,age\nann,yes,50\nbob,no,60\ncleo,yes,\n"
 RIGHT = "age;who;hba1c\n51;cleo;7.1\n61;ann;6.2\n71;dan;5.0\n"
@@ -79,12 +77,6 @@ def test_people_in_one_file_only_keep_a_row(tmp_path: Path) -> None:
         "cleo": ["yes", None, "51", "7.1"],
         "dan": [None, None, "71", "5.0"],
     }
-
-
-def test_only_wanted_columns_are_read(tmp_path: Path) -> None:
-    chunks = list(read_joined(*pair(tmp_path), "who", ["hba1c"]))
-    assert all(list(chunk.columns) == ["who", "hba1c"] for chunk in chunks)
-    assert joined(*pair(tmp_path), ["diabetes"])["dan"] == [None]
 
 
 @pytest.mark.parametrize(
@@ -170,23 +162,9 @@ def test_files_that_cannot_be_joined_get_a_sentence(
     assert sentence in refusal(*pair(tmp_path, left, right), missing)
 
 
-def test_a_parquet_file_without_rows_gives_a_sentence(tmp_path: Path) -> None:
-    nobody = pd.DataFrame({"who": pd.Series([], dtype=str), "b": pd.Series([], dtype=float)})
-    somebody = pd.DataFrame({"who": ["x"], "a": [1.0]})
-    assert "is found in the other" in refusal(*pair(tmp_path, somebody, nobody), ["a", "b"])
-    turned = pair(tmp_path, nobody, somebody)
-    assert "is found in the other" in refusal(*turned, ["a", "b"])
-
-
 def test_refusals_tell_no_value(tmp_path: Path) -> None:
     for right in ("who,b\nsecret,1\nsecret,2\n", "who,b\nother,1\n"):
         assert "secret" not in refusal(*pair(tmp_path, "who,a\nsecret,1\n", right), ["b"])
-
-
-def test_a_key_that_looks_like_a_joined_name_is_seen(tmp_path: Path) -> None:
-    left, right = pair(tmp_path, "x,x_left\n1,2\n", "x,x_left\n1,2\n")
-    with pytest.raises(IngestError, match="several columns called 'x_left'"):
-        joint_columns(left, right, "x_left")
 
 
 def test_a_name_of_both_files_is_refused_with_the_names_to_use(tmp_path: Path) -> None:
@@ -199,22 +177,10 @@ def test_a_name_of_both_files_is_refused_with_the_names_to_use(tmp_path: Path) -
     assert shared_columns(*pair(tmp_path)) == ["who", "age"]
 
 
-def test_files_without_a_common_column_get_a_sentence(tmp_path: Path) -> None:
-    with pytest.raises(IngestError, match="no column in common"):
-        shared_columns(*pair(tmp_path, "a,b\n1,2\n", "A,c\n1,2\n"))
-
-
 def test_together_no_more_columns_than_a_file_may_have(tmp_path: Path) -> None:
     many = [",".join(["who", *(f"{side}{i}" for i in range(600))]) + "\n" for side in "ab"]
     with pytest.raises(IngestError, match="1201 columns"):
         joint_columns(*pair(tmp_path, *many), "who")
-
-
-def test_two_files_become_a_table(tmp_path: Path) -> None:
-    table = ingest(chunks_for(SCHEMA, *pair(tmp_path)), SCHEMA, SeededRandom(0))
-    frame = table.public_frame()
-    stored = zip(frame["diabetes"], frame["hba1c"].fillna(0).tolist(), strict=True)
-    assert sorted(stored) == [("(missing)", 5.0), ("no", 0), ("yes", 6.2), ("yes", 7.1)]
 
 
 def test_the_key_is_the_column_of_the_privacy_unit(tmp_path: Path) -> None:

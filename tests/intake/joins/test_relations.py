@@ -183,13 +183,6 @@ def test_headers_tell_names_types_and_keys_but_no_value(tmp_path: Path, kind: st
     assert sum(len(chunk) for chunk in read_table(path, 'a "table"', ["x y"])) == 0
 
 
-def test_headers_of_files_tell_what_is_declared(tmp_path: Path) -> None:
-    headers = read_headers(files(tmp_path))
-    assert headers["train"].columns == {"train_id": None, "direction": None}
-    assert headers["car"].columns["length"] == "text"
-    assert headers["car"].columns["wheels"] == "real"
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_nothing_that_a_database_defines_is_executed(tmp_path: Path, kind: str) -> None:
     path = make_database(tmp_path, kind, {"train": TRAINS})
@@ -237,12 +230,6 @@ def test_rows_that_a_sqlite_file_leaves_in_another_one_are_told_to_be_missing(tm
         program.execute("VACUUM INTO ?", [str(tmp_path / "whole.db")])
     assert database_description(tmp_path / "whole.db") == "SQLite database"
     assert database_description(make_database(tmp_path, "duckdb", {"car": CARS})) == "DuckDB database"
-
-
-def test_the_kind_of_a_database_is_told_by_its_content(tmp_path: Path) -> None:
-    for kind in KINDS:
-        path = source_of(tmp_path, kind).rename(tmp_path / f"{kind}.db")
-        assert len(cars_by_direction(path)) == 3
 
 
 @pytest.mark.parametrize("name", ["x.sqlite", "x.sqlite3", "x.db", "x.duckdb"])
@@ -326,12 +313,6 @@ def test_an_absent_table_is_named_with_those_there_are(tmp_path: Path, kind: str
         check_headers(SCHEMA, path)
 
 
-def test_a_database_without_tables_gets_a_sentence(tmp_path: Path) -> None:
-    path = make_database(tmp_path, "duckdb", {})
-    with pytest.raises(IngestError, match="has no table"):
-        read_headers(path)
-
-
 def test_a_fault_says_in_which_file_it_is(tmp_path: Path) -> None:
     source = files(tmp_path)
     source["car"].write_bytes(b"none")
@@ -354,12 +335,3 @@ def test_what_does_not_fit_the_schema_gets_a_sentence(tmp_path: Path) -> None:
     assert "leave it out" in refusal(source, right=source["train"])
     with pytest.raises(IngestError, match="several tables"):
         check_headers(SCHEMA, source["train"])
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_database_may_hold_a_single_table(tmp_path: Path, kind: str) -> None:
-    path = source_of(tmp_path, kind)
-    main, children = rows_for(PLAIN, path)
-    assert children == {}
-    table = ingest(main, PLAIN, SeededRandom(0), children)
-    assert sorted(table.public_frame()["direction"]) == ["(missing)", "east", "west"]

@@ -12,7 +12,6 @@ from typer.testing import CliRunner
 from dpcore.commands import app
 from dpcore.data.table import PrivateTable
 from dpcore.domain.schemas.schema import Schema
-from dpcore.errors import RequestError
 from dpcore.intake.columns.concepts import concepts
 from dpcore.intake.joins.relations import read_table
 from dpcore.intake.process import omop
@@ -126,24 +125,6 @@ def test_what_is_no_omop_data_base_gets_a_sentence(hospital: str, tmp_path: Path
     assert code
     assert "query for 'drug'" in told
     assert not list(tmp_path.glob("hospital.*"))
-
-
-@pytest.mark.usefixtures("hospital")
-def test_options_that_do_not_go_together_are_refused(tmp_path: Path) -> None:
-    code, told = source(tmp_path / "x.source", "--database-env", NAME, "--omop", "--table", "person")
-    assert code == 2
-    assert "leave --table" in " ".join(told.split())
-    for wrong in ('a"; DROP TABLE person', "a b", "1"):
-        with pytest.raises(RequestError, match="letters"):
-            omop.served(NAME, wrong)
-
-
-def test_tables_may_lie_in_a_schema_and_are_plain_queries() -> None:
-    for ancestors in (True, False):
-        read = omop.tables("cdm", ancestors=ancestors)
-        described = omop.schema("x")
-        assert list(read) == [described.entity, *(child.name for child in described.children)]
-        assert all(" FROM cdm." in query for query in read.values())
 
 
 def test_every_concept_is_listed_once() -> None:

@@ -6,10 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-import yaml
-from typer.testing import CliRunner
 
-from dpcore.commands import app
 from dpcore.data.table import PrivateTable
 from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import IngestError
@@ -114,22 +111,3 @@ def test_an_export_without_records_or_with_odd_names_is_refused(tmp_path: Path) 
 def read_dictionary_of(folder: Path) -> Draft:
     (folder / "d.csv").write_text(FIELDS)
     return read_dictionary(folder / "d.csv")
-
-
-def test_the_command_line_makes_the_tables(
-    files: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("FROSTGLASS_HOME", str(tmp_path / "home"))
-    run, text = CliRunner().invoke, tmp_path / "s.yaml"
-    made = run(app, ["schema", "template", "--dictionary", str(files[1]), "--data", str(files[0]), "-o", str(text)])
-    assert not made.exit_code, made.output
-    content = yaml.safe_load(text.read_text())
-    assert content["privacy_unit"]["where"] == {"column": "redcap_repeat_instance"}
-    assert "redcap" not in " ".join(column["name"] for column in content["columns"])
-    content["max_rows"] = 1000
-    for child in content["children"]:
-        child["max_rows_per_person"] = 2
-    text.write_text(yaml.safe_dump(content))
-    checked = run(app, ["data", "check", str(files[0]), "--schema", str(text)])
-    assert not checked.exit_code, checked.output
-    assert "4 columns: 4 fit" in checked.output

@@ -26,7 +26,7 @@ from dpcore import disk
 from dpcore.data.table import PrivateTable
 from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import FrostglassError, IngestError, RequestError, SchemaError
-from dpcore.intake.process import answers, limits, readers
+from dpcore.intake.process import limits, readers
 from dpcore.intake.process.limits import Limits, stored_bytes
 from dpcore.intake.process.uploads import Incoming, ask, headers_of, parse_schema
 from dpcore.workspace.database.database import open_database
@@ -292,15 +292,6 @@ def test_a_reader_that_is_killed_in_the_middle_leaves_nothing(tmp_path: Path, mo
     assert not [*(tmp_path / "incoming").iterdir(), *(tmp_path / "datasets").iterdir(), *store.datasets()]
 
 
-def test_a_form_is_made_for_a_moderate_number_of_tables(tmp_path: Path) -> None:
-    file = tmp_path / "x.sqlite"
-    with closing(sqlite3.connect(file)) as connection:
-        for number in range(101):
-            connection.execute(f"CREATE TABLE t{number} (person INTEGER)")
-    with pytest.raises(IngestError, match="at most 100 tables"):
-        headers_of(file)
-
-
 def test_whoever_waits_can_stop_and_the_next_is_not_kept_waiting(tmp_path: Path) -> None:
     file = endless_parquet(tmp_path / "x.parquet", 60_000_000)
 
@@ -492,14 +483,3 @@ def test_damaged_files_get_an_answer_or_a_sentence(tmp_path: Path, unforeseen: l
 def test_thousands_of_damaged_files_get_an_answer_or_a_sentence(tmp_path: Path, unforeseen: list[str]) -> None:
     check(fuzz(tmp_path, range(1200)), 1200)
     assert not unforeseen
-
-
-def test_the_fuzzer_makes_the_same_file_again() -> None:
-    for kind in ("csv", "parquet", "yaml"):
-        assert upload_fuzzer.make(kind, 3) == upload_fuzzer.make(kind, 3)
-        assert upload_fuzzer.make(kind, 3) != upload_fuzzer.make(kind, 4)
-
-
-def test_every_question_that_is_asked_is_known() -> None:
-    assert {"header", "headers", "store", "schema"} <= set(answers.ANSWERS)
-    assert os.name == "posix"

@@ -55,10 +55,6 @@ def test_values_tell_what_a_column_is(values: list[str], expected: dict[str, Any
     assert expected.items() <= found.items(), found
 
 
-def test_ranges_stand_in_their_order() -> None:
-    assert categories("[100-110)", "[20-30)", "<20", "[30-100)") == ["<20", "[20-30)", "[30-100)", "[100-110)"]
-
-
 @pytest.mark.parametrize(("far", "codes"), [("-9", ["-9"]), ("999", ["999"]), ("130", [])])
 def test_numbers_far_off_that_stand_for_none_are_told_apart(far: str, codes: list[str]) -> None:
     found, _ = look([str(60 + n) for n in range(80)] * 5 + [far] * 9)
@@ -187,14 +183,6 @@ def test_texts_that_hold_a_comma_are_categories(values: list[str]) -> None:
 def test_a_single_number_with_a_comma_is_no_reason_to_leave_a_column_out() -> None:
     found, note = look([*[f"{n}.5" for n in range(60)], "7,5"])
     assert (found["type"], note) == ("real", "")
-
-
-def test_a_wanted_type_holds_or_the_column_stays_as_it_was() -> None:
-    assert look(["1", "2"] * 20, kind="ordinal")[0]["categories"] == ["1", "2"]
-    assert look(["a", "b"], kind="integer") == ({}, "'x' holds no numbers: choose another type.")
-    found, note = look([f"c{n}" for n in range(1500)], kind="categorical")
-    assert not found
-    assert "more than 1000 different values" in note
 
 
 def test_identifiers_are_left_out_and_counts_are_numbers() -> None:

@@ -6,7 +6,6 @@ import pytest
 from dpcore.domain.columns import COLUMN_ADAPTER
 from dpcore.domain.schemas.origins import STANDARD
 from dpcore.intake.columns.guesses import guess, measurements
-from dpcore.intake.columns.identifiers import suggest_person
 from dpcore.intake.profile.suggestions import suggest_schema
 
 
@@ -47,10 +46,6 @@ def test_names_of_an_admissions_table_tell_what_they_hold(names: list[str], kind
     assert {name: guess(name)["type"] for name in names} == dict.fromkeys(names, kind)
 
 
-def test_the_person_of_an_admissions_table_is_the_patient_and_not_the_admission() -> None:
-    assert suggest_person(["encounter_id", "patient_nbr", "age"]) == "patient_nbr"
-
-
 def test_every_line_of_the_table_is_a_column_with_a_source() -> None:
     for line in measurements():
         column = COLUMN_ADAPTER.validate_python({"name": line.name, **line.fields})
@@ -78,9 +73,3 @@ def test_a_name_without_its_unit_gets_no_limits_where_units_differ() -> None:
 )
 def test_a_guess_never_contradicts_a_declared_type(name: str, declared: str, expected: dict[str, Any]) -> None:
     assert guess(name, declared) == {"name": name, **expected}
-
-
-def test_limits_of_a_real_measurement_are_whole_where_integers_are_declared() -> None:
-    found = guess("height_m", "integer")
-    assert (found["type"], found["lower"], found["upper"]) == ("integer", 0, 3)
-    assert guess("age", "real")["type"] == "real"

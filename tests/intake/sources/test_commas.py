@@ -120,12 +120,3 @@ def test_the_check_finds_what_is_stored(path: Path) -> None:
     made = schema(FERRITIN | {"lower": 900}, CODE)
     ferritin, code, *_ = ask("examine", [path], source=path, schema=made)
     assert (ferritin["unmatched"], ferritin["below"], code["unmatched"]) == (0, 2, 0)
-
-
-def test_tables_that_are_no_csv_files_stay_as_they_are(tmp_path: Path) -> None:
-    path = tmp_path / "lab.parquet"
-    pd.DataFrame({"id": ["1"] * 3, "ferritin": ["950", "1.234", "2.5"]}).to_parquet(path)
-    made = schema(FERRITIN)
-    [rows] = rows_for(made, path)[0]
-    assert rows["ferritin"].tolist() == ["950", "1.234", "2.5"]
-    assert look_at(path, {"ferritin": "real"}).columns[0]["upper"] < 1000

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from dpcore.errors import IngestError
 from dpcore.intake.sources import encodings
 from dpcore.intake.sources.choices import Choices, choosing
-from dpcore.intake.sources.encodings import ENCODINGS, codec_of
-from dpcore.intake.sources.files import describe, read_chunks, read_header
+from dpcore.intake.sources.encodings import ENCODINGS
+from dpcore.intake.sources.files import describe, read_chunks
 
 TABLE = "Größe;Straße\n1,75;Zürich\n1,80;Köln\n"
 #: Letters that an encoding has, beside those that all have.
@@ -104,17 +104,6 @@ def test_an_unknown_encoding_gets_a_sentence(tmp_path: Path) -> None:
         assert "is no known encoding" in refused(write(tmp_path, b"a\n1\n"), name)
 
 
-def test_names_as_people_write_them() -> None:
-    spellings = {
-        "Windows-1252": "cp1252",
-        "latin1": "iso8859-1",
-        "ISO-8859-15": "iso8859-15",
-        "UTF8": "utf-8",
-        "GBK": "gb18030",
-    }
-    assert {name: codec_of(name) for name in spellings} == spellings
-
-
 @pytest.mark.parametrize("stated", [None, "utf-16", "cp1252"])
 def test_what_comes_behind_the_first_bytes_is_checked_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stated: str | None
@@ -161,8 +150,3 @@ def test_decimal_commas_become_points_where_they_are_chosen(tmp_path: Path) -> N
 def test_no_sentence_holds_a_value(tmp_path: Path) -> None:
     assert "CANARY" not in refused(write(tmp_path, b"a\nCANARY\xe9\n"))
     assert "CANARY" not in refused(write(tmp_path, b"a\nCANARY\x90\n"), "cp1252")
-
-
-def test_a_header_in_another_encoding_is_checked(tmp_path: Path) -> None:
-    with choosing(Choices(encoding="cp1252")):
-        assert read_header(write(tmp_path, "größe;alter\n".encode("cp1252"))) == ["größe", "alter"]

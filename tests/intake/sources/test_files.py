@@ -80,11 +80,6 @@ def test_too_many_fields_on_any_line_of_any_chunk(tmp_path, columns, line, chunk
         read(path, columns, chunk_rows)
 
 
-def test_too_many_fields_on_every_line(tmp_path):
-    with pytest.raises(IngestError, match="Line 2 of the file has 3 fields"):
-        read(write(tmp_path, b"a,b\n1,2,3\n4,5,6\n"))
-
-
 @pytest.mark.parametrize(
     ("content", "line"),
     [
@@ -145,16 +140,6 @@ def test_quotes_hold_delimiters_and_line_ends(tmp_path):
     path = write(tmp_path, b'"a,b,c";d\n"x;\ny";"say ""hi"""\n')
     assert files.read_header(path) == ["a,b,c", "d"]
     assert rows(path) == [["x;\ny", 'say "hi"']]
-
-
-def test_missing_fields_are_missing_and_words_stay_text(tmp_path):
-    path = write(tmp_path, b"a,b\n1,\n007,NA\n,null\n")
-    assert rows(path) == [["1", ""], ["007", "NA"], ["", "null"]]
-
-
-def test_unknown_columns_are_left_out_not_invented(tmp_path):
-    frame = read(write(tmp_path, b"a,b\n1,2\n"), ["b", "nope"])
-    assert list(frame.columns) == ["b"]
 
 
 @pytest.mark.crossed
@@ -241,30 +226,6 @@ def test_parquet_round_trip(tmp_path, chunk_rows, name):
     for column in ("person", "flag", "dose", "text", "a.b"):
         found = [None if pd.isna(v) else v for v in frame[column]]
         assert found == parquet_table()[column].to_pylist()
-
-
-def test_parquet_columns_are_chosen_by_name(tmp_path):
-    pq.write_table(parquet_table(), tmp_path / "t.parquet")
-    assert list(read(tmp_path / "t.parquet", ["a.b", "flag", "nope"]).columns) == ["flag", "a.b"]
-
-
-def test_a_parquet_index_is_a_column_like_others(tmp_path):
-    frame = pd.DataFrame({"dose": [1.0, 2.0]}, index=pd.Index(["p", "q"], name="person"))
-    frame.to_parquet(tmp_path / "t.parquet")
-    assert "person" in files.read_header(tmp_path / "t.parquet")
-    assert read(tmp_path / "t.parquet", ["person"])["person"].tolist() == ["p", "q"]
-
-
-def test_parquet_types(tmp_path):
-    pq.write_table(parquet_table(), tmp_path / "t.parquet")
-    assert files.declared_types(tmp_path / "t.parquet") == {
-        "person": "integer",
-        "flag": "boolean",
-        "dose": "real",
-        "text": "text",
-        "a.b": "text",
-        "when": "text",
-    }
 
 
 def broken_parquets() -> list[bytes]:

@@ -15,8 +15,7 @@ from dpcore.domain.schemas.names import plain_name
 from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import IngestError
 from dpcore.intake.joins.relations import check_headers, read_headers, read_table, rows_for
-from dpcore.intake.process.uploads import ask
-from dpcore.intake.sources.files import declared_types, read_chunks, read_header
+from dpcore.intake.sources.files import read_chunks, read_header
 from tests.support.workbooks import workbook
 
 FRAME = pd.DataFrame({"id": [1, 2], "age ": [44, 50], "Stay\n(days)": [3, 9], "two  blanks": [0, 1]})
@@ -69,15 +68,6 @@ def test_a_column_is_called_as_a_schema_can_have_it(tmp_path: Path, kind: str) -
     assert list(piece) == ["Stay (days)"]
 
 
-def test_a_draft_has_the_same_names_and_keeps_types(tmp_path: Path) -> None:
-    path = written(tmp_path, "parquet")
-    assert declared_types(path) == dict.fromkeys(NAMES, "integer")
-    draft = ask("draft", [path], path=path)
-    assert [column["name"] for column in draft["columns"]] == NAMES[1:]
-    looked = ask("look", [path], source=path, kinds={"age": "integer"})
-    assert looked["columns"][0]["lower"] == 44
-
-
 def test_files_of_one_table_may_differ_in_blanks(tmp_path: Path) -> None:
     folder = tmp_path / "stays"
     (folder / "year=2024").mkdir(parents=True)
@@ -95,9 +85,3 @@ def test_names_that_would_become_the_same_are_refused(tmp_path: Path, kind: str)
     path = written(tmp_path, kind, pd.DataFrame({"age": [1], "age ": [2]}))
     with pytest.raises(IngestError, match="'age' and 'age ' differ in blanks or line breaks only: give one of them"):
         read_headers(path if kind != "parquet" else {"stay": path})
-
-
-def test_names_that_a_schema_can_have_stay() -> None:
-    for name in ("age", "two  blanks", "größe (cm)", "a\u00a0b"):
-        assert plain_name(name) == name
-    assert plain_name(" a\r\n b\t") == "a b"

@@ -131,11 +131,3 @@ def test_a_mistake_stores_nothing(folder: Path, tmp_path: Path) -> None:
     with pytest.raises(IngestError, match=r"In the file '3\.csv': The file is not a well-formed CSV"):
         Incoming(folder, SCHEMA).save(tmp_path / "out")
     assert not list((tmp_path / "out").iterdir())
-
-
-def test_nothing_there(tmp_path: Path) -> None:
-    assert "folder holds no file that can be read" in refused(tmp_path)
-    assert "No file has a name of this pattern" in refused(tmp_path / "*.csv")
-    (tmp_path / "1.csv").write_text("a\n1\n")
-    assert "One file is given twice" in refused([tmp_path / "1.csv", tmp_path / "1.csv"])
-    assert "In the file 'absent.csv': There is no file" in refused([tmp_path / "1.csv", tmp_path / "absent.csv"])

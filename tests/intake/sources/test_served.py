@@ -98,12 +98,6 @@ def test_tables_and_queries_are_streamed(tmp_path: Path, wanted: str) -> None:
 
 
 @pytest.mark.usefixtures("address")
-def test_declared_types_are_those_of_the_data_base(tmp_path: Path) -> None:
-    header = read_headers(source(tmp_path, {"person": "Visits of 2020"}))["person"]
-    assert header.columns == {"id": "integer", "ward": "text", "dose": "real", "born": "text"}
-
-
-@pytest.mark.usefixtures("address")
 def test_a_query_may_end_with_a_remark_and_hold_any_sign(tmp_path: Path) -> None:
     query = "SELECT id, ':x' AS a, '100%' AS b, '%(x)s' AS c FROM \"Visits of 2020\" WHERE id < 5 -- all"
     path = source(tmp_path, {"person": query})
@@ -156,11 +150,6 @@ def test_what_cannot_be_read_gets_a_sentence(tmp_path: Path, wanted: str, senten
 def test_columns_of_a_query_need_names_that_differ(tmp_path: Path, address: str) -> None:
     path = source(tmp_path, {"person": "SELECT 1 AS id, 2 AS id"})
     assert ("names that differ" if address.startswith("postgresql") else "no column") in refused(path, columns=("x",))
-
-
-@pytest.mark.usefixtures("address")
-def test_columns_that_are_not_there_are_named(tmp_path: Path) -> None:
-    assert "no column 'absent'" in refused(source(tmp_path, {"person": "Visits of 2020"}), columns=("absent",))
 
 
 @pytest.mark.parametrize(

@@ -55,10 +55,6 @@ def test_the_first_sheet_is_read_unless_another_is_chosen(tmp_path: Path) -> Non
     assert "no sheet 'visits'. Its sheets are 'Notes', 'Visits & more'" in refused(path, "visits")
 
 
-def test_a_header_alone_is_a_table_without_rows(tmp_path: Path) -> None:
-    assert texts(workbook(tmp_path / "x.xlsx", {"S": [["a", "b"]]})) == {"a": [], "b": []}
-
-
 @pytest.mark.parametrize(
     ("cells", "sentence"),
     [

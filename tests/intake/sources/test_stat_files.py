@@ -86,26 +86,12 @@ def test_every_encoding_on_offer_is_known_to_the_reader(tmp_path: Path) -> None:
             assert texts(path)["a"] == ["Zurich"]
 
 
-@pytest.mark.parametrize("ending", WRITERS)
-def test_only_wanted_columns_come_in_pieces(tmp_path: Path, ending: str) -> None:
-    path = made(tmp_path, ending)
-    pieces = list(stat_chunks(path, ["dose", "id"], 2))
-    assert [piece.shape for piece in pieces] == [(2, 2), (1, 2)]
-    assert [len(piece) for piece in stat_chunks(path, [], 10)] == [3]
-
-
 @pytest.mark.parametrize("cells", [5, 10, 1000])
 def test_pieces_of_any_size_are_the_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cells: int) -> None:
     monkeypatch.setattr("dpcore.intake.sources.stat_files._CELLS", cells)
     many = pd.DataFrame({"a": range(7), "b": list("uvwxyzo")})
     path = made(tmp_path, "zsav", many)
     assert texts(path, None, 1) == {"a": [str(i) for i in range(7)], "b": list("uvwxyzo")}
-
-
-def test_a_file_without_rows_has_its_columns(tmp_path: Path) -> None:
-    (piece,) = stat_chunks(made(tmp_path, "sav", FRAME.head(0)), ["sex"], 10)
-    assert list(piece.columns) == ["sex"]
-    assert len(piece) == 0
 
 
 def test_a_dictionary_has_labels_codes_and_kinds(tmp_path: Path) -> None:
