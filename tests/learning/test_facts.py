@@ -252,12 +252,6 @@ def test_values_that_are_too_many_to_count_are_refused(tmp_path: Path) -> None:
     assert "private" not in str(refused.value)
 
 
-def test_a_column_without_values_has_no_categories(tmp_path: Path) -> None:
-    columns = [{"name": "c", "type": "categorical", "learn": True}, real("x", 0, 8)]
-    frame = pd.DataFrame({"c": [None] * 50, "x": range(50)})
-    assert [column.name for column in learn_schema(planned(columns), iter([frame]), SeededRandom(0), tmp_path)] == ["x"]
-
-
 def test_without_a_delta_no_categories_are_learned() -> None:
     with pytest.raises(BudgetError, match="has none: list the categories of 'c'"):
         planned([{"name": "c", "type": "categorical", "learn": True}], cap=PURE)

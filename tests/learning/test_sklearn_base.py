@@ -10,9 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.sparse import csr_array, dok_array
-from sklearn.base import clone
 from sklearn.exceptions import DataConversionWarning, NotFittedError
-from sklearn.utils import get_tags
 
 from dpcore.domain.columns import COLUMN_ADAPTER
 from dpcore.domain.encoding import encode_columns
@@ -251,15 +249,6 @@ def test_with_a_schema_no_value_is_refused(kind):
     assert len(fitted(kind, frame).predict(frame)) == len(frame)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_tags_say_that_values_may_be_missing(kind):
-    tags = get_tags(KINDS[kind][0]())
-    assert tags.input_tags.allow_nan
-    assert tags.input_tags.string
-    assert tags.input_tags.categorical
-    assert not tags.input_tags.sparse
-
-
 @pytest.mark.filterwarnings("ignore::dpcore.errors.PrivacyLeakWarning")
 @pytest.mark.parametrize(
     ("values", "sentence"),
@@ -366,21 +355,6 @@ def test_classes_that_are_numbers_are_in_their_order():
     model = DPTreeClassifier(epsilon=50, random_state=1).fit(frame, np.arange(120) % 12)
     assert model.classes_.tolist() == list(range(12))
     assert model.schema_.column("target").categories == tuple(map(str, range(12)))
-
-
-class Renamed(DPTreeClassifier):
-    """A tree with parameters of its own."""
-
-    def __init__(self, *, budget=1.0, people=None):
-        super().__init__(epsilon=budget, schema=people)
-        self.budget, self.people = budget, people
-
-
-def test_a_class_made_of_an_estimator_keeps_its_own_init_and_words():
-    own = Renamed(budget=2, people=SCHEMA)
-    assert (own.epsilon, own.schema) == (2, SCHEMA)
-    assert clone(own).get_params() == {"budget": 2, "people": SCHEMA}
-    assert Renamed.__doc__ == "A tree with parameters of its own."
 
 
 def test_a_delta_that_is_large_for_so_many_people_is_warned_of():
