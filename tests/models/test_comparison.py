@@ -11,14 +11,10 @@ from dpcore.data.table import PrivateTable
 from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import RequestError
 from dpcore.models.comparison import (
-    commonest_share,
     compare_methods,
     compare_redescriptions,
-    plain_tree_accuracy,
 )
 from dpcore.privacy.randomness import SeededRandom
-from dpcore.service import Service
-from tests.support.fake_learner import register_pairs
 
 METHODS = [("tree", {"method": "lookahead", "blocks": (2,)}), ("rule_list", {"pool_size": 500})]
 
@@ -65,10 +61,6 @@ def test_more_budget_predicts_better_and_progress_counts_every_fit():
         assert low.low <= low.mean <= low.high
 
 
-def test_the_plain_tree_finds_the_planted_rule():
-    assert plain_tree_accuracy(table(), "c") == pytest.approx(0.95, abs=0.03)
-
-
 @pytest.mark.parametrize(
     ("methods", "epsilons", "repeats", "sentence"),
     [
@@ -83,74 +75,11 @@ def test_what_cannot_be_compared_is_refused(methods, epsilons, repeats, sentence
         compare_methods(table(), "c", methods, [Decimal(e) for e in epsilons], repeats, lambda *_: None)
 
 
-def test_only_what_predicts_can_be_compared(monkeypatch):
-    register_pairs(monkeypatch)
-    with pytest.raises(RequestError, match="Fake pairs predict nothing"):
-        compare_methods(table(), "c", [*METHODS, ("fake_pairs", {})], [Decimal(1)], 1, lambda *_: None)
-    with pytest.raises(RequestError, match="Choose a column to predict"):
-        compare_methods(table(), "", METHODS, [Decimal(1)], 1, lambda *_: None)
-    with pytest.raises(RequestError, match="Choose a column to predict"):
-        plain_tree_accuracy(table(), "")
-
-
-def only_target(**columns: list) -> PrivateTable:
-    """Three people set aside, three to learn from; the schema has no column but those given."""
-    content = {"c": [1, 0, 1, 1, 0, 1], **columns}
-    fields = [{"name": name, "type": "boolean"} for name in content]
-    domain = Schema.from_mapping({"name": "bare", "max_rows": 6, "holdout_percent": 50, "columns": fields})
-    codes = [np.array(values, dtype=np.uint16) for values in content.values()]
-    return PrivateTable.build(domain, codes, [], np.array([0, 0, 0, 1, 1, 1], dtype=bool))
-
-
-def test_without_a_column_but_the_target_there_is_no_plain_tree():
-    assert plain_tree_accuracy(only_target(), "c") is None
-    assert plain_tree_accuracy(only_target(a=[1, 0, 1, 1, 0, 1]), "c") == 1.0
-
-
-@pytest.mark.parametrize(("places", "sentence"), [([0, 1, 2], "to learn from"), ([3, 4, 5], "set aside")])
-def test_where_no_target_is_known_a_sentence_says_so(places, sentence):
-    missing = 3
-    codes = [missing if place in places else 1 for place in range(6)]
-    with pytest.raises(RequestError, match=f"people {sentence} has a known 'c'"):
-        plain_tree_accuracy(only_target(c=codes, a=[1, 0] * 3), "c")
-
-
-def test_a_score_tells_on_how_many_people_it_was_measured():
-    bare = only_target(a=[1, 0, 1, 1, 0, 1], c=[1, 0, 1, 1, 3, 1])
-    [score] = compare_methods(bare, "c", [("forest", {})], [Decimal(1)], 1, lambda *_: None)
-    assert score.people == 2
-
-
 def test_a_refusal_names_the_method_and_the_epsilon():
     methods = [METHODS[1], ("tree", {"method": "diffp_id3"})]
     epsilons = [Decimal(1), Decimal("0.000000003")]
     with pytest.raises(RequestError, match=r"^Tree diffp_id3, ε = 0.0001: This epsilon is too"):
         compare_methods(table(), "c", methods[1:], epsilons, 1, lambda *_: None)
-
-
-def test_without_people_set_aside_there_is_nothing_to_measure():
-    with pytest.raises(RequestError, match="nobody aside"):
-        compare_methods(table(0), "c", METHODS, [Decimal(1)], 1, lambda *_: None)
-    with pytest.raises(RequestError, match="nobody aside"):
-        plain_tree_accuracy(table(0), "c")
-
-
-def test_the_service_refuses_private_data(tmp_path):
-    with Service(home=tmp_path, workers=0) as service:
-        private = service.add_dataset(frame(), schema(), budget=Decimal(1))
-        with pytest.raises(RequestError, match="private"):
-            service.compare_methods(private.id, "c", METHODS, ["1"], 1, lambda *_: None)
-        with pytest.raises(RequestError, match="private"):
-            service.plain_tree_accuracy(private.id, "c")
-
-
-def test_the_service_compares_on_public_data_for_free(tmp_path):
-    with Service(home=tmp_path, workers=0) as service:
-        public = service.add_dataset(frame(), schema(), budget=Decimal(1), public=True)
-        scores = service.compare_methods(public.id, "c", METHODS[:1], ["1"], 2, lambda *_: None)
-        assert len(scores) == 1
-        assert scores[0].mean > 0.8
-        assert service.balance(public.id).left == 1
 
 
 def numbers() -> PrivateTable:
@@ -185,23 +114,12 @@ def test_what_is_a_number_for_some_is_not_compared_with_its_groups():
     assert 0 <= groups.mean <= 1
 
 
-def test_machines_are_compared_with_trees_by_accuracy():
-    scores = compare_methods(table(), "c", [("ebm", {}), METHODS[0]], [Decimal(10)], 1, lambda *_: None)
-    assert [score.measure for score in scores] == ["accuracy", "accuracy"]
-    assert min(score.mean for score in scores) > 0.85
-
-
 def test_ranking_is_measured_by_the_area_under_the_curve():
     scores = compare_methods(table(), "c", METHODS[:1], [Decimal("0.0001"), Decimal(10)], 3, lambda *_: None, "AUC")
     weak, strong = scores
     assert {score.measure for score in scores} == {"AUC"}
     assert 0 <= weak.low <= weak.mean <= weak.high <= 1
     assert strong.mean > 0.8
-
-
-def test_always_saying_the_commonest_is_right_as_often_as_it_occurs():
-    shares = table().public_frame("holdout")["c"].value_counts(normalize=True)
-    assert commonest_share(table(), "c") == pytest.approx(shares.max())
 
 
 def test_redescriptions_are_judged_by_the_exact_records():

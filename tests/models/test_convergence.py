@@ -38,20 +38,11 @@ def test_chains_in_different_places_do_not():
     assert found.effective_size < 20
 
 
-def test_steps_of_a_walk_that_hardly_moves_count_for_little():
-    assert course(np.cumsum(NOISE, axis=1)).effective_size < 40
-
-
 @pytest.mark.parametrize(("rise", "met"), [(4.9, 4), (5.1, 0)])
 def test_the_criterion_of_the_thesis_compares_the_last_two_windows(rise: float, met: int):
     scores = np.zeros((4, 1000))
     scores[:, -250:] = rise
     assert course(scores, records=100).settled == met
-
-
-def test_chains_that_all_stay_at_one_score_agree():
-    found = course(np.zeros((4, 1000)))
-    assert (found.r_hat, found.effective_size) == (1.0, 2000.0)
 
 
 def rule_list(schema: Schema = SCHEMA, **chosen: Any) -> Any:
@@ -87,11 +78,6 @@ def miner(method: str) -> Any:
         epsilon=4, schema=SCHEMA, random_state=1, method=method, steps=1200, starts=2, depth=2, **SIDES
     )
     return learner.fit(PEOPLE).release_
-
-
-def test_what_has_no_chain_is_refused():
-    with pytest.raises(RequestError, match="drawn without a Markov chain"):
-        chain_courses(rule_list(sampler="pool", pool_size=50), PEOPLE)
 
 
 def test_a_stored_result_of_fewer_steps_is_read_and_its_chain_is_refused():

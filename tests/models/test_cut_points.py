@@ -18,7 +18,6 @@ from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import RequestError
 from dpcore.learning.learner import Run
 from dpcore.models.registry import LEARNERS
-from dpcore.models.summaries.released.cut_points import cut_points
 from dpcore.privacy.randomness import SeededRandom
 from dpcore.released.release import Release, make_release
 
@@ -116,11 +115,6 @@ def test_what_cannot_be_cut_at_is_refused_before_it_costs(family: str) -> None:
             learner.plan(SCHEMA, "ill", Decimal(1), chosen)
 
 
-def test_conditions_that_are_given_name_their_own() -> None:
-    with pytest.raises(RequestError, match="leave cut points out"):
-        LEARNERS["rule_list"].plan(SCHEMA, "ill", Decimal(1), {"given": ("age > 60",), "cut_points": CUTS})
-
-
 def look(frame: pd.DataFrame, epsilon: float = 50) -> DPSummary:
     return DPSummary(epsilon=epsilon, schema=SCHEMA, random_state=4).fit(frame)
 
@@ -148,13 +142,6 @@ def test_they_follow_the_released_counts_alone(frame: pd.DataFrame) -> None:
     again = DPSummary.from_release(Release.from_json(noisy.release_.to_json()))
     assert again.cut_points() == noisy.cut_points()
     LEARNERS["tree"].plan(SCHEMA, "ill", Decimal(1), {"cut_points": again.cut_points()})
-
-
-def test_columns_that_were_not_looked_at_keep_all_of_theirs(frame: pd.DataFrame) -> None:
-    one = DPSummary(epsilon=5, schema=SCHEMA, columns=("age", "ill"), random_state=4).fit(frame)
-    assert [text.partition(":")[0] for text in one.cut_points()] == ["age"]
-    none = DPSummary(epsilon=5, schema=SCHEMA, columns=("stage", "ill"), random_state=4).fit(frame)
-    assert cut_points(none.model_, SCHEMA) == ()
 
 
 def test_the_certificate_says_where_they_come_from(frame: pd.DataFrame) -> None:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from decimal import Decimal
-from typing import Any
 
 import numpy as np
 import pytest
 
 from dpcore.domain.conditions import Condition
 from dpcore.domain.schemas.schema import Schema
-from dpcore.models.findings import Finding, agreement, findings, outcome
+from dpcore.models.findings import Finding, agreement, findings
 from dpcore.models.ilp.language.clause import Clause
 from dpcore.models.registry import get_learner
 from dpcore.models.rules.released.rule_list_model import Rule, RuleListModel
@@ -77,7 +76,6 @@ def a_list(*rules: Rule) -> Release:
 
 
 OLD, YOUNG = (Condition(column="age", first=first, last=first + 3) for first in (4, 0))
-WOMEN = Condition(column="sex", first=0, last=0)
 
 
 def test_a_rule_gives_its_column_a_direction() -> None:
@@ -86,11 +84,6 @@ def test_a_rule_gives_its_column_a_direction() -> None:
     assert found["age"].words == "rises with it, 10% to 60%"
     assert found["age"].strength == pytest.approx(0.5)
     assert findings(a_list(rule(0.6, 300, YOUNG), rule(0.1, 700)))["age"].words == "falls with it, 60% to 10%"
-
-
-def test_categories_are_named() -> None:
-    found = findings(a_list(rule(0.6, 300, WOMEN), rule(0.1, 700)))
-    assert found["sex"].words == "highest for female (60%), lowest for male (10%)"
 
 
 def test_what_the_noise_hides_says_nothing() -> None:
@@ -112,12 +105,6 @@ def test_profiles_that_have_nothing_to_do_with_each_other_are_unclear() -> None:
 
     assert agreement([of(1, 0, 1, 0), of(1, 1, 0, 0)]) == "unclear"
     assert agreement([of(1, 0), of(1, 0, 0)]) == "unclear", "their cells are others"
-
-
-def test_what_is_predicted_is_named() -> None:
-    assert outcome(a_list(rule(0.1, 700))) == "died = yes"
-    assert outcome(release_of(*BOTH)) == "direction = east"
-    assert outcome(small_redescriptions.release_of(small_redescriptions.small_pairs())) == ""
 
 
 def test_clauses_that_predict_tell_what_they_ask_for() -> None:
@@ -144,23 +131,6 @@ def test_directions_that_contradict_each_other_do_so_beside_one_that_only_names_
 
 def theory(condition: str) -> Clause:
     return Clause(atoms=(ATOMS[condition],))
-
-
-def test_redescriptions_tell_how_often_they_name_a_column() -> None:
-    found: Any = findings(small_redescriptions.release_of(small_redescriptions.small_pairs()))
-    assert found
-    strengths = [item.strength for item in found.values()]
-    assert strengths == sorted(strengths, reverse=True)
-    assert all(" redescriptions; the best: " in item.words for item in found.values())
-
-
-def test_first_looks_tell_cells_as_people_say_them() -> None:
-    found = findings(a_look((200, 800, 0, 0), AGES, (700, 300, 0, 0)))
-    assert list(found) == ["age", "dis_code", "ill"]
-    assert [item.label for item in found.values()] == ["age", "Discharge", "ill"]
-    assert found["dis_code"].words == "most often died (80%)"
-    assert found["age"].words == "most often 41 to 50 (90%)"
-    assert found["ill"].words == "most often no (70%)"
 
 
 def test_a_first_look_and_a_model_speak_of_the_same_column() -> None:

@@ -12,8 +12,8 @@ from pydantic import BaseModel
 from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import BudgetError, FrostglassError, RequestError, SchemaError
 from dpcore.learning.learner import Learner, Run
-from dpcore.models.registry import LEARNERS, get_learner
-from dpcore.models.released import FAMILIES, parse_model
+from dpcore.models.registry import LEARNERS
+from dpcore.models.released import parse_model
 from dpcore.privacy.randomness import RandomSource, SecureRandom, SeededRandom
 from dpcore.released.parameters import parameters_of
 from dpcore.released.plan import RunPlan
@@ -46,12 +46,6 @@ def plan_of(family: str, way: dict[str, Any], epsilon: str = "2", schema: Schema
 
 def run(family: str, plan: RunPlan, source: RandomSource, table: Any = TABLE) -> BaseModel:
     return LEARNERS[family].run(Run(table, plan, source))
-
-
-@EVERY
-def test_it_is_on_offer_under_its_name(learner: Learner) -> None:
-    assert get_learner(learner.name) is learner
-    assert FAMILIES[learner.name] is learner.family
 
 
 # Refusals

@@ -17,7 +17,6 @@ from dpcore.domain.conditions import Condition, schema_conditions
 from dpcore.domain.schemas.labels import Labels, called, cell_called
 from dpcore.domain.schemas.names import is_name
 from dpcore.domain.schemas.schema import Schema
-from dpcore.errors import SchemaError
 from dpcore.learning.learner import Run
 from dpcore.models.readable import readable
 from dpcore.models.registry import LEARNERS
@@ -26,8 +25,7 @@ from dpcore.models.trees.released.splits import Split
 from dpcore.plots.ilp.ilp import prolog_program
 from dpcore.privacy.randomness import SeededRandom
 from dpcore.released.release import Release, make_release
-from dpcore.report.contents import content, heading
-from dpcore.report.forms.page import release_page
+from dpcore.report.contents import content
 from tests.support.fake_learner import real_learners
 
 _ROWS = 1500
@@ -106,13 +104,6 @@ def test_the_release_as_a_file_stays_as_it_was(family):
     assert Release.from_json(shown.to_json()) == release
 
 
-@pytest.mark.parametrize("family", real_learners())
-def test_without_labels_and_units_nothing_is_changed(family):
-    release = released(family, plain=True)
-    assert readable(release) is release
-    assert heading(release) == heading(release.stored)
-
-
 @pytest.mark.parametrize("family", [name for name in real_learners() if LEARNERS[name].targeted])
 def test_a_case_in_either_words_is_predicted_alike(family):
     release = released(family)
@@ -147,15 +138,6 @@ def test_numbers_have_their_unit():
         Condition(column=name, first=first, last=last).text(words) for first, last in ((0, 0), (1, 1), (2, 2), (3, 3))
     ]
     assert texts == [f"{name} <= 120 mmHg", f"120 < {name} <= 160 mmHg", f"{name} > 160 mmHg", f"{name}: (missing)"]
-
-
-def test_headings_pages_and_programs():
-    release = released("rule_list")
-    assert heading(release) == "Rule list for Death within 30 days"
-    assert "Discharge: died" in release_page(release)
-    program = prolog_program(readable(released("ilp")))
-    assert program == prolog_program(released("ilp"))
-    assert "Discharge" not in program
 
 
 # What columns and categories are called
@@ -227,9 +209,3 @@ def test_a_label_does_not_begin_as_conditions_on_rows_do():
 def test_labels_that_are_not_clear_stand_beside_the_name(one, other, told):
     stored = schema(sys_bp={"label": one}, sx={"label": other})
     assert [column.name for column in Labels(stored).schema][:2] == told
-
-
-@pytest.mark.parametrize("column", [{"label": "a\nb"}, {"labels": {"1": "a\tb"}}])
-def test_labels_are_one_line(column):
-    with pytest.raises(SchemaError, match="control characters"):
-        schema(sx=column)

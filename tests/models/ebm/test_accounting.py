@@ -9,11 +9,8 @@ import pytest
 from dpcore.errors import BudgetError
 from dpcore.models.ebm.learning import accounting
 from dpcore.models.ebm.learning.accounting import (
-    BINS,
     CHOICE,
-    PAIR_COUNTS_SHARE,
     PAIRS,
-    SHAPES,
     SIZES,
     check_budget,
     choice_epsilon,
@@ -133,31 +130,6 @@ def test_a_share_never_grows_by_rounding():
         assert math.fsum(own.part(step) ** 2 for step in steps) <= own.mu**2 * (1 + 1e-15)
         for step, count in product(steps, (1, 3, 1000)):
             assert count * own.part(step, count) ** 2 <= own.part(step) ** 2 * (1 + 1e-15)
-
-
-def test_sizes_cost_something_for_numbers_only_and_pairs_for_pairs_only():
-    def parts(target, **chosen):
-        return set(cost(target, **chosen)[1].split.parts)
-
-    assert parts("ill") == parts("stage") == {BINS, SHAPES}
-    assert parts("stay") == {BINS, SIZES, SHAPES}
-    assert parts("ill", pairs=1) == {BINS, SHAPES, CHOICE, PAIRS}
-    assert parts("stay", pairs=1) == {BINS, SIZES, SHAPES, CHOICE, PAIRS}
-    assert parts("stay", method="random_splits") == {BINS, SHAPES}
-    assert 0 < PAIR_COUNTS_SHARE < 1
-
-
-def test_nothing_stays_open():
-    for target, chosen in product(("ill", "stay"), CHOICES):
-        filled = cost(target, **chosen)[1].parameters
-        for name in ("epochs", "learning_rate", "max_bins", "bin_share"):
-            assert getattr(filled, name) == chosen.get(name, getattr(filled, name)) is not None
-
-
-def test_scores_of_a_record():
-    assert output_count(cases.schema(target="ill"), "ill") == 1
-    assert output_count(cases.schema(target="stage"), "stage") == 3
-    assert output_count(cases.schema(target="stay"), "stay") == 1
 
 
 def test_sensitivities_of_the_mechanisms_by_hand():

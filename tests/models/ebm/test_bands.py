@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from scipy.stats import binom, t
+from scipy.stats import binom
 
-from dpcore.models.ebm.released.bands import Band, student_factor
+from dpcore.models.ebm.released.bands import Band
 from dpcore.models.ebm.released.ebm_model import Term
 from tests.oracles.mechanisms_oracle import FALSE_ALARM
 from tests.support.small_ebm import small_ebm
@@ -28,11 +28,6 @@ def test_bands_hold_in_95_percent_of_cases(count):
         bins += BINS
     low, high = binom.ppf([FALSE_ALARM / 2, 1 - FALSE_ALARM / 2], bins, 0.95)
     assert low <= hits <= high
-
-
-def test_the_factor_by_hand():
-    for count in (3, 5, 10):
-        assert student_factor(count) == pytest.approx(t.ppf(0.975, count - 1) / 1.96)
 
 
 @pytest.mark.crossed
@@ -63,20 +58,6 @@ def test_who_is_in_the_data_counts_as_noise_in_the_test_only():
     assert plain.p_value < 0.001 < 0.2 < unsure.p_value
     np.testing.assert_array_equal(plain.errors, unsure.errors)
     assert plain.size == unsure.size
-
-
-def test_size_is_the_importance_of_noise():
-    draw = np.random.default_rng(3)
-    bands = [Band.of(replicates(draw, 5), WEIGHTS) for _ in range(400)]
-    importance = np.mean([WEIGHTS @ np.abs(band.mean[:, 0]) for band in bands])
-    assert np.mean([band.size for band in bands]) == pytest.approx(importance, rel=0.1)
-
-
-def test_no_spread_at_all():
-    still = np.ones((5, BINS, 1))
-    assert Band.of(still, WEIGHTS).p_value < 1e-9
-    assert Band.of(0 * still, WEIGHTS).p_value == 1.0
-    assert Band.of(still, WEIGHTS).errors.max() < 1e-9
 
 
 def test_a_trend_is_seen_that_free_bins_hide():

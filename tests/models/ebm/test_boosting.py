@@ -1,7 +1,5 @@
 """Boosting: the order of epochs and replicates, the sums it asks for and what it finds."""
 
-from functools import partial
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -197,13 +195,6 @@ def test_sizes_are_asked_for_once_and_every_replicate_follows():
     assert starts[1].clip < 0.1
     sums = [exact for mechanism, exact, _ in answers if mechanism is QUIET]
     assert len(sums) == 4 * 3
-
-
-def test_progress_counts_epochs():
-    course, start = course_of("binary", replicates=4, epochs=6)
-    done = []
-    boost(course, start, SeededRandom(0), partial(done.append, 1))
-    assert done == [1] * 6
 
 
 def _reached(model, name):

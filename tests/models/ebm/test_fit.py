@@ -21,7 +21,6 @@ from dpcore.models.ebm.learning.accounting import (
 from dpcore.models.ebm.learning.ebm_queries import pair_sensitivity
 from dpcore.models.ebm.learning.kernels import NUMBER_STEPS
 from dpcore.privacy.mechanisms import ExponentialMechanism, FineGaussian
-from dpcore.privacy.randomness import SeededRandom
 from tests.oracles import ebm_oracle as oracle
 from tests.support import ebm_cases as cases
 
@@ -175,13 +174,6 @@ def test_terms_are_centred_and_predict_what_boosting_learned(target):
     else:
         truth = frame[target].map({label: i for i, label in enumerate(model.classes)})
         assert (predicted == truth).mean() > 0.6
-
-
-def test_a_run_of_many_pairs_keeps_them_apart():
-    private = cases.table(cases.frame(300), cases.schema())
-    _, model = cases.fit(private, "ill", "2", SeededRandom(4), pairs=6, epochs=3)
-    names = [term.name for term in model.terms]
-    assert len(names) == len(set(names)) == 4 + 6
 
 
 @pytest.mark.parametrize("target", ["ill", "stay"])

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from dpcore.domain.columns import COLUMN_ADAPTER, IntegerColumn, NumericColumn
 from dpcore.models.ebm.learning.grid import Bins, FineCells, feature_cells
-from dpcore.models.ebm.released.axis import Axis
 from tests.oracles import ebm_oracle as oracle
 from tests.support.small_tables import schema_of, table_of
 from tests.support.strategies import columns
@@ -69,12 +68,6 @@ def test_fine_cells_are_public_and_inside_the_bounds(column):
     assert FineCells.of(column).edges is None or len(FineCells.of(column)) >= 2
 
 
-def test_about_as_many_fine_cells_for_every_schema():
-    for bins, expected in ((1, 240), (2, 240), (7, 238), (100, 200), (256, 256)):
-        column = column_of(type="real", lower=0, upper=1, bins=bins)
-        assert len(FineCells.of(column)) == expected + 1
-
-
 noises = st.integers(0, 2**32 - 1)
 
 
@@ -130,13 +123,6 @@ def test_bins_have_about_equal_counts_and_heavy_cells_stay_alone():
     spike[50] = 1e6
     bins = Bins.merge(cells, spike, 1.0, 32, 4.0)
     assert np.count_nonzero(bins.groups == bins.groups[50]) == 1
-
-
-def test_without_records_there_is_one_bin_and_the_missing():
-    cells = FineCells.of(REAL)
-    bins = Bins.merge(cells, np.zeros(len(cells)), 10.0, 32, 40.0)
-    assert bins.axis.labels == ("[0, 10]", "(missing)")
-    assert bins.axis.edges == ()
 
 
 def test_no_bin_is_split_below_twice_the_least_count():
@@ -200,13 +186,6 @@ def test_codes_of_a_table():
     assert third.codes(table)[:2].tolist() == [len(third) - 2, 0]
     assert [cell.column.name for cell in feature_cells(schema, "n")] == ["c", "r", "y"]
     np.testing.assert_array_equal(table.numbers_of("r"), table.numbers[1])
-
-
-def test_an_axis_of_categories_names_every_cell():
-    for column in HARD[-3:]:
-        axis = Bins.merge(FineCells.of(column), np.zeros(len(column.cells)), 1.0, 2, 1.0).axis
-        assert axis.labels == column.cells
-        assert axis == Axis.categories(column)
 
 
 def test_cells_are_merged_by_runs_and_missing_values_stay_apart():

@@ -11,7 +11,6 @@ from sklearn.metrics import roc_auc_score
 
 from dpcore.data.building.ingest import frame_chunks, ingest
 from dpcore.domain.schemas.schema import Schema
-from dpcore.learning.holdout import with_evaluation
 from dpcore.learning.learner import Run
 from dpcore.models.ebm.learning import holdout
 from dpcore.models.ebm.released.axis import Axis
@@ -194,11 +193,6 @@ def test_figures_with_noise_are_near(task):
     assert noisy.count_margin > exact.count_margin == 0
 
 
-def test_no_evaluation_without_its_step():
-    run = Run(TABLE, plan("binary", parallel={}), SecureRandom())
-    assert with_evaluation(run, model(), holdout.evaluate).evaluation is None
-
-
 def test_groups_follow_from_the_model_and_public_values():
     few, many = (holdout.score_cuts(model(), signal) for signal in (10.0, 1e6))
     assert len(few) + 1 == 6
@@ -225,14 +219,6 @@ def test_groups_are_told_by_where_they_begin_and_by_the_mean_chance_of_drawn_cas
     drawn = rare.probabilities(holdout._drawn_scores(rare))[:, 1]
     assert told[-1] == pytest.approx(drawn[drawn > limits[-2]].mean(), abs=1e-3)
     assert counts_summed(rare.model_copy(update={"evaluation": result})) is not None, "labels are the likeliest classes"
-
-
-def test_a_model_that_says_the_same_to_all_is_evaluated():
-    flat = model().model_copy(update={"terms": ()})
-    result = holdout.evaluate(Run(TABLE, plan("binary", "900"), SecureRandom()), flat)
-    assert result.auc.value == pytest.approx(0.5)
-    truth = held_out("binary")["ill"] == "yes"
-    assert result.accuracy.value == pytest.approx(1 - truth.mean())
 
 
 def test_one_record_moves_one_group_of_errors_by_one():

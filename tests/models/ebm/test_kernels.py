@@ -26,7 +26,6 @@ from dpcore.models.ebm.learning.kernels import (
     move,
     softmax_residuals,
 )
-from dpcore.models.ebm.learning.records import counted
 from tests.oracles import ebm_oracle as oracle
 
 CELLS, REPLICATES = 5, 2
@@ -102,11 +101,6 @@ def test_sums_and_scores_agree_with_the_oracle(width):
         expected = oracle.sums(values[replicate], codes, CELLS)
         assert sums[replicate].tolist() == expected
         assert np.array_equal(moved[replicate], values[replicate] + change[replicate][:, codes])
-
-
-def test_records_are_counted_by_their_codes():
-    labels, _, codes = make("binary", 1, 300, 3)
-    assert counted(labels, codes, CELLS).tolist() == oracle.counts(codes, labels, CELLS)
 
 
 @pytest.mark.parametrize(

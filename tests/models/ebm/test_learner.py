@@ -79,23 +79,6 @@ def test_a_target_of_one_class_or_too_many_is_refused(classes):
         LEARNER.plan(domain, "y", Decimal(1), {})
 
 
-def test_fifty_classes_can_be_learned():
-    names = [f"c{i}" for i in range(50)]
-    domain = schema_of(
-        [
-            {"name": "x", "type": "boolean"},
-            {"name": "y", "type": "categorical", "categories": names},
-        ],
-        300,
-        privacy_unit={"column": "person"},
-    )
-    data = pd.DataFrame({"person": range(300), "x": ["yes", "no", ""] * 100, "y": names * 6})
-    _, model = cases.fit(cases.table(data, domain), "y", epochs=3, pairs=0)
-    cases.check_finite(model)
-    assert model.task == "multiclass"
-    assert np.asarray(model.terms[0].scores).shape == (4, 50)
-
-
 @pytest.mark.parametrize("epsilon", ["0.000000001", "0.0000001"])
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("pairs", [0, 6])
@@ -176,20 +159,6 @@ def test_a_release_can_be_read_back_and_keeps_its_budget(target, chosen, evaluat
     assert [term.name for term in model.terms[:4]] == features
     assert len(model.terms) == 4 + plan.parameters.pairs
     assert target not in model.columns()
-
-
-def test_a_large_budget_predicts_the_toy_people():
-    for target, least in (("ill", 0.85), ("stage", 0.85)):
-        for chosen in ({"pairs": 2}, {"method": "random_splits"}):
-            _, model = cases.fit(TABLE, target, "50", 3, evaluate=True, **chosen)
-            people = TABLE.public_frame("holdout")
-            known = people[target].isin(model.classes)
-            codes = people[target][known].map({c: i for i, c in enumerate(model.classes)})
-            share = (model.predict(people[known], SCHEMA) == codes).mean()
-            assert share > least, (target, chosen)
-            assert model.evaluation.accuracy.value == pytest.approx(share, abs=0.06)
-            if chosen.get("method") != "random_splits":
-                assert model.clear
 
 
 @pytest.mark.parametrize("target", ["ill", "stay"])

@@ -1,12 +1,11 @@
 """Records of a run: labels, histograms, bins and pairs."""
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from dpcore.models.ebm.learning.ebm_queries import COUNT_STEPS, histogram_sensitivity
 from dpcore.models.ebm.learning.grid import Bins, feature_cells
-from dpcore.models.ebm.learning.kernels import ABSENT, NUMBER_STEPS
+from dpcore.models.ebm.learning.kernels import ABSENT
 from dpcore.models.ebm.learning.records import (
     TARGET_CELLS,
     Binning,
@@ -18,7 +17,7 @@ from dpcore.models.ebm.learning.records import (
     layout_codes,
 )
 from tests.oracles import ebm_oracle as oracle
-from tests.support import ebm_cases, toy_people
+from tests.support import toy_people
 
 TARGETS = ["ill", "stage", "age"]
 SCHEMA = toy_people.schema(max_rows=700)
@@ -90,15 +89,6 @@ def test_places_without_a_record_or_a_target_have_no_label(target):
         assert not known.all()
 
 
-def test_labels_of_numbers_are_shares_of_the_public_range():
-    schema = ebm_cases.schema(0, 10, target="stay")
-    data = pd.DataFrame({"person": range(5), "c": "a", "stay": [-99, -10, 10, 30, None]})
-    table = ebm_cases.table(data, schema)
-    labels = labels_of(table.partitions[0], "stay", "all")
-    assert sorted(labels[labels != ABSENT].tolist()) == [0, 0, NUMBER_STEPS // 2, NUMBER_STEPS]
-    assert table.total(histograms, "stay", "all")[-1][[0, 64, 127]].tolist() == [2, 1, 1]
-
-
 @pytest.mark.parametrize("target", TARGETS)
 def test_bins_of_records_are_the_bins_of_their_raw_values(target):
     """The learner's way from a value to a bin is the reader's way."""
@@ -134,11 +124,3 @@ def test_cells_of_a_pair():
     labels = labels_of(own, "ill", "all")
     assert of_pair.tolist() == oracle.counts(expected, labels, len(layout.binnings[0]))
     assert of_column.tolist() == oracle.counts(bins[1].groups[cells[1]], labels, len(layout.binnings[1]))
-
-
-def test_layouts_that_are_alike_have_one_key():
-    def key(groups, target="ill", part="all"):
-        return Layout(target, part, (Binning.of((0, np.array(groups))),)).key
-
-    assert key([0, 1, 1]) == key([0, 1, 1])
-    assert len({key([0, 1, 1]), key([0, 0, 1]), key([0, 1, 1], "stage"), key([0, 1, 1], part="train")}) == 4

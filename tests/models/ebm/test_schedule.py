@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import pytest
 
-from dpcore.models.ebm.learning.schedule import burn_in, precision, resolve
+from dpcore.models.ebm.learning.schedule import resolve
 from dpcore.models.ebm.released.ebm_parameters import EBMParameters
 
 OPEN = ("max_bins", "epochs", "learning_rate", "bin_share")
@@ -48,11 +48,3 @@ def test_more_precision_learns_faster_and_with_more_bins():
 def test_the_rule_holds_in_the_corners(mu, rows, features):
     filled = resolved(mu=mu, max_rows=rows, features=features)
     assert EBMParameters(**filled.model_dump()).model_dump() == filled.model_dump()
-
-
-def test_precision_by_hand():
-    assert precision(3200, 0.5, 4) == pytest.approx(25.0)
-
-
-def test_burn_in_leaves_some_iterates():
-    assert [burn_in(epochs) for epochs in (1, 2, 3, 4, 10, 1000)] == [0, 0, 0, 1, 3, 300]

@@ -176,15 +176,6 @@ def test_everybody_starts_from_the_intercept_however_many_columns_there_are(targ
     )
 
 
-def test_a_shape_is_rounded_to_the_nearest_step():
-    table = table_of("ill")
-    shapes, base, values = drawn(table, "ill", np.random.default_rng(6))
-    for feature in range(len(values[0])):
-        exact = np.stack([own[feature] for own in values]).swapaxes(1, 2)
-        assert np.abs(shapes.tables[:, :, shapes.places(feature)] / CLASS_STEPS - exact).max() <= 0.5 / CLASS_STEPS
-    assert np.abs(shapes.base / CLASS_STEPS - base).max() <= 0.5 / CLASS_STEPS
-
-
 def test_residual_sizes_agree_with_the_oracle():
     """Of the first replicate; one record is in one group."""
     table = table_of("stay")

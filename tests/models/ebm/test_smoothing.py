@@ -21,10 +21,6 @@ def learned(shape, precision=400.0, ordered=None):
     return prior, known
 
 
-def spread(prior, known):
-    return float(np.sqrt(np.trace(prior.covariance(known)) / len(known)))
-
-
 def test_large_shapes_are_held_less_than_small_ones():
     draw = np.random.default_rng(1)
     loose, tight = (
@@ -47,10 +43,3 @@ def test_the_posterior_is_no_wider_than_prior_and_likelihood(ordered):
     prior, known = learned(np.arange(6.0) / 6, 25.0, ordered)
     assert np.linalg.eigvalsh(prior.covariance(known)).max() <= 1 / 25 + 1e-12
     assert np.linalg.eigvalsh(prior.covariance(np.zeros((6, 6))) - prior.covariance(known)).min() >= -1e-9
-
-
-def test_nothing_known_changes_nothing():
-    prior = Prior(distances(5, 5), 1.0, 0.1)
-    before = prior.weights.copy()
-    prior.learn(np.zeros((1, 5, 5)), np.zeros((1, 5)))
-    np.testing.assert_allclose(prior.weights, before)

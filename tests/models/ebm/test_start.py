@@ -5,8 +5,6 @@ import math
 import numpy as np
 import pytest
 
-from dpcore.domain.columns import COLUMN_ADAPTER
-from dpcore.models.ebm.learning.grid import Bins
 from dpcore.models.ebm.learning.start import (
     SIZE_EDGES,
     BoostingStart,
@@ -15,7 +13,6 @@ from dpcore.models.ebm.learning.start import (
     start_numbers,
     total_rows,
 )
-from dpcore.models.ebm.released.axis import Axis
 from tests.oracles import ebm_oracle as oracle
 
 CELLS = 128
@@ -114,21 +111,6 @@ def test_shorter_histograms_weigh_more():
     assert joint < longer / 3
 
 
-def bins_with(counts, errors):
-    column = COLUMN_ADAPTER.validate_python({"name": "x", "type": "boolean"})
-    array = np.asarray(counts, dtype=float)
-    return Bins(Axis.categories(column), np.arange(4), array, np.full(4, errors), 0)
-
-
-def test_counts_are_positive_and_sum_to_the_rows():
-    start = start_classes(np.array([60.0, 40.0]), 1.0, 100.0)
-    for counts in ([50, 30, 15, 5], [90, -20, -3, 1], [-9, -9, -9, -9]):
-        positive = start.counts(bins_with(counts, 8.0))
-        assert np.all(positive > 0)
-        assert positive.sum() == pytest.approx(100)
-    np.testing.assert_allclose(start.counts(bins_with([50, 30, 15, 5], 8.0)), [50, 30, 15, 5])
-
-
 def wide(rows=ROWS):
     return BoostingStart(np.array([0.5]), np.ones(1), 0.2, 0.7, np.array([0.04]), rows, 0.02)
 
@@ -152,14 +134,3 @@ def test_narrowing_never_widens():
         after = narrow(wide(), draw.normal(0, deviation, len(SIZE_EDGES)), deviation)
         assert SIZE_EDGES[0] <= after.clip <= 0.7
         assert 0 < after.variance[0] <= 0.04
-
-
-def test_noise_that_hides_the_sizes_changes_nothing():
-    start = wide(1000.0)
-    assert narrow(start, np.zeros(len(SIZE_EDGES)), 50.0) is start
-
-
-def test_edges_of_sizes_reach_the_whole_range():
-    assert SIZE_EDGES[-1] == 1.0
-    assert np.all(np.diff(SIZE_EDGES) > 0)
-    assert SIZE_EDGES[0] < 1e-3

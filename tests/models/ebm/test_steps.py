@@ -80,13 +80,6 @@ def gathered(step, truth, noisy, turns=8, seed=2):
     return shapes[:, :, 0]
 
 
-def test_sums_without_noise_lead_to_the_truth():
-    truth = np.array([-1.0, -0.5, 0.4, 0.7, 1.2, 0.0])
-    sharp = FineGaussian(RESIDUAL_STEPS, 5.0)
-    found = gathered(all_bins(start_of(), feature(), classes=False, mechanism=sharp), truth, noisy=False)
-    assert np.abs(found - truth)[:, :5].max() < 0.05
-
-
 def test_noise_is_smoothed_away_where_bins_are_in_order():
     """A steady rise under much noise: neighbours help where there are any."""
     truth, errors = np.array([-1.0, -0.5, 0.0, 0.5, 1.0, 0.0]), {5: [], 0: []}
@@ -132,16 +125,6 @@ def test_a_shape_that_may_only_rise_never_falls(direction, classes):
         assert (direction * np.diff(shapes[:, :5, 0]) >= 0).all()
     free = turned(all_bins(start_of(), feature(5), classes=classes), sums_of(), np.zeros((3, 6, 1)), source)
     assert (direction * np.diff(free[:, :5, 0]) < 0).any(), "the control is not held"
-
-
-def test_every_release_of_a_step_goes_through_its_mechanism():
-    sums = sums_of(2)
-    splits = RandomSplits([feature()], start_of(2), lambda _: MECHANISM, 0.01, 3, 300)
-    for step in (all_bins(start_of(2), feature()), splits):
-        with watched() as answers:
-            turned(step, sums, np.zeros((REPLICATES, 6, 2)), SeededRandom(2))
-        assert [mechanism for mechanism, _, _ in answers] == [MECHANISM]
-        assert answers[0][1].sum() == sums.sum()
 
 
 @pytest.mark.parametrize("leaves", [2, 3, 5, 16])

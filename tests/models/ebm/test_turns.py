@@ -20,12 +20,6 @@ def test_every_feature_has_one_turn_and_one_table(rate):
         assert len(members) == 1 or np.prod([SIZES[feature] for feature in members]) <= 1024
 
 
-def test_few_tables_hold_many_small_columns():
-    assert len(Turns.together([3] * 12, 0.01).tables) == 2
-    assert Turns.together([3] * 4, 0.5) == Turns.single(4), "with a large rate, one after another"
-    assert Turns.together(SIZES, 0.5) == Turns.single(7)
-
-
 @pytest.mark.parametrize("sizes", [(4,), (2, 3), (3, 1, 5), (2, 3, 2, 2)])
 def test_joint_bins_come_apart_as_records_were_added_up(sizes):
     """Sums of shapes at the joint bin of every record, and sums over each column's own bins."""

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import cross_val_score
 
 from dpcore.domain.schemas.schema import Schema
@@ -187,14 +186,6 @@ def test_the_order_of_rows_and_their_index_do_not_matter(people: int) -> None:
     assert again.predict(shuffled).tolist() == ill.iloc[order].tolist()
 
 
-def test_columns_may_stand_in_any_order_and_more_may_be_there() -> None:
-    tables, ill = ward()
-    other = {name: frame[frame.columns[::-1]].assign(remark="x") for name, frame in tables.items()}
-    model, same = (make(random_state=1).fit(given, ill) for given in (tables, other))
-    assert model.model_ == same.model_
-    assert model.predict(other).tolist() == model.predict(tables).tolist()
-
-
 def test_people_without_rows_of_a_table_are_predicted() -> None:
     tables, ill = ward()
     model = make(random_state=1).fit(tables, ill)
@@ -206,13 +197,6 @@ def test_people_without_rows_of_a_table_are_predicted() -> None:
         model.predict({"drug": tables["drug"]})
     with pytest.raises(RequestError, match="patient_id"):
         model.predict({**tables, "patient": tables["patient"].drop(columns="patient_id")})
-
-
-def test_nothing_is_predicted_before_a_fit() -> None:
-    tables, _ = ward()
-    for ask in (lambda: make().predict(tables), lambda: make().theory()):
-        with pytest.raises(NotFittedError):
-            ask()
 
 
 def test_numbers_as_classes_of_more_than_two() -> None:
@@ -237,21 +221,6 @@ def test_a_single_table_is_a_frame() -> None:
     assert named.model_ == model.model_
     scores = cross_val_score(make(schema=schema), frame, ill, cv=3)
     assert scores.mean() > 0.9
-
-
-def test_without_a_schema_several_tables_are_refused() -> None:
-    budget = BudgetAccountant(50)
-    with pytest.raises(RequestError, match="schema="):
-        make(schema=None, accountant=budget).fit(*ward())
-    assert budget.spent == 0
-
-
-def test_the_target_is_named_by_y_or_by_the_caller() -> None:
-    tables, ill = ward()
-    unnamed = make(random_state=1).fit(tables, ill.to_numpy())
-    named = make(random_state=1, target="ill").fit(tables, ill.rename("other"))
-    assert unnamed.model_ == named.model_
-    assert unnamed.release_.target == named.release_.target == "ill"
 
 
 def test_a_release_becomes_an_estimator_without_any_data() -> None:

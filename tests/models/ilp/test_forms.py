@@ -12,15 +12,11 @@ import pytest
 
 from dpcore.data.packing import unpack
 from dpcore.domain.schemas.schema import Schema
-from dpcore.errors import RequestError
-from dpcore.models.ilp.language import richness
 from dpcore.models.ilp.language.atoms import bottom_atoms
 from dpcore.models.ilp.language.clause import Clause, Variable
-from dpcore.models.ilp.language.forms import EXISTS, Form, forms_of
 from dpcore.models.ilp.language.ilp_parameters import ILPParameters
 from dpcore.models.ilp.language.lattice import STRATA, build_lattice
 from dpcore.models.ilp.language.prolog import Prolog
-from dpcore.models.ilp.language.richness import quantifiers_for
 from dpcore.models.ilp.learning.coverage import clause_vector
 from dpcore.models.ilp.released.example import made_up_case
 from dpcore.models.ilp.released.ilp_model import CoveredGroup, ILPModel
@@ -150,14 +146,6 @@ def test_public_rows_are_in_the_order_in_which_they_were_kept(keep: str, order: 
         assert model_of(clause).count_records(tables, schema, TARGET)[0] == learned, clause
 
 
-def test_a_file_without_the_column_of_the_order_is_refused() -> None:
-    frames = draw_people(5, 1).frames(ORDERED)
-    frames["drug"] = frames["drug"].drop(columns="day")
-    with pytest.raises(RequestError, match="needs the column 'day'"):
-        model_of(said("drug: kind = a", row="last")).predict(frames, ORDERED)
-    model_of(said("drug: kind = a", least=2)).predict(frames, ORDERED)
-
-
 def test_rows_without_order_are_those_that_ingestion_keeps_last() -> None:
     last, first = said("drug: kind = a", row="last"), said("test: ward = yes", table="test", row="first")
     frames = {
@@ -244,20 +232,6 @@ def test_made_up_cases_satisfy_what_is_said_of_rows(stored: bool) -> None:
     assert made > 135
 
 
-def test_forms_come_from_the_schema() -> None:
-    drug, test = ORDERED.children
-    columns = {"kind", "dose", "ward"}
-    assert forms_of(drug, ("exists",), 3, columns) == ()
-    assert forms_of(drug, ("counts",), 9, columns) == tuple(Form(least=least) for least in (2, 3, 4))
-    assert forms_of(test, ("order",), 3, columns) == (Form(row="first"), Form(then=True))
-    assert forms_of(drug, ("alike",), 3, columns) == (Form(alike="kind"), Form(alike="dose"))
-    assert forms_of(drug, ("alike",), 3, {"dose"}) == (Form(alike="dose"),)
-    assert forms_of(test, ("alike",), 3, {"value", "ward"}) == (), "a number has no equal, and a ward is one of two"
-    assert Form(least=3).implies(Form(least=2))
-    assert not Form(least=2).implies(Form(least=3))
-    assert all(form.implies(EXISTS) for form in forms_of(drug, EVERYTHING_OF_ROWS, 3, columns))
-
-
 def plan(schema: Schema = ORDERED, epsilon: float = 1, **chosen: Any) -> Any:
     return get_learner("ilp").plan(schema, TARGET, Decimal(str(epsilon)), chosen).parameters.quantifiers
 
@@ -272,8 +246,3 @@ def test_more_is_said_of_rows_where_there_is_room() -> None:
     assert plan(small_schema(max_rows=5000)) == ("exists", "counts", "alike"), "no table has an order"
     assert plan(large, epsilon=0.05, quantifiers=("counts",)) == ("counts",), "asked for"
     assert plan(large, max_variables=0) == ("exists",)
-
-
-def test_a_language_that_grew_too_large_stays_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(richness, "PLENTY", 1000)
-    assert quantifiers_for(ordered_schema(max_rows=5000), TARGET, ILPParameters(), 1.0, 5000) == ("exists",)

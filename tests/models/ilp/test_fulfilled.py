@@ -51,7 +51,3 @@ def ward(*cells: int) -> tuple[Atom, ...]:
 def test_rows_that_a_clause_speaks_of_are_marked(variable, rows):
     found = fulfilling_rows(Clause(variables=(variable,)), SCHEMA, TABLES)["stay"]
     assert found.nonzero()[0].tolist() == rows
-
-
-def test_rows_that_must_not_exist_are_not_marked():
-    assert fulfilling_rows(Clause(variables=(Variable(table="stay", negated=True),)), SCHEMA, TABLES) == {}

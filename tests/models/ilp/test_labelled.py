@@ -7,24 +7,20 @@ from decimal import Decimal
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from dpcore.domain.encoding import encode_columns
 from dpcore.domain.schemas.schema import Schema
-from dpcore.models.ilp.language.atoms import Atom
 from dpcore.models.ilp.language.clause import Clause, Variable
 from dpcore.models.ilp.released.example import made_up_case
 from dpcore.models.ilp.released.ilp_model import CoveredGroup, ILPModel
 from dpcore.models.readable import readable
 from dpcore.models.registry import LEARNERS
 from dpcore.models.released import parse_model
-from dpcore.plots.ilp.ilp import clauses_in_prolog
 from dpcore.released.release import Release, make_release
 from tests.support.small_relations import SCHEMA, TARGET
 
 LABELS = {"age": "Age", "kind": "Kind of drug", "dose": "Dose", "value": "Measured value"}
 ALIKE = Clause(variables=(Variable(table="drug", alike="kind"),))
-OLD = Clause(atoms=(Atom(column="age", cells=(2,)),))
 
 
 def labelled(**tests: Any) -> Schema:
@@ -59,16 +55,6 @@ def test_a_value_that_rows_share_is_of_the_column_by_its_label() -> None:
     case = made_up_case(model.clauses[0], shown.domain, shown.target)
     assert case["drug"]["Kind of drug"].duplicated().any()
     assert model.possible_groups(case, shown.domain) == (0,)
-
-
-def test_the_table_of_a_theory_writes_clauses_over_the_names_in_the_records() -> None:
-    release = release_of(labelled(), OLD, ALIKE)
-    shown = readable(release)
-    written = clauses_in_prolog(shown)
-    assert written[0] == "ill(P, yes) :-\n    age_above(P, 60)."
-    assert written == clauses_in_prolog(release)
-    table = parse_model(shown).to_frame(shown.domain, shown.target, written)
-    pd.testing.assert_frame_equal(table, parse_model(release).to_frame(release.domain, release.target))
 
 
 def test_made_up_rows_are_in_the_order_of_a_labelled_column() -> None:

@@ -20,7 +20,6 @@ from dpcore.models.ilp.language.lattice import Lattice, build_lattice
 from tests.oracles.clauses import Body, Wanted, holds
 from tests.support.small_relations import (
     EVERYTHING_OF_ROWS,
-    SCHEMA,
     TARGET,
     VALUES,
     body_of,
@@ -175,36 +174,6 @@ def test_what_follows_from_something_said_of_rows_is_not_said_again(negation: bo
             assert other & ~one, variables
 
 
-def test_clauses_are_as_long_as_what_they_say() -> None:
-    schema = ordered_schema()
-    lattice = lattice_of(schema, max_literals=4, negation=True, quantifiers=EVERYTHING_OF_ROWS)
-    said = set()
-    for place in range(0, len(lattice), 3):
-        clause = lattice.clause(place)
-        assert lattice.lengths[place] == clause.length
-        quantifiers = {variable.form.quantifier for variable in clause.variables} - {"exists"}
-        assert (lattice.strata[place] % module.STRATA == 0) == (not quantifiers)
-        assert lattice.strata[place] // module.STRATA == clause.length
-        said |= quantifiers
-    assert said == {"counts", "order", "alike"}
-
-
-def test_tables_without_order_say_nothing_of_it() -> None:
-    rich = lattice_of(max_literals=3, quantifiers=EVERYTHING_OF_ROWS)
-    assert not any(form.quantifier == "order" for form in rich.factors.forms)
-    assert len(lattice_of(max_literals=3, quantifiers=["exists", "order"])) == len(lattice_of(max_literals=3))
-    one = [dict(child, max_rows_per_person=1) for child in SCHEMA["children"]]
-    assert len(lattice_of(small_schema(children=one), quantifiers=EVERYTHING_OF_ROWS)) == len(lattice_of())
-
-
-def test_without_tables_clauses_are_sets_of_conditions() -> None:
-    columns = [{"name": f"c{i}", "type": "boolean"} for i in range(6)]
-    schema = Schema.from_mapping({"name": "flat", "max_rows": 10, "columns": columns})
-    chosen = ILPParameters(max_literals=3, max_variables=2)
-    lattice = build_lattice(schema, "c5", chosen)
-    assert len(lattice) == sum(comb(5, size) * 2**size for size in range(4))
-
-
 def test_twelve_atoms_of_one_row_make_the_whole_lattice() -> None:
     columns = [{"name": f"c{i}", "type": "categorical", "categories": ["u", "v"]} for i in range(12)]
     schema = Schema.from_mapping(
@@ -219,12 +188,6 @@ def test_twelve_atoms_of_one_row_make_the_whole_lattice() -> None:
     literals = tuple(f"row: c{i} = u" for i in range(12))
     chosen = ILPParameters(literals=literals, max_literals=4, max_variables=1)
     assert len(build_lattice(schema, "y", chosen)) == sum(comb(12, size) for size in range(5))
-
-
-def test_variables_can_be_left_out_altogether() -> None:
-    lattice = lattice_of(max_variables=0, max_literals=3)
-    assert all(not lattice.clause(place).variables for place in range(len(lattice)))
-    assert len(lattice.factors) == len(lattice)
 
 
 def test_too_large_a_lattice_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

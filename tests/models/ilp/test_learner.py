@@ -10,7 +10,6 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 
-from dpcore.data.building.ingest import frame_chunks, ingest
 from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import BudgetError, RequestError
 from dpcore.learning.learner import Run
@@ -21,7 +20,7 @@ from dpcore.models.ilp.learning import ilp_learner as module
 from dpcore.models.ilp.learning import selection
 from dpcore.models.ilp.learning.ilp_learner import ILPLearner
 from dpcore.models.ilp.learning.selection import ChosenClause
-from dpcore.models.ilp.released.ilp_model import CoveredGroup, ILPModel, predicted_labels
+from dpcore.models.ilp.released.ilp_model import CoveredGroup, ILPModel
 from dpcore.privacy.losses import selection_rho
 from dpcore.privacy.mechanisms import ExponentialMechanism, GaussianMechanism, GeometricMechanism
 from dpcore.privacy.randomness import SecureRandom, SeededRandom
@@ -76,16 +75,6 @@ def test_later_clauses_are_for_those_whom_earlier_ones_do_not_cover() -> None:
     model = run(planted(1800, 4), plan(clauses=4))
     assert len(set(model.clauses)) == 4
     assert sum(group.kept for group in model.groups) >= 2
-
-
-def test_the_other_class_can_be_described() -> None:
-    crowd = planted(1800, 5)
-    model = run(crowd, plan(positive="no", clauses=1))
-    assert model.positive == 0
-    assert model.labels[0] == 0
-    assert model.labels[1] == 1
-    frames = crowd.frames(BIG)
-    assert np.mean(model.predict(frames, BIG) == labels(crowd)) >= np.mean(labels(crowd) == 0)
 
 
 def test_the_budget_is_spent_exactly_and_shown_in_the_certificate() -> None:
@@ -168,16 +157,6 @@ def test_several_rows_per_person_divide_the_budget() -> None:
 def test_requests_that_cannot_be_honoured_are_refused(chosen: dict, sentence: str) -> None:
     with pytest.raises(RequestError, match=sentence):
         plan(**chosen)
-
-
-@pytest.mark.parametrize("negation", [False, True])
-def test_a_data_set_without_a_condition_is_refused(negation: bool) -> None:
-    """No column but the target, or none that a rule may ask about."""
-    target = {"name": "ill", "type": "boolean", "target": True}
-    for columns in ([target], [target, {"name": "age", "type": "boolean", "modes": []}]):
-        bare = Schema.from_mapping({"name": "bare", "max_rows": 9, "columns": columns})
-        with pytest.raises(RequestError, match="no condition to choose from"):
-            ILPLearner().plan(bare, "ill", Decimal(1), {"negation": negation})
 
 
 def test_budgets_too_small_to_be_divided_are_refused() -> None:
@@ -320,11 +299,6 @@ def test_rows_and_people_without_a_key_belong_to_nobody() -> None:
     assert model.first_clause({"patient": keyless, "drug": rows}, schema).tolist() == [1, 0, 1]
 
 
-def test_groups_that_do_not_predict_take_the_likeliest_other_class() -> None:
-    estimates = np.array([[0.2, 0.5, 0.3], [0.2, 0.5, 0.3], [0.4, 0.5, 0.1]])
-    assert predicted_labels([True, False, False], estimates, 1) == (1, 2, 0)
-
-
 def test_absent_columns_and_tables_count_as_missing() -> None:
     schema, model = small_schema(), theory(with_a())
     alone = pd.DataFrame({"sex": ["f", "m"]})
@@ -349,18 +323,6 @@ def test_tables_that_cannot_be_told_apart_are_refused() -> None:
     twice = pd.DataFrame({"id": [1, 1], "sex": ["f", "m"]})
     with pytest.raises(RequestError, match="Several rows have the same 'id'"):
         model.first_clause({"patient": twice, "drug": rows}, schema)
-
-
-def test_a_flat_data_set_gives_rules_about_one_row() -> None:
-    columns = [{"name": name, "type": "boolean"} for name in ("a", "b", "y")]
-    flat = Schema.from_mapping({"name": "flat", "max_rows": 1000, "columns": columns, "holdout_percent": 0})
-    generator = np.random.default_rng(1)
-    frame = pd.DataFrame({name: generator.random(900) < 0.5 for name in ("a", "b")})
-    frame["y"] = frame["a"] & ~frame["b"]
-    table = ingest(frame_chunks(frame), flat, SeededRandom(1))
-    chosen = ILPLearner().plan(flat, "y", Decimal(5), {"clauses": 1})
-    model = ILPLearner().run(Run(table, chosen, SeededRandom(1)))
-    assert model.prolog(flat, "y") == "y(P, yes) :-\n    a(P, yes),\n    b(P, no)."
 
 
 def test_a_run_that_composes_chooses_by_the_exponential_mechanism(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,7 +20,6 @@ from dpcore.models.ilp.released.fulfilled import fulfilling_rows
 from dpcore.models.ilp.released.ilp_model import CoveredGroup, ILPModel
 from dpcore.models.ilp.released.ilp_words import clause_words
 from dpcore.privacy.randomness import SeededRandom
-from dpcore.rehearsal.synthetic import synthetic_tables
 
 SCHEMA = Schema.from_mapping(
     {
@@ -70,13 +69,6 @@ def test_rows_that_belong_to_no_row_count_neither_in_learning_nor_in_prediction(
     # Where keys of rows are not given, as of one case, nobody knows what belongs to what.
     unlinked = {"stay": tables["stay"].drop(columns="stay_id"), "lab": tables["lab"]}
     assert model.first_clause({"patient": main, **unlinked}, SCHEMA).tolist() == [0, 0, 0]
-
-
-def test_invented_tables_can_be_taken_in() -> None:
-    frame, children = synthetic_tables(SCHEMA, "died", 30, 1)
-    table = ingest([frame], SCHEMA, SeededRandom(0), {name: [rows] for name, rows in children.items()})
-    _, owners = table.public_child("lab")
-    assert len(owners) > 0
 
 
 def test_clauses_ask_of_a_row_what_belongs_to_it() -> None:

@@ -157,15 +157,6 @@ def test_rows_meet_more_conditions_the_more_there_may_be(drugs: int, most: int) 
     assert held > 2 or drugs == 1, "the bound of a single row would be exceeded"
 
 
-def test_two_rows_that_cannot_be_are_asked_for_by_nobody() -> None:
-    schema = rows_per_person(1, 1)
-    literals = ["drug: kind = a", "drug: kind = b"]
-    lattice = lattice_of(schema, literals=literals, max_literals=2, max_variables=2)
-    level = np.flatnonzero(lattice.lengths == 2)
-    assert len(level) == 1
-    assert reach_of(lattice).most(level) == 1, "noise is never for nothing at all"
-
-
 def test_negated_conditions_may_all_hold() -> None:
     """Nobody's rows: all that must not exist does not."""
     lattice = lattice_of(max_literals=1, negation=True)

@@ -19,7 +19,6 @@ from dpcore.models.ilp.learning.selection import (
     relevance_aware,
     select_clause,
 )
-from dpcore.models.registry import get_learner
 from dpcore.privacy.budgets import EPSILON_STEP
 from dpcore.privacy.mechanisms import GeometricMechanism, NoisyMax
 from dpcore.privacy.randomness import SecureRandom, SeededRandom
@@ -102,15 +101,6 @@ def test_the_prior_gives_every_length_the_same_weight() -> None:
     assert weights[4:].sum() == pytest.approx(weights[0], rel=1e-2)
 
 
-def test_clauses_that_were_taken_are_not_chosen_again() -> None:
-    lattice, parameters = lattice_of()
-    counts = np.zeros((len(lattice), 2), dtype=np.int64)
-    counts[[2, 5], 1] = 10**6, 10**5
-    first = noisy_max(lattice, counts, parameters, Decimal(1), SeededRandom(1))
-    second = noisy_max(lattice, counts, parameters, Decimal(1), SeededRandom(1), [first])
-    assert (first, second) == (2, 5)
-
-
 @pytest.mark.crossed
 @pytest.mark.parametrize("positive", range(1, 8))
 @pytest.mark.parametrize("negative", range(1, 5))
@@ -145,15 +135,6 @@ def test_the_first_clause_is_the_stricter_one(method: str) -> None:
         chosen.append(choice.place)
     assert chosen[0] == 2
     assert chosen[1] in (0, 1)
-
-
-@pytest.mark.parametrize(("epsilon", "strict"), [("0.1", False), ("2", True)])
-def test_strict_clauses_come_first_where_there_is_room(epsilon: str, strict: bool) -> None:
-    schema = small_schema(max_rows=5000)
-    for asked, expected in ((None, strict), (True, True), (False, False)):
-        chosen = ILPParameters(positive_weight=5, strict_first=asked)
-        plan = get_learner("ilp").plan(schema, TARGET, Decimal(epsilon), chosen)
-        assert plan.parameters.strict_first is expected
 
 
 def test_what_was_released_before_there_was_a_choice_was_learned_without() -> None:

@@ -143,11 +143,3 @@ def test_a_run_of_the_learner_is_counted_like_its_own_tables(service):
 def test_private_records_are_refused(service):
     with pytest.raises(RequestError, match="private"):
         service.true_counts(released(add(service, public=False)))
-
-
-def test_other_families_still_count_the_main_table(service):
-    info = add(service, public=True)
-    request = RunRequest(dataset_id=info.id, algorithm="tree", target=TARGET, epsilon=Decimal(1))
-    run = service.run(service.submit(request, "once"))
-    counts = service.true_counts(service.release(str(run.release_id)))
-    assert counts

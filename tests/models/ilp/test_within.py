@@ -20,7 +20,7 @@ from dpcore.models.ilp.language.atoms import Atom
 from dpcore.models.ilp.language.clause import Clause, Variable
 from dpcore.models.ilp.language.generality import Generality
 from dpcore.models.ilp.language.ilp_parameters import ILPParameters
-from dpcore.models.ilp.language.lattice import MOST_ATOMS, STRATA, Lattice, build_lattice
+from dpcore.models.ilp.language.lattice import MOST_ATOMS, Lattice, build_lattice
 from dpcore.models.ilp.language.reach import reach_of
 from dpcore.models.ilp.language.within import Within
 from dpcore.models.ilp.learning import coverage
@@ -83,13 +83,6 @@ def test_coverage_of_nested_rows_equals_the_naive_oracle(lattice: Lattice, crowd
     for place in np.random.default_rng(seed).choice(len(lattice), 120, replace=False):
         clause = lattice.clause(int(place))
         assert tuple(counts[place]) == expected(crowd, clause), clause
-
-
-def test_every_clause_over_nested_rows_is_counted_over_several_words() -> None:
-    schema, crowd = nested_schema(max_rows=200), draw_patients(150, 5)
-    counts = counts_of(crowd, SMALL, schema)
-    for place in range(len(SMALL)):
-        assert tuple(counts[place]) == expected(crowd, SMALL.clause(place))
 
 
 def test_a_clause_over_nested_rows_covers_the_same_people_alone_and_in_its_lattice() -> None:
@@ -294,17 +287,6 @@ def test_all_that_is_said_of_rows_is_said_of_rows_with_nested_rows() -> None:
     said = {own.form for own in variables}
     assert {form.quantifier for form in said} == {"exists", "counts", "order", "alike"}
     assert {own.form for own in variables if own.nested} == said
-
-
-def test_clauses_over_nested_rows_are_as_long_as_what_they_say() -> None:
-    said = False
-    for place in range(0, len(LATTICE), 3):
-        clause = LATTICE.clause(place)
-        assert LATTICE.lengths[place] == clause.length
-        nested = any(variable.nested for variable in clause.variables)
-        assert bool(LATTICE.strata[place] % STRATA & 8) == nested
-        said |= nested
-    assert said
 
 
 def test_parents_of_clauses_over_nested_rows_are_more_general() -> None:

@@ -199,14 +199,6 @@ def test_a_step_changes_the_node_that_was_drawn_and_nothing_else(accept, depth):
             assert chain.taken.tolist() == [accept]
 
 
-@given(st.integers(1, 30), st.integers(1, 500), st.integers(0, 10**6))
-def test_proposals_stay_in_range(nodes, steps, seed):
-    proposals = Proposals.draw(nodes, steps, SeededRandom(seed))
-    assert np.all((proposals.nodes >= 0) & (proposals.nodes < nodes))
-    assert np.all((proposals.splits >= 0) & (proposals.splits < 1))
-    assert np.all((proposals.chances >= 0) & (proposals.chances < 1))
-
-
 class Ones(SecureRandom):
     """The largest words there are."""
 
@@ -238,13 +230,3 @@ def test_the_same_words_are_drawn_whatever_the_records(draw, steps):
     assert told[0] == told[1] == told[2]
     assert told[0][-1] == ("words", 3 * steps)
     assert {kind for kind, _ in told[0]} == {"words"}
-
-
-def test_a_heavier_weight_finds_better_trees():
-    kind = Pair(people(30), 2)
-    means = []
-    for weight in (0.0, 0.3, 30.0):
-        drawn = [pair_of(kind.asked, 2, 300, weight, SeededRandom(s)) for s in range(25)]
-        means.append(np.mean([float(kind.score(state)) for state in drawn]))
-    assert means[0] < means[1] < means[2]
-    assert means[2] > 0.98 * max(float(kind.score(state)) for state in kind.states)

@@ -54,11 +54,6 @@ def test_margins_of_few_counts_hold_as_often_as_they_say(scale):
         assert exact <= float(noise_margin(scale, np.array(counts))) <= 1.01 * exact + 1
 
 
-def test_no_noise_has_no_margin():
-    assert noise_margin(0, np.array([1, 4])).tolist() == [0, 0]
-    assert noise_margin(3, np.array(0)) == 0
-
-
 @given(st.integers(0, 2**32 - 1), st.integers(1, 3), st.integers(1, 3))
 @settings(deadline=None)
 def test_rows_are_fitted_to_their_second_counts_as_least_squares_would(seed, left, right):
@@ -178,15 +173,6 @@ def test_the_nearest_vector_of_any_numbers_is_that_of_exact_arithmetic(values):
     largest = max(abs(value) for value in values)
     assert found.min() >= 0
     np.testing.assert_allclose(found, exactly_projected(values), rtol=0, atol=1e-14 * largest)
-
-
-def test_tables_without_negative_counts_and_empty_ones_stay():
-    counts = np.array([[4, 0], [7, 9]])
-    found = consistent_counts(pair_of(counts, 3.0), Domain(wide_schema(1)))
-    np.testing.assert_array_equal(found.table, counts)
-    nobody = consistent_counts(pair_of(-counts - 1, 3.0), Domain(wide_schema(1)))
-    assert not nobody.table.any()
-    assert nobody.people == 1
 
 
 @pytest.mark.parametrize("sparse", [True, False])

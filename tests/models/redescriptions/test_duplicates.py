@@ -53,12 +53,6 @@ def test_a_group_is_what_overlaps_its_best_one_and_no_better_group(seed, count):
             best.append(place)
 
 
-def test_nothing_makes_no_group():
-    none = np.zeros((0, 4), dtype=bool)
-    assert len(groups_in_pair(np.ones((4, 4)), none, none)) == 0
-    assert len(groups_across([], [], DOMAIN)) == 0
-
-
 def test_the_same_conditions_of_different_trees_are_one_group():
     low, high = (0,), (1,)
     trees = [
@@ -71,11 +65,6 @@ def test_the_same_conditions_of_different_trees_are_one_group():
     assert groups_across(trees, items, DOMAIN).tolist() == [0, 0, 2, 3, 4]
     # Whichever is better stands for both.
     assert groups_across(trees, items[1::-1], DOMAIN).tolist() == [0, 0]
-
-
-def test_one_pair_of_trees_is_not_compared_with_itself():
-    trees = [(cut("age", 9, "left"), cut("sugar", 9, "right"))]
-    assert groups_across(trees, [(0, (0,), (0,)), (0, (0,), (0,))], DOMAIN).tolist() == [0, 1]
 
 
 @pytest.mark.parametrize("pairs", [1, 3])

@@ -8,7 +8,6 @@ from dpcore.demo import DEMOS
 from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import (
     InputError,
-    PrivacyLeakWarning,
     RequestError,
     SchemaError,
 )
@@ -68,17 +67,6 @@ def test_rows_are_told_by_both_sides():
     assert (first == ill).all() or (first == well).all()
 
 
-def test_other_constraints_are_free():
-    budget = BudgetAccountant(4)
-    fitted = miner(accountant=budget).fit(people())
-    assert budget.left == 0
-    loose = fitted.extract(min_jaccard=0.1, min_above_chance=0, max_p=1, min_support=0)
-    assert len(loose.found) >= len(fitted.redescriptions_.found)
-    assert fitted.extract(min_jaccard=1).found == ()
-    with pytest.raises(RequestError, match="min_jaccard"):
-        fitted.extract(min_jaccard=2)
-
-
 def test_two_frames_are_the_two_views():
     frame = people()
     bare = Schema.from_mapping(
@@ -90,14 +78,6 @@ def test_two_frames_are_the_two_views():
     assert fitted.model_.right_columns == ("sugar", "insulin")
     with pytest.raises(RequestError, match="left side"):
         miner(schema=bare).fit(frame)
-
-
-def test_views_must_be_of_the_same_people():
-    frame = people()
-    with pytest.raises(RequestError, match="900 and 899 rows"):
-        miner().fit(frame[["diabetes", "age", "ward"]], frame[["sugar", "insulin"]][:-1])
-    with pytest.raises(RequestError, match="Both views have a column 'age'"):
-        miner().fit(frame[["diabetes", "age", "ward"]], frame[["sugar", "age"]])
 
 
 @pytest.mark.parametrize(
@@ -113,44 +93,6 @@ def test_what_cannot_be_mined_costs_nothing(changes, columns, error):
     with pytest.raises(error):
         miner(accountant=budget, **changes).fit(people()[columns] if columns else people())
     assert budget.spent == 0
-
-
-def test_the_views_can_be_chosen():
-    fitted = miner(left=("diabetes",), right=("sugar", "ward")).fit(people())
-    assert fitted.model_.left_columns == ("diabetes",)
-    assert fitted.model_.right_columns == ("sugar", "ward")
-    frame = people()
-    sides = frame[["ward", "diabetes", "age"]], frame[["sugar", "insulin"]]
-    both = miner(right=("insulin", "ward")).fit(*sides)
-    assert both.model_.left_columns == ("diabetes", "age")  # The schema goes before the frames.
-    assert both.model_.right_columns == ("insulin", "ward")
-
-
-def test_arrays_take_the_names_of_the_schema():
-    frame = people().drop(columns="ward")
-    schema = Schema.from_mapping(
-        SCHEMA.model_dump(mode="json") | {"columns": [column.model_dump(mode="json") for column in SCHEMA.columns[:4]]}
-    )
-    named = miner(schema=schema).fit(frame)
-    values = frame.to_numpy(dtype=object)
-    assert miner(schema=schema).fit(values).model_ == named.model_
-    assert miner(schema=schema).fit(values[:, :2], values[:, 2:]).model_ == named.model_
-    with pytest.raises(RequestError, match="left view has 3 columns and the schema puts 2"):
-        miner(schema=schema).fit(values[:, :3], values[:, 2:])
-    with pytest.warns(PrivacyLeakWarning):
-        bare = miner(schema=None).fit(values[:, :2], values[:, 2:])
-    assert bare.model_.left_columns == ("left_0", "left_1")
-    assert bare.model_.right_columns == ("right_0", "right_1")
-
-
-def test_what_holds_is_named():
-    frame = people()
-    fitted = miner().fit(frame)
-    assert fitted.get_feature_names_out().tolist() == [item.text for item in fitted.redescriptions_.found]
-    told = fitted.set_output(transform="pandas").transform(frame)
-    assert told.columns[0] == fitted.redescriptions_.found[0].text
-    nothing = miner(epsilon="0.01").fit(frame[:5])
-    assert nothing.transform(frame).shape == (900, len(nothing.redescriptions_.found))
 
 
 def test_planted_redescriptions_come_back():

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import stats
 
-from dpcore.errors import BudgetError
 from dpcore.models.redescriptions.learning.exact_pairs import (
     PARTS,
     ExactPairs,
@@ -252,8 +251,3 @@ def test_a_draw_costs_no_more_than_its_budget(epsilon):
     cost = 2 * agreement_steps(10_000) * Fraction(weight.numerator, 2**weight.bits) + 8 * Fraction(weight.error)
     assert cost <= Fraction(Decimal(epsilon))
     assert cost > Fraction(Decimal(epsilon)) * Fraction(99, 100)
-
-
-def test_a_budget_of_nearly_nothing_is_refused():
-    with pytest.raises(BudgetError, match="too small"):
-        pair_weight(Decimal("0.0000000001"), 10_000, 50_000)

@@ -37,19 +37,6 @@ MODEL = small_pairs()
 FOUND = MODEL.extract(SCHEMA)
 
 
-def test_a_model_survives_json():
-    again = RedescriptionModel.model_validate_json(MODEL.model_dump_json())
-    assert again == MODEL
-    assert again.extract(SCHEMA) == FOUND
-    assert hash(again) == hash(MODEL)
-
-
-def test_the_same_model_says_the_same_every_time():
-    model, schema = many_pairs(3)
-    assert model.extract(schema) == model.extract(schema)
-    assert model.extract(schema, Constraints()) == model.extract(schema)
-
-
 def test_the_best_come_first():
     model, schema = many_pairs(4)
     for score in ("above chance", "jaccard"):
@@ -106,18 +93,6 @@ def test_the_frame_holds_one_row_each():
     empty = nothing_in_common().extract(SCHEMA).to_frame()
     assert empty.empty
     assert list(empty.columns) == list(frame.columns)
-
-
-def test_pruning_keeps_those_for_many_people():
-    assert FOUND.pruned(0) == FOUND.found
-    kept = FOUND.pruned(1500)
-    assert 0 < len(kept) < len(FOUND.found)
-    assert kept == tuple(item for item in FOUND.found if item.support >= 1500)
-
-
-def test_a_model_without_pairs_says_nothing():
-    read = read_pairs([], SCHEMA, Constraints())
-    assert (read.found, read.suggested_support, read.people) == ((), 1, 0.0)
 
 
 def test_similar_ones_are_counted():

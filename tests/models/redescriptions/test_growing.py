@@ -50,12 +50,6 @@ def test_blocks_fill_the_depth_and_fit_into_memory(depth, splits, classes):
         assert block == 1 or fits_memory(splits, classes, block)
 
 
-def test_blocks_are_as_deep_as_they_can_be():
-    assert [exact_blocks(depth, 20, 2) for depth in (1, 2, 3, 4)] == [(1,), (2,), (3,), (2, 2)]
-    assert exact_blocks(3, 1000, 16) == (2, 1)
-    assert exact_blocks(4, 20_000, 16) == (1, 1, 1, 1)
-
-
 # Heap
 
 

@@ -185,18 +185,6 @@ def test_later_trees_are_grown_for_the_tree_before(monkeypatch):
 # Views
 
 
-def test_views_come_from_the_schema_or_from_the_request():
-    assert plan_of().parameters.left == ("old", "ward", "stage")
-    named = plan_of(left=("note", "old"), right=("ward", "treated")).parameters
-    assert named.left == ("old", "note"), "in the order of the schema"
-    assert named.right == ("ward", "treated")
-    half = plan_of(left=("note",)).parameters
-    assert (half.left, half.right) == (("note",), ("treated", "sugar"))
-    _, model = run(TABLE, left=("note",), right=("sugar",))
-    assert (model.left_columns, model.right_columns) == (("note",), ("sugar",))
-    assert {split.column for pair in model.pairs for split in pair.left.splits} == {"note"}
-
-
 LONE = {"name": "lone", "type": "real", "lower": 0, "upper": 1, "bins": 1}
 EMPTY_LEFT = schema(PLAIN[3:])
 UNSPLIT = schema([*PLAIN, LONE])
@@ -267,16 +255,6 @@ def test_a_request_that_cannot_be_honoured_is_refused(domain, parameters, senten
         plan_of("1", domain, **parameters)
     assert str(caught.value).endswith(".")
     assert isinstance(caught.value, FrostglassError)
-
-
-def test_large_but_feasible_requests_are_planned():
-    for domain, chosen in (
-        (wide(8, 200, 100_000), {"method": "lookahead", "depth": 1}),
-        (wide(4, 200, 100_000), {}),
-        (wide(4, 20, 1_000_000), {"method": "lookahead"}),
-        (wide(3, 5, 10**8), {}),
-    ):
-        plan_of("1", domain, **chosen)
 
 
 # Every parameter has its effect

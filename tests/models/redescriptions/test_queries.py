@@ -105,12 +105,6 @@ def test_one_record_moves_two_pairs_in_opposite_directions():
     assert fall < -0.9 * 256
 
 
-def test_the_leverage_without_records():
-    assert measured(*people(0, 0, 0, 0), 64) == 0
-    for kind in range(4):
-        assert measured(*people(*(int(place == kind) for place in range(4))), 64) == 0
-
-
 def test_the_leverage_of_as_many_records_as_a_schema_allows_is_exact():
     """Half of 100 million people are in both: the largest leverage there is."""
     whole = np.array([[10**8]])

@@ -12,12 +12,9 @@ from dpcore.domain.counted import PEOPLE
 from dpcore.models.redescriptions.released.agreement import agreement_margins, exact_agreement
 from dpcore.models.redescriptions.released.missingness import in_full
 from dpcore.models.redescriptions.released.reading import (
-    alike_words,
-    all_aside,
     alternatives,
     interval_words,
     matching,
-    p_words,
     sentence,
 )
 from dpcore.models.redescriptions.released.redescription_text import redescriptions_text
@@ -29,7 +26,6 @@ from tests.support.small_redescriptions import (
     SEVERAL,
     TREATED,
     literal,
-    noisy_pairs,
     small_pairs,
     tree,
     tree_pair,
@@ -44,16 +40,6 @@ FRAME = two_sided_people(400)
 # Words
 
 
-@pytest.mark.parametrize(("p", "words"), [(0.0, "p < 0.001"), (0.0009, "p < 0.001"), (0.0123, "p = 0.012")])
-def test_p_values_are_written_short(p, words):
-    assert p_words(p) == words
-
-
-@pytest.mark.parametrize(("jaccard", "words"), [(0.95, "nearly"), (0.8, "nearly"), (0.79, "mostly"), (0.49, "partly")])
-def test_agreement_is_not_called_more_than_it_is(jaccard, words):
-    assert alike_words(jaccard, PEOPLE) == f"{words} the same people as"
-
-
 def test_a_terminal_says_which_ones_are_below_the_suggested_support():
     found = MODEL.extract(SCHEMA)
     below = "Below the suggested support: for so few people, much of it may be noise."
@@ -64,17 +50,6 @@ def test_a_terminal_says_which_ones_are_below_the_suggested_support():
     assert [below in one for one in told] == [item.support <= few.support for item in found.found]
     assert "1. " in told[0]
     assert below in told[0]
-
-
-def test_what_is_set_aside_as_a_whole_is_counted():
-    found = noisy_pairs().extract(SCHEMA)
-    assert all_aside(found, 3200) == (
-        f"All {len(found.found)} that were found are set aside: none has a noisy support of 3,200 or more."
-    )
-    one = dataclasses.replace(found, found=found.found[:1])
-    assert all_aside(one, 3200) == (
-        "The only one that was found is set aside: it does not have a noisy support of 3,200 or more."
-    )
 
 
 def test_a_sentence_tells_both_sides_and_every_number():
@@ -213,11 +188,3 @@ def _tail(least: int, n: int, share: float) -> float:
         for k in range(least, n + 1)
     ]
     return math.fsum(map(math.exp, logs))
-
-
-def test_without_records_nothing_agrees():
-    tables = MODEL.exact_tables(FRAME.iloc[:0], SCHEMA)
-    [exact] = exact_agreement(tables, FOUND[:1])
-    assert (exact.support, exact.jaccard) == (0, 0.0)
-    assert exact.p_value == 1.0
-    assert exact_agreement(tables, ()) == ()

@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 
 from dpcore.domain.conditions import Condition
 from dpcore.domain.schemas.schema import Schema
-from dpcore.errors import SchemaError
 from dpcore.models.redescriptions.released.duplicates import query_overlap
-from dpcore.models.redescriptions.released.regions import Box, Domain, codes, narrowed, shared_cells
+from dpcore.models.redescriptions.released.regions import Box, Domain, shared_cells
 from dpcore.models.redescriptions.released.simplify import Space, covered, simplified
 from dpcore.models.redescriptions.released.tree_pair import Tree
 
@@ -205,18 +204,3 @@ def test_a_negated_leaf_is_a_list_of_single_conditions():
     assert [len(box) for box in found] == [1] * 4
     everybody, nobody = parts(tree, range(16), schema)
     assert simplified(everybody, Domain(schema), nobody) == [{}]
-
-
-def test_parts_of_a_box():
-    under, over = Condition(column="age", first=0, last=0), Condition(column="age", first=1, last=3)
-    assert narrowed({}, under, True, DOMAIN) == {"age": YOUNG}
-    assert narrowed({"age": YOUNG}, under, False, DOMAIN) is None
-    assert narrowed({"age": YOUNG}, over, True, DOMAIN) is None
-    assert narrowed({"age": YOUNG | MIDDLE, "a": YES}, over, True, DOMAIN) == {"age": MIDDLE, "a": YES}
-    assert narrowed(None, over, True, DOMAIN) is None
-    assert codes(0b10110) == [1, 2, 4]
-
-
-def test_a_column_that_the_schema_lacks_is_named():
-    with pytest.raises(SchemaError, match="There is no column 'weight'"):
-        Domain(SCHEMA).everything("weight")

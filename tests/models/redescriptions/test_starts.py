@@ -226,15 +226,6 @@ def test_later_starts_leave_out_columns_until_none_is_left():
     assert used == {column.name for column in SCHEMA if column.view}
 
 
-@pytest.mark.parametrize("people", [0, 1])
-def test_a_start_among_hardly_anybody_is_even(people):
-    rows = cases.rows_of(TINY, people)
-    assert set(scores_of(sides_of(TINY, rows), rows)) == {0}
-    sides = sides_of(TINY, rows)
-    found = Counter(linked_start(sides, 0, set(), Decimal(50), SecureRandom()).text for _ in range(600))
-    assert chi_square(list(found.values()), [300, 300]) > FALSE_ALARM
-
-
 def test_the_same_draw_is_made_whatever_the_records():
     told = []
     for people in (0, 1, 90):
@@ -245,13 +236,3 @@ def test_the_same_draw_is_made_whatever_the_records():
         view_conditions(SCHEMA, SCHEMA.view("right"), reserved=False)
     )
     assert told == [[("gumbel", pairs)]] * 3
-
-
-@pytest.mark.parametrize("reserved", [False, True])
-def test_the_splits_of_a_view_are_those_of_its_columns(reserved):
-    for view in ("left", "right"):
-        literals = view_conditions(SCHEMA, SCHEMA.view(view), reserved=reserved)
-        assert len(set(literals)) == len(literals)
-        assert {item.column for item in literals} == set(SCHEMA.view(view))
-        cells = {SCHEMA.column(item.column).cells[item.first] for item in literals}
-        assert bool(cells & {"(missing)", "(other)"}) == reserved

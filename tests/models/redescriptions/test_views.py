@@ -38,12 +38,6 @@ def test_what_a_partition_keeps_is_told_apart():
             assert len(sets(partition)) == len(sets)
 
 
-def test_sets_are_the_same_elsewhere():
-    for sets in SETS:
-        again = pickle.loads(pickle.dumps(sets))
-        assert again.key == sets.key
-
-
 @cases.way
 def test_every_question_can_be_asked_elsewhere(way):
     whole = cases.table(SCHEMA, cases.rows_of(SCHEMA, 90))

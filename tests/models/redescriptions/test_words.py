@@ -15,8 +15,7 @@ from dpcore.domain.columns import RESERVED
 from dpcore.domain.conditions import parse_condition
 from dpcore.domain.schemas.schema import Schema
 from dpcore.models.redescriptions.released.formal import formal
-from dpcore.models.redescriptions.released.phrases import quoted
-from dpcore.models.redescriptions.released.redescription_words import condition_count, plain
+from dpcore.models.redescriptions.released.redescription_words import plain
 from dpcore.models.redescriptions.released.regions import Box, Domain
 from dpcore.models.redescriptions.released.simplify import simplified
 
@@ -215,12 +214,6 @@ def test_brackets_what_is_shared_and_what_is_unknown(boxes, text):
     assert plain(boxes, DOMAIN) == text
 
 
-def test_conditions_are_counted_as_they_stand():
-    boxes = [{"asthma": YES, "age": 1}, {"asthma": YES, "ldl": 1}, {"ward": 2}]
-    assert condition_count(boxes) == 5
-    assert condition_count([]) == condition_count([{}]) == 0
-
-
 @pytest.mark.parametrize(
     ("boxes", "text"),
     [
@@ -275,11 +268,6 @@ def test_odd_names_stand_in_quotation_marks(boxes, said, written):
     domain = Domain(ODD)
     assert plain(boxes, domain) == said
     assert formal(boxes, domain) == written
-
-
-def test_only_what_could_be_misread_is_quoted():
-    for name in ("sand", "origin", "inner city", "ldl (mg)", "blood pressure", "notes", "A&E"):
-        assert quoted(name) == (f"“{name}”" if "(" in name else name)
 
 
 # Formal texts are read back by a small reader; plain ones must differ if their meanings do.

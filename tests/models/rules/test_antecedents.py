@@ -16,10 +16,8 @@ from dpcore.errors import RequestError
 from dpcore.models.rules.learning.antecedents import (
     _random_conjunctions,
     given_antecedents,
-    public_antecedents,
 )
 from dpcore.models.rules.learning.rule_list_learner import RuleListLearner
-from dpcore.models.rules.released.rule_list_parameters import RuleListParameters
 from dpcore.privacy.randomness import SeededRandom
 
 #: Chance of a false alarm of each statistical test.
@@ -70,11 +68,6 @@ def test_a_huge_space_is_sampled_without_enumerating_it():
     assert chisquare([used[f"c{group}"] for group in range(40)]).pvalue > FALSE_ALARM
 
 
-def test_an_uneven_space_is_no_slower():
-    items = literals(900, 7, 7, 7)
-    assert len(set(_random_conjunctions(items, 4, 2000, SeededRandom(3)))) == 2000
-
-
 def schema(max_rows: int = 1000) -> Schema:
     return Schema.from_mapping(
         {
@@ -87,13 +80,6 @@ def schema(max_rows: int = 1000) -> Schema:
             ],
         }
     )
-
-
-def test_singles_come_first_and_the_cap_holds():
-    parameters = RuleListParameters(max_antecedents=8)
-    found = public_antecedents(schema(), "y", parameters, SeededRandom(4))
-    assert len(found) == 8
-    assert found.sizes.tolist() == [1] * 6 + [2] * 2
 
 
 def test_a_category_may_hold_the_word_and():

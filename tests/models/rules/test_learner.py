@@ -158,12 +158,6 @@ def test_all_blocks_and_counts_spend_the_rho_of_the_plan(monkeypatch, spent, rul
         assert float(rows_per_person * each) <= float(plan.split["list"]) * (1 + 1e-9)
 
 
-def test_rows_per_person_that_do_not_divide_spend_no_more(spent):
-    plan, _ = _run(_schema(7), epsilon="1", evaluate=False)
-    assert sum(7 * epsilon for _, _, epsilon in spent) <= plan.epsilon
-    assert plan.row_epsilon("list") == spent[0][2]
-
-
 def test_the_chain_spends_its_share_too(spent):
     plan, model = _run(_schema(), sampler="mcmc", mcmc_steps=1_000, evaluate=False, delta="1e-7")
     assert [kind for kind, _, _ in spent] == ["GeometricMechanism"], "it is pure, whatever the account composes"
@@ -187,11 +181,6 @@ def test_the_sensitivity_used_is_that_of_the_tables_used(spent, monkeypatch, sel
     [(max_rows, likelihood)] = made
     assert max_rows == schema.max_rows
     assert spent[0][:2] == ("ExponentialMechanism", likelihood.sensitivity.value)
-
-
-def test_counts_need_noise_for_one_row_only(spent):
-    _run(_schema())
-    assert [sensitivity for kind, sensitivity, _ in spent if kind == "GeometricMechanism"] == [1, 1]
 
 
 # Antecedents
@@ -293,13 +282,6 @@ def test_literals_of_a_column_that_a_row_can_meet_together():
     }
 
 
-def test_mining_refuses_an_epsilon_that_a_level_could_not_use():
-    ask = {"antecedents": "dp_fim", "max_antecedent_length": 3, "evaluate": False}
-    with pytest.raises(BudgetError, match="too small"):
-        LEARNER.plan(_schema(), "ill", Decimal("0.000000017"), ask)
-    _run(_schema(), epsilon="0.000000018", **ask)
-
-
 def _mined(table, epsilon, **more):
     parameters = RuleListParameters(
         antecedents="dp_fim", numeric_literals="intervals", **{"max_antecedents": 500, **more}
@@ -325,19 +307,6 @@ def test_mining_without_much_noise_finds_the_frequent_itemsets():
     everything = [[cell] for cell in cells] + pairs
     frequent = rules_oracle.supports(codes, labels, everything, 2) >= 0.1 * schema.max_rows
     assert sorted(plain) == sorted(e for e, f in zip(everything, frequent, strict=True) if f)
-
-
-def test_mining_always_returns_something_and_never_the_target():
-    table = _table(_schema(holdout_percent=0))
-    mined = _mined(table, "0.001", min_support=1.0, max_antecedent_length=3)
-    assert len(mined) >= 1
-    assert {item.column for i in range(len(mined)) for item in mined.conditions(i)} <= {
-        "age",
-        "smoker",
-        "region",
-        "stage",
-    }
-    assert np.all(np.diff(mined.sizes) >= 0)
 
 
 def test_given_antecedents_are_the_only_ones_used():
@@ -452,21 +421,10 @@ def test_a_request_that_cannot_be_honoured_is_refused_before_any_record(paramete
     assert str(caught.value).endswith(".")
 
 
-def test_a_data_set_with_nothing_but_the_target_is_refused():
-    with pytest.raises(RequestError, match="No conditions can be made"):
-        LEARNER.plan(schema_of(COLUMNS[3:4]), "ill", Decimal(1), {})
-
-
 @pytest.mark.parametrize(("epsilon", "rows"), [("0.000000001", 1), ("0.000000005", 100)])
 def test_a_budget_too_small_to_be_split_is_refused(epsilon, rows):
     with pytest.raises(BudgetError, match="too small"):
         LEARNER.plan(_schema(rows), "ill", Decimal(epsilon), {})
-
-
-def test_mining_with_too_small_a_budget_is_refused_before_any_record():
-    parameters = {"antecedents": "dp_fim", "max_antecedent_length": 4}
-    with pytest.raises(BudgetError, match="too small"):
-        LEARNER.plan(_schema(), "ill", Decimal("0.000000006"), parameters)
 
 
 def test_a_tiny_budget_that_is_accepted_can_be_run():

@@ -42,12 +42,6 @@ def test_parameters_of_earlier_versions_are_read(changed, rules):
     assert RuleListParameters.model_validate(parameters.model_dump(mode="json")) == parameters
 
 
-def test_those_of_samplers_of_whole_lists_keep_their_prior():
-    asked = EARLIER | {"sampler": "pool", "list_length": 8.0, "max_rules": 3}
-    parameters = RuleListParameters.model_validate(asked)
-    assert (parameters.rules, parameters.list_length, parameters.max_rules) == (None, 8.0, 3)
-
-
 @pytest.mark.parametrize(
     ("asked", "sentence"),
     [

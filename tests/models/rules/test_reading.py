@@ -9,7 +9,7 @@ from dpcore.models.rules.learning.rule_list_learner import RuleListLearner
 from dpcore.models.rules.released.rule_list_model import Rule, RuleListModel
 from dpcore.models.rules.released.rule_list_text import rule_list_text
 from dpcore.plots.rule_list import rule_list_figure
-from dpcore.released.noisy_counts import NOISE_ALONE, TOO_FEW, TOO_NOISY, is_told, told_share, why_apart
+from dpcore.released.noisy_counts import TOO_NOISY, is_told, why_apart
 from dpcore.released.release import make_release
 from pages.components.families.shared import cells
 from tests.support.small_tables import schema_of
@@ -39,12 +39,6 @@ def test_everyone_else_is_told_of_only_after_a_rule():
         assert model.to_frame()["condition"].tolist() == (["age > 50", "everyone else"] if conditions else ["everyone"])
 
 
-def test_no_chance_is_told_of_nobody():
-    assert "71%" not in _reading(-17, 4)
-    assert "too few records" in _reading(-17, 4)
-    assert "71%" in _reading(4, 9)
-
-
 def test_no_chance_is_told_that_noise_hides():
     told = _reading(4, 9, interval=(0.02, 0.97))
     assert told.endswith("is too noisy to tell: anything from 2.0% to 97% fits.")
@@ -69,14 +63,6 @@ def test_words_table_chart_and_plain_text_agree_on_what_noise_hides(counts, inte
     assert ("circle" in marks) == told
     line = rule_list_text(None, model)
     assert ("71%" in line and TOO_NOISY not in line) == told
-
-
-def test_a_share_with_its_interval_or_nobody():
-    counts = {"text": "", "conditions": (), "estimates": (0.29, 0.71), "intervals": ((0.1, 0.4), (0.6, 0.8))}
-    assert told_share(Rule(noisy_counts=(4, 9), **counts), 1, 9) == "71% (60% to 80%)"
-    assert told_share(Rule(noisy_counts=(4, 9), **counts), 1, 9, NOISE_ALONE) == "71% (noise alone: 60% to 80%)"
-    assert told_share(Rule(noisy_counts=(-13, 4), **counts), 1, 9) == TOO_FEW
-    assert told_share(Rule(noisy_counts=(4, 9), **counts), 1, 13) == "71% (60% to 80%), too noisy to tell"
 
 
 def test_a_chance_that_its_counts_seem_to_contradict_says_why():
@@ -107,16 +93,3 @@ def chart(counts, intervals):
     model = RuleListModel(classes=("no", "yes"), rules=rules, count_margin=9, antecedent_count=1, evaluation=None)
     plan = RuleListLearner().plan(schema_of([{"name": "x", "type": "boolean"}, ILL], 1000), "ill", Decimal(1), {})
     return rule_list_figure(make_release("rule_list", plan, model, secure=True, dataset_id="in-memory"))
-
-
-def test_the_chart_has_a_line_but_no_mark_for_nobody():
-    figure = chart([(4, 9), (-13, 4), (30, 60)], [(0.6, 0.8)] * 3)
-    assert [list(one.y) for one in figure.data] == [["1. 0", "3. 2"]]
-    assert list(figure.layout.yaxis.categoryarray) == ["1. 0", "2. 1", "3. 2"]
-
-
-def test_marks_are_hollow_where_the_noise_leaves_nothing_to_say():
-    clear, hidden = chart([(40, 90), (4, 3), (40, 90)], [(0.6, 0.8), (0.6, 0.8), (0.0, 1.0)]).data
-    assert (list(clear.y), clear.marker.symbol) == (["1. 0"], "circle")
-    assert (list(hidden.y), hidden.marker.symbol) == (["2. 1", "3. 2"], "circle-open")
-    assert hidden.showlegend is False

@@ -123,14 +123,6 @@ def test_one_draw_does_not_depend_on_the_one_before():
     assert _p_value(pairs, expected) > FALSE_ALARM
 
 
-def test_size_weights_matter():
-    """Positive control of the prior's second parameter."""
-    lists, lengths = _prior().draw(30_000, SeededRandom(2))
-    picks = [row[:length] for row, length in zip(lists, lengths, strict=True)]
-    wrong = rules_oracle.prior([len(i) for i in ITEMSETS], LAMBDA, ETA * 1.2, LONGEST)
-    assert _p_value(picks, wrong) < FALSE_ALARM
-
-
 # Scores
 
 
@@ -322,12 +314,6 @@ def test_short_chains_have_the_distribution_of_the_transition_matrix(steps, temp
     assert _p_value(picks, _after(steps, tempered)) > FALSE_ALARM
     wrong = _after(steps, tempered, (0,)) if steps < 7 else _after(steps, not tempered)
     assert _p_value(picks, {state: max(chance, 1e-300) for state, chance in wrong.items()}) < FALSE_ALARM
-
-
-def test_a_chain_over_no_conditions_ends_with_the_empty_list():
-    prior = ListPrior.build(Antecedents(LITERALS, []), LAMBDA, ETA, LONGEST)
-    chain = run_chain(_problem(count=0), prior, 5, EPSILON, SeededRandom(1), no_progress)
-    assert chain.final.tolist() == []
 
 
 def test_a_chain_tells_of_every_step():

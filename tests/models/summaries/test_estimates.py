@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpcore.models.summaries.released import estimates
 from dpcore.models.summaries.released.estimates import Estimates, Measured
 from dpcore.models.summaries.released.intervals import intervals
 from dpcore.privacy.randomness import public_generator
@@ -138,16 +137,3 @@ def test_redrawn_estimates_vary_as_noise_does():
     assert again.shape == (600, 2)
     np.testing.assert_allclose(again.mean(axis=0), estimates.table((0,)), atol=3)
     np.testing.assert_allclose(again.std(axis=0), estimates.deviation((0,)), rtol=0.12)
-
-
-def test_redraws_of_large_tables_come_a_few_at_once_and_fewer(monkeypatch):
-    own = Estimates(
-        (4, 5), [Measured((0, 1), np.full((4, 5), 50.0), 3.0), Measured((0,), np.full(4, 250.0), 2.0)], gaussian=True
-    )
-    assert [len(again.table((0, 1))) for again in own.redraws(1)] == [200]
-    monkeypatch.setattr(estimates, "_AT_ONCE", 7 * 24)
-    tables = [again.table((0, 1)) for again in own.redraws(1)]
-    assert [len(again) for again in tables] == [7] * 28 + [4]
-    assert np.concatenate(tables).std(axis=0).mean() == pytest.approx(own.deviation((0, 1)), rel=0.05)
-    monkeypatch.setattr(estimates, "_NUMBERS", 100)
-    assert sum(len(again.table((0,))) for again in own.redraws(1)) == 60

@@ -10,7 +10,6 @@ import pytest
 
 from dpcore.data.building.ingest import frame_chunks, ingest
 from dpcore.domain.schemas.schema import Schema
-from dpcore.errors import RequestError
 from dpcore.learning.learner import Run
 from dpcore.models.summaries.learning.division import FINER
 from dpcore.models.summaries.learning.summary_learner import SummaryLearner
@@ -108,13 +107,3 @@ def test_quantiles_are_closer_than_cut_points_allow(table, account, own):
         assert told.mean.value == pytest.approx(float(truth.mean()), abs=1)
     plain = column_reading(looked(table, account, **own)[1], SCHEMA, 0)
     assert abs(plain.quantiles[0.9].value - 80.3) > 5
-
-
-def test_quantiles_of_whole_numbers_are_whole(table):
-    told = column_reading(looked(table, finer=("age",))[1], SCHEMA, 1)
-    assert all(amount.value == round(amount.value) for amount in told.quantiles.values())
-
-
-def test_only_numbers_have_quantiles():
-    with pytest.raises(RequestError, match="no column of numbers"):
-        LEARNER.plan(SCHEMA, "", Decimal(1), {"finer": ("sex",)})

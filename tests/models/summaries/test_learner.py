@@ -15,7 +15,6 @@ from dpcore.errors import BudgetError, RequestError, SchemaError
 from dpcore.learning.learner import Run
 from dpcore.models.summaries.learning.accounting import expected, noise_of
 from dpcore.models.summaries.learning.design import shares_of
-from dpcore.models.summaries.learning.division import COLUMNS, FOUND, GROUPS, PAIRS
 from dpcore.models.summaries.learning.pairs import distance
 from dpcore.models.summaries.learning.summary_learner import SummaryLearner
 from dpcore.models.summaries.learning.summary_queries import table_counts
@@ -63,14 +62,6 @@ def plan(epsilon="1", delta="0", of=None, **parameters):
 def released(planned, seed=1, frame=None):
     table = ingest(frame_chunks(people() if frame is None else frame), planned.schema, SeededRandom(0))
     return LEARNER.run(Run(table, planned, SeededRandom(seed)))
-
-
-def test_steps_are_named_for_what_they_are_asked_for():
-    assert set(plan().split.parts) == {COLUMNS}
-    asked = plan(by="ill", crosstabs=("age by sex",), pairs=2)
-    assert set(asked.split.parts) >= {GROUPS, PAIRS, CHOICE, FOUND}
-    assert not asked.parallel
-    assert asked.part == "all"
 
 
 @pytest.mark.parametrize("parameters", [{}, {"by": "ill"}, {"pairs": 2}, {"crosstabs": ("age by ill",), "pairs": 1}])
@@ -122,13 +113,6 @@ def test_counts_are_those_of_the_records():
         exact = model.exact_table(tables, schema(), axes)
         np.testing.assert_allclose(model.estimates.table(axes), exact, atol=1.5)
     assert model.estimates.total == pytest.approx(ROWS, abs=1)
-
-
-def test_one_column_takes_the_largest_epsilon_that_there_is():
-    frame = people()
-    model = released(plan(epsilon="1000", columns=("sex",)), frame=frame)
-    exact = model.exact_table({schema().entity: frame}, schema(), (0,))
-    np.testing.assert_allclose(model.estimates.table((0,)), exact, atol=1e-9)
 
 
 def test_rows_in_further_tables_are_counted():
@@ -223,15 +207,6 @@ def test_shares_are_optimal():
 def test_what_cannot_be_counted_is_refused_in_a_sentence(parameters, sentence):
     with pytest.raises((RequestError, SchemaError), match=sentence):
         plan(**parameters)
-
-
-def test_a_name_may_hold_the_word_between_two():
-    assert plan(crosstabs=("age by by night",)).parameters.crosstabs == ("age by by night",)
-
-
-def test_too_little_for_so_many_tables_is_refused():
-    with pytest.raises(BudgetError, match="too small"):
-        plan(epsilon="0.000000003")
 
 
 @pytest.mark.parametrize("pairs", [1, 2, 3, 45])

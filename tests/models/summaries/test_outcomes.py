@@ -51,12 +51,3 @@ def test_the_likely_value_is_likelier_than_the_least_structure_makes_it(monkeypa
 @pytest.mark.parametrize(("chances", "part"), [([[0.7] * 4, [0.3] * 4], 0), ([[1, 1, 0, 0], [0, 0, 1, 1]], 1)])
 def test_the_part_that_is_sure_is_what_the_pairs_tell(chances, part):
     assert module.sure(np.array(chances)) == pytest.approx(part)
-
-
-def test_nothing_is_sure_of_a_column_with_one_value():
-    assert module.sure(np.ones((1, 5))) == 0
-
-
-def test_a_column_without_pairs_stays_what_it_is():
-    codes = records()
-    assert outcomes(codes, 2, {(0, 1): np.ones((2, 3))}, np.random.default_rng(1)) is codes[2]

@@ -8,9 +8,9 @@ import pytest
 from dpcore.domain.conditions import Condition, parse_conjunction
 from dpcore.errors import RequestError, SchemaError
 from dpcore.models.summaries.released.axes import Axis
-from dpcore.models.summaries.released.questions import how_many, how_many_by, is_held, share_of_all
+from dpcore.models.summaries.released.questions import how_many, how_many_by, share_of_all
 from dpcore.models.summaries.released.summary_model import NoisyTable, SummaryModel
-from tests.models.summaries.test_learner import people, plan, released, schema
+from tests.models.summaries.test_learner import people, schema
 from tests.models.summaries.test_reading import looks
 
 
@@ -74,12 +74,6 @@ def test_shares_of_all_are_held_by_their_intervals(first, last):
     assert np.mean(held) < 0.98 or share > 0.99
 
 
-def test_a_column_that_was_not_counted_is_named():
-    model = released(plan(columns=("age", "sex")))
-    with pytest.raises(RequestError, match="has not counted 'ill'"):
-        how_many(model, parse_conjunction("ill = yes", schema()))
-
-
 def test_the_cells_of_one_more_column_add_up():
     [model] = looks()[:1]
     with pytest.raises(RequestError, match="at least one column"):
@@ -91,10 +85,3 @@ def test_the_cells_of_one_more_column_add_up():
     assert sum(one.value for one in by) == pytest.approx(how_many(model, [old]).value, rel=0.2)
     for cell, one in enumerate(by):
         assert one == how_many(model, [old, Condition(column="sex", first=cell, last=cell)])
-
-
-def test_what_was_counted_together_is_known_beforehand():
-    [model] = looks()[:1]
-    assert is_held(model, ["sex", "age"])
-    assert not is_held(model, ["ward", "sex"])
-    assert not is_held(model, ["age", "sex", "ill"])

@@ -14,7 +14,7 @@ from dpcore.learning.learner import Run
 from dpcore.models.summaries.released.association import associations
 from dpcore.models.summaries.released.axes import Axis, axes_of
 from dpcore.models.summaries.released.column_words import column_sentences
-from dpcore.models.summaries.released.frames import association_frame, cell_frame, number_frame, table_one_frame
+from dpcore.models.summaries.released.frames import cell_frame, table_one_frame
 from dpcore.models.summaries.released.intervals import intervals
 from dpcore.models.summaries.released.reading import Amount, cells_of, column_reading, readings, shares_of, total_of
 from dpcore.models.summaries.released.standing_out import by_what_stands_out
@@ -133,22 +133,6 @@ def test_what_goes_together_comes_first():
     assert first.strength.value > 0.5
     assert max(one.strength.value for one in others) < 0.2
     assert all(0 <= one.strength.low <= one.strength.value <= one.strength.high <= 1 for one in [first, *others])
-
-
-def test_everything_is_a_table_for_programs():
-    model, own = looks()[0], schema()
-    cells = cell_frame(model, own)
-    assert len(cells) == sum(model.sizes)
-    assert set(number_frame(model, own)["column"]) == {"age"}
-    assert {"value of no", "value of yes", "low of no", "standardised difference"} <= set(table_one_frame(model, own))
-    assert len(association_frame(model, own)) == len(model.pairs)
-
-
-def test_without_groups_there_is_no_table_1():
-    planned = plan()
-    table = ingest(frame_chunks(people(50)), planned.schema, SeededRandom(0))
-    with pytest.raises(ValueError, match="compares no groups"):
-        table_one(LEARNER.run(Run(table, planned, SeededRandom(0))), schema())
 
 
 def test_nobody_at_all_is_told_too():

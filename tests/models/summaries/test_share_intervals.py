@@ -37,8 +37,3 @@ def test_of_what_may_be_nobody_every_share_is_possible():
     low, high = share_intervals(np.array([30.0, -5.0]), 400.0, Whole(np.array(25.0), 800.0, 2), gaussian=True)
     assert (low == 0).all()
     assert (high == 1).all()
-
-
-def test_without_noise_shares_are_exact():
-    low, high = share_intervals(np.array([30.0, 70.0]), 0.0, Whole(np.array(100.0), 0.0, 2), gaussian=True)
-    assert low.tolist() == high.tolist() == [0.3, 0.7]

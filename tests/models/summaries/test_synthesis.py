@@ -12,15 +12,11 @@ import pytest
 from dpcore.data.building.ingest import frame_chunks, ingest
 from dpcore.domain.encoding import encode
 from dpcore.domain.schemas.schema import Schema
-from dpcore.errors import RequestError
 from dpcore.learning.learner import Run
-from dpcore.models.summaries.released.axes import Axis, axes_of
 from dpcore.models.summaries.released.likely import likely_pair
-from dpcore.models.summaries.released.summary_model import NoisyTable, SummaryModel
 from dpcore.models.summaries.released.synthesis import (
     WHAT_IT_IS,
     Source,
-    check_further_rows,
     draw_codes,
     expected_errors,
     invented,
@@ -129,23 +125,6 @@ def test_rows_of_further_tables_are_as_many_as_were_counted():
     assert len(tables["visits"]) == pytest.approx(3000, rel=0.1)
 
 
-def test_too_many_rows_of_further_tables_are_refused_in_a_sentence():
-    own = schema(
-        privacy_unit={"column": "who", "max_rows_per_person": 1},
-        children=[{"name": "visits", "max_rows_per_person": 1000, "columns": [{"name": "long", "type": "boolean"}]}],
-    )
-    axes = (*axes_of(own, ("ill",)), Axis(table="visits"))
-    most = axes[1].size(own)
-    counts = ((300.0, 200.0, 0.0, 0.0), (0.0,) * (most - 1) + (500.0,))
-    tables = tuple(NoisyTable(axes=(place,), counts=one, deviation=0.5) for place, one in enumerate(counts))
-    made = SummaryModel(axes=axes, sizes=(4, most), tables=tables, gaussian=True, count_margin=1)
-    with pytest.raises(RequestError, match=r"rows in further tables, of which 10,000,000 are made at most") as caught:
-        invented(made, own, 100_000)
-    fits = int(str(caught.value).split("choose ")[1].split(" ")[0].replace(",", ""))
-    assert 10_000 <= fits < 20_000
-    check_further_rows(made, own, fits)
-
-
 def test_errors_of_shares_are_told_beforehand(model):
     errors = expected_errors(model, ROWS, 0)
     exact = model.exact_table({schema().entity: people()}, schema(), (2,)) / ROWS
@@ -169,11 +148,6 @@ def test_errors_of_shares_are_no_smaller_than_told(epsilon, rows):
             for axes in tables
         ]
         assert 0 < np.mean([one.mean() for one in off]) <= told[kind], kind
-
-
-def test_too_many_are_refused(model):
-    with pytest.raises(ValueError, match="at most"):
-        invented(model, schema(), 10**9)
 
 
 def test_whole_numbers_beyond_64_bits_are_drawn_too():

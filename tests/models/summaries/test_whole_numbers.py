@@ -15,7 +15,7 @@ from dpcore.models.summaries.released.frames import number_frame, table_one_fram
 from dpcore.models.summaries.released.reading import Amount, ColumnReading, readings
 from dpcore.models.summaries.released.summary_model import NoisyTable, SummaryModel
 from dpcore.models.summaries.released.summary_text import column_lines
-from dpcore.models.summaries.released.summary_words import cell_words, figure_words
+from dpcore.models.summaries.released.summary_words import cell_words
 from dpcore.models.summaries.released.synthesis import invented
 from dpcore.models.summaries.released.table_one import differences, table_one
 from dpcore.report.summaries import columns_table
@@ -111,11 +111,6 @@ def test_rows_of_wide_cells_stand_in_their_middle() -> None:
     assert (told.quantiles[0.5].low, told.quantiles[0.5].high) == (9, 16)
 
 
-def test_whole_numbers_have_no_digits_behind_the_point() -> None:
-    assert figure_words(Amount(3.0, 2.0, 3.0)) == "3 (2 to 3)"
-    assert figure_words(Amount(3.02, 2.0, 4.0)) == "3.0 (2.0 to 4.0)"
-
-
 def test_whole_numbers_lie_evenly_on_those_of_their_range() -> None:
     assert middles((0, 0, 4, 15, 20), whole=True).tolist() == [0, 2.5, 10, 18]
     assert middles((0, 0, 4, 15, 20), whole=False).tolist() == [0, 2, 9.5, 17.5]
@@ -126,24 +121,6 @@ def test_whole_numbers_lie_evenly_on_those_of_their_range() -> None:
     assert [told.quantiles[share].value for share in QUARTERS] == [1, 2, 3]
     assert [own.value for own in of_groups(model, STROKE, "mean")] == pytest.approx([2.5, 2.5])
     assert [own.value for own in of_groups(model, STROKE, "median")] == [2, 2]
-
-
-def test_one_cell_for_each_number_tells_it() -> None:
-    schema = scores(0, 5, [0, 1, 2, 3, 4])
-    model = look(schema, (0, 2, 300), (0, 3, 300), (1, 4, 400))
-    told = number(model, schema)
-    assert told.mean is not None
-    assert told.mean.value == pytest.approx(3.1)
-    assert [own.value for own in of_groups(model, schema, "mean")] == pytest.approx([2.5, 4])
-    assert [told.quantiles[share].value for share in QUARTERS] == [2, 3, 4]
-
-
-def test_the_first_range_holds_its_lower_end_too() -> None:
-    schema = scores(0, 9, [1, 4])
-    told = number(look(schema, (0, 0, 400), (0, 1, 300), (1, 2, 300)), schema)
-    assert told.quantiles[0.1].value == 0
-    assert told.quantiles[0.25].value == 1
-    assert told.quantiles[0.1].low == 0
 
 
 def test_cut_points_between_whole_numbers_are_none_of_them() -> None:

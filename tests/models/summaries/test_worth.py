@@ -6,11 +6,10 @@ from decimal import Decimal
 
 import pytest
 
-from dpcore.errors import RequestError
 from dpcore.learning.learner import Asked
 from dpcore.models.summaries.learning.worth import expected_variation, with_pairs
 from dpcore.models.summaries.released.summary_parameters import SummaryParameters
-from tests.models.summaries.test_learner import LEARNER, plan, released, schema
+from tests.models.summaries.test_learner import plan, released, schema
 
 
 def pairs(epsilon: str, rows: int = 4000, **chosen) -> int:
@@ -39,13 +38,3 @@ def test_the_number_with_the_least_expected_error_is_taken():
         expected_variation(asked, chosen.model_copy(update={"pairs": other})) >= least - 1e-12
         for other in (0, 2, 5, 10)
     )
-
-
-def test_where_no_pair_is_left_none_is_found():
-    assert pairs("5", columns=("age",)) == 0
-    assert pairs("5", columns=("age", "sex"), crosstabs=("age by sex",)) == 0
-
-
-def test_a_number_and_a_rule_contradict_each_other():
-    with pytest.raises(RequestError, match="not both"):
-        LEARNER.plan(schema(), "", Decimal(1), {"records": True, "pairs": 3}, Decimal(0))

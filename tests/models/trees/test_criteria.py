@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from dpcore.models.trees.learning.criteria import (
     DELTA_GRID,
     delta_score,
-    delta_threshold,
     integer_sqrt,
     losses,
     make_criterion,
@@ -117,13 +116,6 @@ def test_losses_agree_with_the_oracle_up_to_the_grid(name, tables):
     np.testing.assert_allclose(real, expected, atol=1e-6)
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_a_pure_branch_and_an_empty_one_cost_nothing(name):
-    criterion = make_criterion(name, 1000, 3)
-    assert criterion.branch_losses(np.array([[0, 0, 0], [0, 500, 0]])).tolist() == [0, 0]
-    assert real_losses(name, np.array([[0.0, 0.0], [0.0, 9.0]])).tolist() == [0.0, 0.0]
-
-
 @pytest.mark.parametrize("rows", [5_000_000, 100_000_000])
 def test_a_table_with_runs_stays_close_to_entropy(rows):
     criterion = make_criterion("information_gain", rows, 2)
@@ -170,8 +162,3 @@ def test_neighbours_come_close_to_the_sensitivity_of_the_delta_score(candidates)
     values = [delta_score(scores.tolist(), criterion.unit)[0] for scores in (before, after)]
     change, sensitivity = values[1] - values[0], DELTA_GRID // (candidates - 1)
     assert 0.99 * sensitivity < change <= sensitivity
-
-
-def test_thresholds_are_exact():
-    assert delta_threshold(0.5, Fraction(1, 4)) == 2 * DELTA_GRID
-    assert delta_threshold(0.0, Fraction(1, 4)) == 0

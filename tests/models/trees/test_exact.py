@@ -20,7 +20,7 @@ from dpcore.learning.learner import Asked, Run, no_progress
 from dpcore.learning.worth import WORTH, class_worth, likely_counts
 from dpcore.models.trees.learning import exact_method, exact_tree
 from dpcore.models.trees.learning.exact_method import plan_exact, run_exact
-from dpcore.models.trees.learning.exact_tree import STOP_PRIORS, fold_alike, split_prior
+from dpcore.models.trees.learning.exact_tree import STOP_PRIORS, fold_alike
 from dpcore.models.trees.learning.growth import Grown, drawn_label, freeze, share_intervals
 from dpcore.models.trees.learning.tree_learner import TreeLearner
 from dpcore.models.trees.released.splits import Split
@@ -103,11 +103,6 @@ def test_classes_weigh_alike_and_never_more_than_the_bound(leaf, scale, above):
     largest, second = sorted(counts)[:-3:-1]
     weighed = sorted(worth * counts)[-1]
     assert weighed <= WORTH * second + largest
-
-
-def test_of_several_classes_only_the_largest_weighs_less():
-    assert class_worth(np.array([1000.0, 10.0])).tolist() == [WORTH // 100, WORTH]
-    assert class_worth(np.array([500.0, 1000.0, 10.0])).tolist() == [WORTH, WORTH // 2, WORTH]
 
 
 def test_weights_come_from_the_noisy_counts_alone(monkeypatch):
@@ -295,13 +290,6 @@ def test_the_smallest_budget_that_is_accepted_lets_blocks_be_drawn(rows_per_pers
     run_exact(Run(None, plan, SeededRandom(0)))
 
 
-def test_the_last_leaves_are_no_deeper_than_the_blocks():
-    for blocks in ((1,), (2,), (3,), (2, 2), (1, 2, 1)):
-        for seed in range(4):
-            root, _ = grown_tree(blocks, "0.01", seed=seed)
-            assert max(len(path) for path in paths(root)) <= sum(blocks) + 1
-
-
 @pytest.mark.parametrize("reserved", [False, True])
 def test_a_split_that_the_path_has_decided_is_left_out(reserved):
     """At a small epsilon splits are drawn at random, so that repeats would be common."""
@@ -348,11 +336,6 @@ def test_chances_are_separated_though_no_group_has_another_label(criterion):
     plan = plan_exact(Asked(schema, "y", Decimal(4), parameters, Decimal(0)))
     found = [run_exact(Run(table, plan, SeededRandom(seed), no_progress)).split is not None for seed in range(20)]
     assert not all(found) if criterion == "error" else all(found)
-
-
-def test_chances_are_separated_by_default():
-    assert TreeParameters().criterion == "balanced"
-    assert TreeParameters(method="adiffp").criterion == "gini"
 
 
 def factorial(columns, target):
@@ -417,15 +400,6 @@ def test_not_to_split_keeps_its_prior_odds_where_there_is_nothing_to_gain():
     # And where a split was drawn, it is folded: both sides are alike.
     assert all(model.finals == (0,) for model in models)
     assert {node.label for model in models for node in model.nodes} == {0}
-
-
-@pytest.mark.parametrize(("level", "stop"), [(0, STOP_PRIORS[0]), (1, 0.9), (2, 0.9)])
-def test_prior_is_a_distribution(level, stop):
-    for splits in (1, 2, 300):
-        prior = np.exp(split_prior(splits, level))
-        assert prior.sum() == pytest.approx(1)
-        assert prior[-1] == pytest.approx(stop)
-        assert len(prior) == splits + 1
 
 
 # Folding

@@ -255,11 +255,6 @@ def test_rounding_errors_are_within_their_bound(utility):
             assert max(gaps) - min(gaps) <= 2 * weight.error
 
 
-def test_a_budget_that_rounding_would_eat_is_refused():
-    with pytest.raises(BudgetError, match="too small"):
-        ExactWeight.fit("purity", 3, Decimal("0.000000001"), 10**7, 500, 2)
-
-
 @settings(deadline=None, max_examples=30)
 @given(st.integers(1, 9), st.integers(1, 3), st.integers(0, 200), st.integers(0, 10**6))
 def test_joint_counts_count_every_conjunction(splits, depth, rows, seed):

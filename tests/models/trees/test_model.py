@@ -24,7 +24,7 @@ from dpcore.privacy.budgets import geometric_tail
 from dpcore.released.noisy_counts import sum_tail
 from tests.support import small_trees
 from tests.support.small_tables import schema_of
-from tests.support.small_trees import full_tree, small_forest
+from tests.support.small_trees import small_forest
 
 SCHEMA = schema_of(
     [
@@ -209,20 +209,6 @@ def test_reading_and_table_tell_the_same():
         assert frame[f"noisy count: {label}"].tolist() == [n.noisy_counts[code] for n in model.nodes]
 
 
-def test_a_tree_of_one_leaf_reads_as_everyone():
-    model = tree(leaf(30, 10, 2), "stage")
-    assert model.finals == (0,)
-    assert model.columns() == ()
-    assert model.reading("stage")[0].startswith("For everyone: predicted stage = i. The chance of i")
-    frame = pd.DataFrame({"age": [1, None], "stage": ["ii", "iv"]})
-    assert model.apply(frame, SCHEMA).tolist() == [0, 0]
-    assert model.predict(frame, SCHEMA).tolist() == [0, 0]
-    assert model.predict_proba(frame, SCHEMA).shape == (2, 3)
-    assert model.possible_finals({}, SCHEMA) == (0,)
-    assert model.count_records(frame, SCHEMA, "stage") == ((0, 1, 0),)
-    assert len(model.to_frame()) == 1
-
-
 def test_words_diagram_and_plain_text_agree_on_what_noise_hides():
     clear = tree(leaf(2, 40))
     node = clear.nodes[0].model_copy(update={"intervals": ((0.53, 1.0), (0.0, 0.47)), "count_margin": 42})
@@ -237,14 +223,6 @@ def test_words_diagram_and_plain_text_agree_on_what_noise_hides():
 def _chance_drawn(model: TreeModel) -> str:
     (drawn,) = (trace for trace in tree_figure(model, "ill").data if trace.name == "chances")
     return str(drawn.text)
-
-
-def test_a_folded_root_is_a_tree_of_one_leaf():
-    model = tree(inner(split("age", 0, 1), leaf(5, 5), leaf(6, 6), collapsed=True))
-    assert model.finals == (0,)
-    assert model.columns() == ()
-    assert model.apply(pd.DataFrame({"age": [1, 99]}), SCHEMA).tolist() == [0, 0]
-    assert model.reading("ill")[0].startswith("For everyone")
 
 
 def test_a_drawn_label_is_never_printed_as_the_less_likely_one():
@@ -432,18 +410,6 @@ def test_chances_groups_and_predictions_agree(target, trees):
     assert (high >= chances.max(axis=0) - 1e-12).all()
 
 
-def test_a_forest_survives_json_and_has_a_table_twin():
-    forest = small_forest(3)
-    assert ForestModel.model_validate_json(forest.model_dump_json()) == forest
-    frame = forest.to_frame()
-    assert frame.columns[0] == "tree"
-    assert frame["tree"].value_counts().to_dict() == {i + 1: len(tree.nodes) for i, tree in enumerate(forest.trees)}
-    assert forest.count_margin == max(tree.count_margin for tree in forest.trees)
-    text = " ".join(forest.reading("died"))
-    assert "3 trees tell chances of died" in text
-    assert f"{sum(len(tree.finals) for tree in forest.trees)} groups" in text
-
-
 def test_a_path_that_overspends_is_not_released():
     root = inner(split("age", 0, 1), leaf(1, 2, cost="1.75"), leaf(1, 2, cost="1.750000001"))
     with pytest.raises(BudgetError, match="more than it was given"):
@@ -457,12 +423,6 @@ def test_a_path_that_overspends_is_not_released():
     with pytest.raises(BudgetError, match="more than it was given"):
         freeze(root, people, ("no", "yes"), Decimal("3.999999999"))
     assert freeze(root, people, ("no", "yes"), Decimal(4)).path_spent(1) == 4
-
-
-def test_the_noise_margin_of_a_sum_is_that_of_a_sum():
-    model = full_tree(3)
-    margins = [node.count_margin for node in model.nodes]
-    assert margins[0] > margins[1] > margins[3] > margins[-1] > 0
 
 
 @pytest.mark.parametrize("scale", [0.05, 0.12, 0.15, 0.3, 0.4, 0.7, 1.5, 10.0])

@@ -138,12 +138,6 @@ def test_what_another_answer_tells_is_not_repeated(answers, told):
     assert path_texts(splits, whole) == told
 
 
-def test_middle_ranks_are_named_one_by_one():
-    size = SCHEMAS["plain"].column("size")
-    cells = [0 if cell in (1, 2) else 1 for cell in range(len(size.cells))]
-    assert path_texts([(Split(column="size", branches=cells), 0)], SCHEMAS["plain"]) == ("size = mid or high",)
-
-
 def asked_twice():
     below = inner(split("age", 0, 0), leaf(1, 9), leaf(8, 2))
     return tree(inner(split("age", 0, 1), below, leaf(2, 40)))

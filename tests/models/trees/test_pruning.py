@@ -11,7 +11,6 @@ from dpcore.models.trees.learning.pruning import (
     consistent,
     predicted_errors,
     prune,
-    scaled,
 )
 from dpcore.models.trees.released.splits import Split
 from tests.oracles import trees_oracle
@@ -62,16 +61,6 @@ def test_pruning_keeps_noisy_counts_and_needs_no_noise(root):
     assert not any(node.collapsed for node in everyone(root) if not node.children)
 
 
-def test_totals_are_scaled_to_the_parent_and_negatives_cut():
-    assert scaled(np.array([30, -5, 10]), 20.0).tolist() == [15.0, 0.0, 5.0]
-    assert scaled(np.array([-3, 0]), 8.0).tolist() == [4.0, 4.0]
-    root = inner(leaf(6, 2, total=30), leaf(-1, 4, total=10), total=20)
-    node = consistent(root)
-    assert [child.total for child in node.children] == [15.0, 5.0]
-    assert node.children[0].counts.tolist() == [11.25, 3.75]
-    assert node.counts.tolist() == [11.25, 8.75]
-
-
 def test_quinlans_examples_of_the_upper_limit():
     """C4.5, chapter 4: U25%(0, 6) = 0.206, U25%(0, 9) = 0.143, U25%(0, 1) = 0.750."""
     for total, rate in [(6, 0.206), (9, 0.143), (1, 0.750)]:
@@ -100,10 +89,3 @@ def test_quinlans_subtree_becomes_a_leaf():
     assert predicted_errors(16, 1) == pytest.approx(16 * 0.157, abs=0.15)
     prune(subtree)
     assert subtree.collapsed
-
-
-def test_a_split_that_separates_the_classes_stays():
-    root = inner(inner(leaf(60, 0), leaf(58, 1)), leaf(1, 80))
-    prune(root)
-    assert not root.collapsed
-    assert root.children[0].collapsed, "below it everyone is alike"
