@@ -81,13 +81,6 @@ def test_a_class_sees_everybody_s_answers_and_the_truth_once_it_is_revealed(teac
     assert "true count is" not in picture(teacher)[0]
 
 
-def test_the_board_shows_one_question_at_a_time(teacher):
-    ann = ask(student(code(teacher), "Ann"), question=0)
-    assert "No answers to this question yet" in words(ann)
-    ann.selectbox(key="class-board-question").set_value(0).run()
-    assert picture(checked(ann))[0].startswith("1 answer")
-
-
 def test_a_toy_budget_refuses_and_touches_no_ledger(teacher):
     dataset_id = add_ward()
     ann = ask(student(code(teacher)), epsilon="2")
@@ -140,16 +133,6 @@ def test_a_student_cannot_steer_the_room_by_its_address(teacher):
     ann.query_params["as"] = "teacher"
     checked(ann.run())
     assert not [one for one in ann.button if one.key == "class-closed"]
-
-
-@pytest.mark.parametrize("typed", ["", "ABCDEF"])
-def test_who_cannot_join_is_told_why_and_keeps_what_was_typed(typed):
-    app = open_page(PAGE)
-    app.text_input(key="class-code").set_value(typed)
-    app.text_input(key="class-name").set_value("Ann")
-    app.button(key="class-join").click().run()
-    assert "no room with this code" in errors(checked(app))
-    assert app.text_input(key="class-name").value == "Ann"
 
 
 def test_names_are_shown_as_they_are_typed(teacher):

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import pytest
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
-from streamlit.runtime import app_session
 
-from pages.components.server import delivery
 from pages.components.server.delivery import Delivery
 
 ENDED, BROKEN_OFF = ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY, ForwardMsg.FINISHED_EARLY_FOR_RERUN
@@ -21,17 +19,6 @@ def told(of: list[str], status: int, following: list[str] | None) -> int:
     queue.clear(retain_lifecycle_msgs=True, fragment_ids_this_run=following)
     [message] = queue.flush()
     return message.script_finished
-
-
-def test_sessions_send_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(app_session, "ForwardMsgQueue", app_session.ForwardMsgQueue)
-    delivery.install()
-    assert app_session.ForwardMsgQueue is Delivery
-
-
-@pytest.mark.parametrize("status", [ENDED, BROKEN_OFF])
-def test_another_part_changes_nothing(status: int) -> None:
-    assert told(["picture"], status, ["meter"]) == status
 
 
 @pytest.mark.parametrize("following", [["picture"], ["meter", "picture"], None])
@@ -51,14 +38,6 @@ def test_signs_are_sent_with_their_numbers(kind: str) -> None:
     queue.enqueue(message)
     [sent] = queue.flush()
     assert getattr(sent.delta.new_element, kind).body == KEPT
-
-
-def test_what_is_no_prose_is_sent_as_it_is() -> None:
-    queue, message = Delivery(), ForwardMsg()
-    message.delta.new_element.code.code_text = PARTED
-    queue.enqueue(message)
-    [sent] = queue.flush()
-    assert sent.delta.new_element.code.code_text == PARTED
 
 
 def session(page: str, *parts: str) -> ForwardMsg:

@@ -8,8 +8,7 @@ import pandas as pd
 import pyreadstat
 
 from pages.components.custodian import schema_rows
-from pages.components.visitor import access
-from tests.support.page_tools import add_ward, bring, button, checked, errors, open_page, words
+from tests.support.page_tools import bring, errors, open_page
 
 DATA = b"pid,age,ward,smoker,admitted,sodium\n" + b"".join(
     f"p{number},{20 + number},{1 + number % 2},{number % 2},202{number % 4}-03-11,140\n".encode()
@@ -58,22 +57,6 @@ def test_it_fills_in_columns_person_and_name_and_leaves_the_limit_to_be_asked():
     assert "Not in the data file: 'height'." in told
 
 
-def test_with_it_only_the_budget_and_the_limit_are_left_to_choose():
-    data = "\n".join(line.rpartition(",")[0] for line in DATA.decode().splitlines()).encode()
-    app = bring_dictionary(REDCAP, data=data)
-    button(app, "Check and store").click()
-    checked(app.run())
-    assert "Give the row limit" in errors(app)
-    app.number_input(key="intake-max-rows").set_value(1000)
-    button(app, "Check and store").click()
-    checked(app.run())
-    assert not errors(app)
-    [info] = access.datasets().values()
-    assert [column.name for column in info.schema] == ["age", "ward", "smoker", "admitted year"]
-    assert [each.label for each in info.schema.column("ward").labels] == ["stroke unit", "other"]
-    assert info.schema.column("age").origin == "dictionary"
-
-
 def test_what_is_no_dictionary_of_these_columns_is_told_and_changes_nothing():
     app = bring_dictionary(b"{", "dictionary.json")
     for content, sentence in (
@@ -99,11 +82,3 @@ def test_a_file_of_spss_brings_its_labels_itself(tmp_path):
     assert ward[schema_rows.CATEGORIES] == "1; 2"
     assert ward[schema_rows.MISSING] == "9"
     assert json.loads(ward[schema_rows.REST])["labels"] == {"1": "stroke unit", "2": "other"}
-
-
-def test_the_public_description_can_be_downloaded_in_forms_that_others_read():
-    add_ward()
-    app = open_page("data_sets")
-    assert "Download this public description" in words(app)
-    labels = [item.proto.label for item in app.get("download_button")]
-    assert labels == ["Schema", "Data Package", "CSVW-EO", "Croissant"]

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
-from decimal import Decimal
 
-import pytest
 import sqlalchemy as sa
 from streamlit.testing.v1 import AppTest
 
@@ -18,21 +15,17 @@ from dpcore.workspace.database.database import default_home, default_url, open_d
 from dpcore.workspace.database.database_tables import report_drafts
 from dpcore.workspace.database.transactions import write
 from dpcore.workspace.people.users import User
-from dpcore.workspace.results import drafts
 from dpcore.workspace.results.dossier import Application
-from pages.components.report import draft
 from pages.components.visitor import access
 from tests.pages.test_report import entry, options, release_of
 from tests.support import reports
 from tests.support.page_tools import (
-    SCHEMA,
     add_ward,
     button,
     checked,
     errors,
     fit,
     open_page,
-    ward,
     words,
 )
 from tests.support.page_visitors import ANN, BOB, OFFICE, result_of_visitor
@@ -105,22 +98,6 @@ def test_two_tabs_do_not_undo_each_other():
         assert (entry(app, "Title").value, chosen(app)) == ("Both", [run])
     write_entry(left, "Findings", "")
     assert entry(checked(right.run()), "Findings").value == "", "what was emptied stays empty"
-
-
-def test_each_data_set_has_its_own_draft():
-    first = add_ward()
-    fit(first)
-    app = open_page("report")
-    write_entry(app, "Findings", "Of the first.")
-    other = SCHEMA.model_copy(update={"name": "second"})
-    second = access.service().add_dataset(ward(), other, budget=Decimal(3)).id
-    fit(second)
-    app.run()
-    app.sidebar.selectbox[0].set_value(second).run()
-    assert entry(checked(app), "Findings").value == ""
-    write_entry(app, "Findings", "Of the second.")
-    app.sidebar.selectbox[0].set_value(first).run()
-    assert entry(checked(app), "Findings").value == "Of the first."
 
 
 def test_nobody_sees_another_s_draft(visit: Visit):
@@ -237,14 +214,3 @@ def test_starting_over_empties_the_page_and_what_is_kept():
         assert "Saved" not in words(page)
     assert access.service().draft(dataset_id) is None
     assert len(access.service().releases(dataset_id)) == 1
-
-
-@pytest.mark.parametrize(("age", "day"), [(timedelta(0), False), (timedelta(days=2), True)])
-def test_an_older_draft_is_told_with_its_day(age, day, monkeypatch):
-    add_ward_with_result()
-    time = datetime.now(UTC) - age
-    monkeypatch.setattr(drafts, "utc_now", lambda: time)
-    monkeypatch.setattr(draft, "datetime", type("At", (datetime,), {"now": classmethod(lambda cls, zone: time + age)}))
-    text = words(write_entry(open_page("report"), "Findings", "Old."))
-    told = f"{time:%Y-%m-%d %H:%M}" if day else f"{time:%H:%M}"
-    assert f"Saved {told} UTC." in text

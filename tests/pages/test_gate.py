@@ -151,11 +151,6 @@ def test_web_sockets_and_changes_come_from_pages_of_this_server(client, headers,
             pass
 
 
-def test_an_origin_may_be_allowed(client: TestClient, settings: dict[str, object]) -> None:
-    settings["server.corsAllowedOrigins"] = ["https://portal.example"]
-    assert client.put(UPLOAD, headers={"origin": "https://portal.example"}).is_success
-
-
 @pytest.mark.parametrize("base", ["", "app"])
 @pytest.mark.parametrize(
     ("path", "is_open"),

@@ -92,13 +92,3 @@ def test_a_custodian_ends_a_run_whose_machine_has_vanished() -> None:
     assert "The run is ended." in words(shown)
     assert "Runs that cannot be seen" not in words(shown)
     assert access.installation().run(run).charged
-
-
-def test_a_custodian_sees_that_the_cluster_does_not_answer(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where one is set; its workers and dashboard are shown by the same words as on the command line."""
-    assert "See who answers" not in [button.label for button in open_page("custodian").button]
-    monkeypatch.setenv("FROSTGLASS_DASK", "tcp://127.0.0.1:9")
-    monkeypatch.setattr("dpcore.data.execution.clusters._BEFORE", 1)
-    shown = open_page("custodian")
-    shown.button(key="cluster-ask").click().run(timeout=60)
-    assert "does not answer" in str([item.value for item in shown.warning])

@@ -13,7 +13,6 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpcore.domain.schemas.origins import KNOWN
 from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import IngestError, SchemaError, UncertainError
 from dpcore.intake.process.readers import Watch
@@ -22,7 +21,6 @@ from dpcore.workspace.people.users import User
 from pages.components.custodian import schema_columns, schema_rows
 from pages.components.custodian.intake import intake_drafts, upload_reading
 from pages.components.custodian.intake.intake_tables import TableDraft
-from pages.components.kit import schema_view
 from pages.components.visitor import access, login
 from tests.support.page_tools import (
     APART,
@@ -86,18 +84,6 @@ def complete(app: AppTest) -> AppTest:
     return checked(app.run())
 
 
-def test_a_second_file_is_asked_for_once_there_is_a_first():
-    app = open_page("custodian")
-    assert len(app.file_uploader) == 1
-    bring(app, "Data file", "left.csv", LEFT)
-    assert [item.label for item in app.file_uploader] == [
-        "A second file about the same people (optional)",
-        "Further tables about the same people (optional)",
-        "Further files of the same table (optional)",
-        "Data dictionary (REDCap, Data Package, CSVW, SPSS, Stata or SAS)",
-    ]
-
-
 def test_two_headers_make_one_form_with_a_side_for_each_column():
     app = upload()
     assert not errors(app)
@@ -127,15 +113,6 @@ def test_two_files_are_stored_as_one_data_set():
     assert info.schema.privacy_unit.column == "patient_id"
     assert info.schema.privacy_unit.max_rows_per_person == 1
     assert len(app.file_uploader) == 1
-
-
-def test_two_files_and_a_schema_file_are_stored():
-    app = upload()
-    app.segmented_control(key="intake-way").set_value(FILE_WAY).run()
-    app.text_area(key="intake-yaml").set_value(SCHEMA.to_yaml())
-    button(app, "Check and store").click()
-    assert "is stored" in words(store_all_the_same(checked(app.run())))
-    assert [info.schema for info in access.service().datasets()] == [SCHEMA]
 
 
 @pytest.mark.parametrize(
@@ -204,16 +181,6 @@ def test_several_files_are_stored_as_one_table():
     [info] = access.service().datasets()
     assert [column.name for column in info.schema] == ["has_gout", "age"]
     assert not access.service().desk().files()
-
-
-def test_a_further_file_of_another_table_is_named_as_it_was_brought():
-    app = bring(open_page("custodian"), "Data file", "2023.csv", LEFT)
-    bring(app, MORE, "2024.csv", b"age,patient_id,has_gout\n61,4,yes\n")
-    assert "The file '2024.csv' has no column 'ward', which '2023.csv' has" in errors(app)
-    remove(app, "2024.csv")
-    assert not errors(app)
-    second(bring(app, MORE, "2024.csv", LEFT), RIGHT)
-    assert "One table in several files stands alone" in errors(app)
 
 
 def test_values_of_the_second_file_are_looked_at_when_asked_for():
@@ -348,14 +315,6 @@ def test_what_was_filled_in_outlives_a_second_file():
     assert shown.loc["urate", schema_rows.SIDE] == "right"
 
 
-def test_the_rows_of_the_form_keep_the_views():
-    drafts = SCHEMA.model_dump(mode="json")["columns"]
-    drafts.append({"name": "sex", "type": "boolean"})
-    columns, faults = schema_columns.columns_of(schema_rows.rows_of(drafts))
-    assert not faults
-    assert [column["view"] for column in columns] == ["left", "right", None]
-
-
 def test_answers_are_carried_over_by_name():
     new = schema_rows.rows_of(
         [
@@ -376,13 +335,6 @@ def test_answers_are_carried_over_by_name():
     assert (a["type"], a["edges"], a["unit"], a["view"]) == ("real", [1.5], "m", "left")
     assert (b["type"], b["bins"], b["view"]) == ("integer", 3, "right")
     assert (c["type"], c["categories"], c["view"]) == ("ordinal", ["x", "y"], "left")
-
-
-def test_the_table_of_columns_says_the_side():
-    gout, urate = SCHEMA
-    assert schema_view.cells(gout, KNOWN)[4] == "Left"
-    assert schema_view.cells(urate, KNOWN)[4] == "Right"
-    assert schema_view.cells(urate.model_copy(update={"view": None}), KNOWN)[4] == ""
 
 
 # What was brought and typed is there again
@@ -627,14 +579,6 @@ def test_a_disk_without_room_for_what_is_typed_is_said(monkeypatch):
     checked(app.run())
     assert "could not be written down" in words(app)
     assert app.text_input(key="intake-name").value == "Two views"
-
-
-def test_a_disk_without_room_for_a_new_form_is_said():
-    app = upload()
-    (access.service().desk().folder / ".notes.json").symlink_to("/dev/full")
-    bring(app, "Further tables", "third.csv", LEFT)
-    assert "could not be written down" in errors(app)
-    assert "could not be written down" in errors(checked(app.run()))
 
 
 def test_nothing_can_be_changed_as_soon_as_reading_takes_long(monkeypatch):

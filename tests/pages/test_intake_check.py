@@ -101,14 +101,6 @@ def test_a_yes_is_not_written_down():
     assert "intake-yes" not in access.service().desk().notes()
 
 
-def test_all_losses_are_accepted_and_stored_with_one_press():
-    app = store(described())
-    button(app, "Store all 2 all the same").click()
-    assert "is stored" in words(checked(app.run()))
-    [info] = access.service().datasets()
-    assert [column.name for column in info.schema] == ["gender", "answer", "age"]
-
-
 def test_the_text_of_a_schema_is_corrected_too():
     app = described()
     app.segmented_control(key="intake-way").set_value(YAML)
@@ -151,16 +143,6 @@ def test_a_suggestion_for_a_text_that_is_none_any_more_is_told_and_changes_nothi
     assert "Nothing was stored" in errors(app)
     assert app.text_area(key="intake-yaml").value == "columns: ["
     assert "2 columns would lose values" in words(app)
-
-
-def test_the_only_column_of_a_text_cannot_be_left_out():
-    app = found_in_text()
-    text = "name: Wards\nmax_rows: 200\ncolumns:\n  - {name: answer, type: boolean}\n"
-    app.text_area(key="intake-yaml").set_value(text)
-    app.button(key="press-leave-answer").click()
-    app = checked(app.run())
-    assert "columns: needs at least one entry" in errors(app)
-    assert app.text_area(key="intake-yaml").value == text
 
 
 def test_taking_a_suggestion_into_a_text_can_be_stopped(monkeypatch):

@@ -111,8 +111,3 @@ def test_marks_of_a_text_reach_a_form_that_has_none():
     columns, faults = schema_columns.columns_of(table.now)
     assert not faults
     assert [column.get("learn") for column in columns] == [True, {"bins": 7, "bounds": True}, None]
-
-
-def test_without_a_mark_nothing_is_asked():
-    app = bring(open_page("custodian"), "Data file", "ward.csv", DATA)
-    assert "Learned privately." not in words(app)

@@ -19,7 +19,6 @@ from pages.components.custodian import schema_columns, schema_rows
 from pages.components.custodian.intake import category_text, intake_yaml
 from pages.components.custodian.intake.intake_draft import Draft
 from pages.components.custodian.intake.intake_tables import TableDraft
-from pages.components.kit import schema_view
 from pages.components.visitor import access
 from tests.support.page_tools import (
     bring,
@@ -153,46 +152,6 @@ def test_a_database_is_stored_as_the_form_describes_it(tmp_path, kind):
     assert [info.schema for info in access.service().datasets()] == [SCHEMA]
 
 
-def test_another_main_table_has_its_own_form(tmp_path):
-    app = upload_database(database(tmp_path, "sqlite", train=TRAINS, car=CARS), "records.db")
-    by_label(app.selectbox, "Main table").set_value("car")
-    checked(app.run())
-    assert [tab.label for tab in app.tabs] == ["car", "train"]
-    by_label(app.multiselect, "Further tables").set_value([])
-    checked(app.run())
-    assert not app.tabs
-    app.text_input(key="intake-name").set_value("cars alone")
-    assert "Column 'length': list its categories" in errors(store(app))
-
-
-def test_one_table_of_a_database_is_a_plain_data_set(tmp_path):
-    content = database(tmp_path, "duckdb", stay="age,died\n50,yes\n60,no\n")
-    app = upload_database(content, "stays.duckdb")
-    app.text_input(key="intake-name").set_value("stays")
-    app.number_input(key="intake-max-rows").set_value(100)
-    assert "is stored" in words(store(app))
-    [info] = access.service().datasets()
-    assert (info.schema.entity, info.schema.children) == ("stay", ())
-
-
-@pytest.mark.parametrize("kind", ["files", "sqlite", "duckdb"])
-def test_a_schema_file_serves_for_several_tables(tmp_path, kind):
-    if kind == "files":
-        app = upload(TRAINS, ("cars.csv", CARS))
-    else:
-        app = upload_database(database(tmp_path, kind, train=TRAINS, car=CARS), f"x.{kind}")
-    app.segmented_control(key="intake-way").set_value(FILE_WAY).run()
-    app.text_area(key="intake-yaml").set_value(SCHEMA.to_yaml())
-    store(app)
-    if kind == "files":
-        assert "The table 'car' of the schema is missing" in errors(app)
-        assert app.text_area(key="intake-yaml").value == SCHEMA.to_yaml()
-        by_label(app.text_input, "Name of the table").set_value("car")
-        store(app)
-    assert "is stored" in words(store_all_the_same(app))
-    assert [info.schema for info in access.service().datasets()] == [SCHEMA]
-
-
 def test_what_is_missing_is_listed_with_its_table_and_nothing_is_lost():
     app = upload()
     app.text_input(key="intake-name").set_value("Half done")
@@ -227,46 +186,6 @@ def test_tables_that_cannot_be_stored_give_a_sentence(main, car, sentence):
     assert not access.service().datasets()
     assert by_label(app.number_input, "Rows kept").value == 3
     assert not list(access.service()._store._folders.incoming.iterdir())
-
-
-@pytest.mark.parametrize(
-    ("name", "content", "sentence"),
-    [
-        ("car.csv", "", "The further 'car.csv' file is empty"),
-        ("car.csv", "a,a\n1,2\n", "In the table 'car': Column names must be distinct"),
-        ("car.parquet", "PAR1 none", "In the table 'car': The file is not a readable Parquet"),
-    ],
-)
-def test_a_further_header_that_cannot_be_used_gives_a_sentence(name, content, sentence):
-    app = upload(TRAINS, (name, content))
-    assert sentence in errors(app)
-    assert not [item for item in app.button if item.label.startswith("Check and store")]
-
-
-@pytest.mark.parametrize("name", ["x.sqlite", "x.sqlite3", "x.db", "x.duckdb"])
-def test_what_is_no_database_gives_a_sentence(name):
-    assert "not an SQLite or DuckDB database" in errors(upload_database(b"a,b\n1,2\n", name))
-    assert "The file is empty" in errors(upload_database(b"", name))
-
-
-def test_joining_and_further_tables_exclude_each_other():
-    app = upload()
-    assert "not both" in errors(bring(app, "A second file", "b.csv", b"train_id,x\n1,2\n"))
-    assert not errors(remove(app, "b.csv"))
-
-
-def test_tables_need_names_of_their_own():
-    app = fill_in(upload(TRAINS, ("car.csv", CARS)))
-    by_label(app.text_input, "Name of the table").set_value("train")
-    assert "Give each table a name of its own" in errors(store(app))
-    by_label(app.text_input, "Name of the table").set_value(" ")
-    assert "Give every table a name" in errors(store(app))
-    assert not access.service().datasets()
-
-
-def test_files_of_the_same_name_are_told_apart():
-    app = upload(TRAINS, ("car.csv", CARS), ("car.csv", CARS))
-    assert list(tables(app)) == ["train", "car", "car_3"]
 
 
 def test_values_of_a_further_table_are_looked_at_only_when_asked_for():
@@ -326,20 +245,6 @@ def test_faults_of_groups_are_named(kind, text, sentence):
     _, [fault] = schema_columns.columns_of(rows, "visit")
     assert fault.startswith("Table 'visit', column 'code': ")
     assert sentence in fault
-
-
-def test_the_page_of_data_sets_shows_the_further_tables():
-    frames = {
-        "train": pd.DataFrame({"train_id": [1], "direction": ["west"]}),
-        "car": pd.DataFrame({"train_id": [1], "length": ["short"], "wheels": [2]}),
-    }
-    lost = ["direction", "car.length", "car.wheels"]
-    access.service().add_dataset(frames, SCHEMA, budget=1, accepted=lost)
-    text = words(open_page())
-    assert "one train with all rows (at most 3 of 'car')" in text.replace("&#x27;", "'")
-    assert "Columns of the table &#x27;car&#x27;, at most 3 rows for each train" in text
-    assert "Groups: any: size (short, long)" in text
-    assert schema_view.child_cells(SCHEMA.children[0].columns[1], SCHEMA.origin)[1] == "integer"
 
 
 LOADS = "train_id,car_no,shape\n1,1,circle\n1,2,square\n2,1,circle\n2,9,circle\n"
@@ -424,14 +329,3 @@ def test_a_schema_that_the_form_cannot_say_is_refused_and_changes_nothing(change
         intake_yaml.take_over(Unfinished.from_mapping(content), draft, [main, car])
     assert not draft.fresh
     assert main.typed is car.typed is None
-
-
-def test_a_schema_of_a_database_reaches_the_tables_that_it_names():
-    car, train = (
-        TableDraft(name, name, name, ["a"], schema_rows.rows_of([{"name": "a"}])) for name in ("car", "train")
-    )
-    draft = Draft(["d"])
-    intake_yaml.take_over(Unfinished.of(SCHEMA), draft, [car, train], database=True)
-    assert draft.fresh["intake-main-d"] == "train"
-    assert draft.fresh["intake-further-d-train"] == ["car"]
-    assert [column["name"] for column in schema_columns.columns_of(train.now)[0]] == ["direction"]

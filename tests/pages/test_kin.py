@@ -35,10 +35,6 @@ def kin_of(app: AppTest, dataset: str) -> AppTest:
     return checked(app.selectbox(key="intake-kin").set_value(dataset).run())
 
 
-def test_nobody_is_asked_about_earlier_people_where_there_are_none() -> None:
-    assert "intake-kin" not in {box.key for box in described().selectbox}
-
-
 def test_a_second_data_set_about_the_same_people_shares_their_budget() -> None:
     first = add_ward(budget="3")
     app = described("later")
@@ -84,14 +80,6 @@ def test_a_next_version_is_selected_and_named_as_such() -> None:
     ], "who is replaced is not on offer"
 
 
-def test_what_is_chosen_survives_another_page() -> None:
-    first = add_ward()
-    app = kin_of(described("later"), first)
-    app.switch_page("data_sets.py").run()
-    app.switch_page("custodian.py").run()
-    assert app.selectbox(key="intake-kin").value == first
-
-
 def add_visits(name: str = "visits", *, keep_keys: bool = True) -> str:
     unit = {"column": "who", "max_rows_per_person": 1}
     schema = Schema.from_mapping(SCHEMA.model_dump(mode="json") | {"name": name, "privacy_unit": unit})
@@ -125,18 +113,6 @@ def test_rows_that_do_not_fit_give_a_sentence_and_store_nothing() -> None:
     checked(app.run())
     assert "who" in errors(app)
     assert [info.version for info in access.service().datasets()] == [1]
-
-
-def test_keys_are_kept_if_that_is_wished() -> None:
-    app = open_page("custodian")
-    bring(app, "Data file", "data.csv", ward(60).assign(who=range(60)).to_csv(index=False).encode())
-    app.segmented_control(key="intake-way").set_value(WAY).run()
-    unit = {"column": "who", "max_rows_per_person": 1}
-    named = Schema.from_mapping(SCHEMA.model_dump(mode="json") | {"privacy_unit": unit})
-    app.text_area(key="intake-yaml").set_value(named.to_yaml())
-    app.checkbox(key="intake-keys").check().run()
-    stored(app)
-    assert [info.name for info in access.service().appendable()] == ["ward"]
 
 
 def test_a_data_set_gets_another_name_and_description() -> None:
@@ -178,11 +154,6 @@ def test_markov_chains_are_allowed_with_a_reason_and_disallowed_again() -> None:
     assert not access.service().dataset(first).conditional
     kinds = [line.kind for line in access.service().ledger_entries(first)]
     assert kinds == ["open", "allow", "forbid"]
-
-
-def test_public_records_have_no_such_switch() -> None:
-    add_ward(public=True)
-    assert "Markov chains" not in words(view("Data set"))
 
 
 def test_a_data_set_is_retired_and_its_records_removed() -> None:

@@ -44,7 +44,3 @@ def test_only_the_last_few_are_kept(files):
     for number in range(3 * made_file.KEPT):
         fetched(files, f"dossier {number}")
     assert len(files._file_metadata) == made_file.KEPT
-
-
-def test_it_can_be_made_without_a_server():
-    assert made_file.later(lambda: "ε", "a.txt", "text/plain")() == "ε".encode()

@@ -7,16 +7,9 @@ from streamlit.testing.v1 import AppTest
 from pages.components.kit.texts import told_apart
 
 
-def test_what_reads_alike_is_numbered():
-    assert told_apart({1: "a", 2: "b", 3: "a", 4: "a"}) == {1: "a", 2: "b", 3: "a (2)", 4: "a (3)"}
-    assert told_apart({}) == {}
-
-
 def test_the_first_of_two_that_read_alike_can_be_chosen():
     def script() -> None:
         import streamlit as st
-
-        from pages.components.kit.texts import told_apart
 
         words = told_apart({"one": "age", "other": "age"})
         st.text(st.selectbox("Column", list(words), 0, format_func=words.__getitem__, key="column"))

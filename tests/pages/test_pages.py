@@ -87,13 +87,6 @@ def test_no_help_text_is_left_over():
 # Meter
 
 
-def test_meter_rounds_cost_up_and_what_is_left_down():
-    own = balance("1", "0.00001", "0.99999")
-    html = meter.render("x", own, own)
-    assert "Spent so far ε 0.0001" in html
-    assert "Left ε 0.9999" in html
-
-
 def test_meter_says_in_words_that_a_run_does_not_fit():
     dataset_id = add_ward(budget="1.2", delta="0")
     fit(dataset_id, "1")
@@ -134,16 +127,6 @@ def test_every_category_and_cut_point_can_be_read():
     assert score == "0 to 1, in 3 bins; cut points: 0.125, 0.5"
 
 
-def test_limits_are_rounded_down():
-    add_ward(budget="2.99999")
-    assert "ε 2.9999 left of ε 2.9999" in words(open_page())
-
-
-def test_public_data_stand_under_a_banner():
-    add_ward(public=True)
-    assert "Public demonstration data" in words(open_page())
-
-
 def test_a_result_on_a_schema_that_was_read_off_the_records_says_so():
     inferred = SCHEMA.model_copy(update={"origin": INFERRED})
     service = access.installation()
@@ -171,40 +154,6 @@ def test_choosing_another_data_set_moves_the_meter():
 # Rule list
 
 
-def test_rule_list_says_what_a_run_costs_before_it_is_spent():
-    add_ward()
-    app = open_page("rule_list")
-    text = words(app)
-    assert "Noise on a count: ±" in text
-    assert "This run adds" in text
-    assert "spends nothing" in text
-    assert not button(app, "Review and spend").disabled
-
-
-@pytest.mark.parametrize(
-    ("entry", "sentence"),
-    [
-        ("0", "above 0"),
-        ("-1", "above 0"),
-        ("nan", "finite number"),
-        ("inf", "finite number"),
-        ("much", "must be a number"),
-        ("0.0000000001", "at most 9 decimal places"),
-        ("1001", "at most 1000"),
-        ("2.999999999999", "at most 9 decimal places"),
-        ("50", "left"),
-    ],
-)
-def test_a_wrong_epsilon_gives_a_sentence_and_no_way_to_spend(entry, sentence):
-    add_ward()
-    app = open_page("rule_list")
-    app.text_input(key="epsilon").set_value(entry)
-    checked(app.run())
-    assert sentence in errors(app)
-    assert button(app, "Review and spend").disabled
-    assert app.text_input(key="epsilon").value == entry
-
-
 def test_an_empty_entry_means_the_last_one():
     add_ward()
     app = open_page("rule_list")
@@ -214,23 +163,6 @@ def test_an_empty_entry_means_the_last_one():
     checked(app.run())
     assert app.text_input(key="epsilon").value == "0.7"
     assert not errors(app)
-
-
-def test_a_preset_fills_the_exact_entry():
-    add_ward()
-    app = open_page("rule_list")
-    app.segmented_control(key="epsilon_preset").set_value("1")
-    checked(app.run())
-    assert app.text_input(key="epsilon").value == "1"
-
-
-def test_high_and_low_epsilon_are_commented():
-    add_ward()
-    app = open_page("rule_list")
-    app.text_input(key="epsilon").set_value("2.5")
-    assert "High ε" in "".join(item.value for item in app.run().warning)
-    app.text_input(key="epsilon").set_value("0.02")
-    assert "Low ε" in "".join(item.value for item in app.run().info)
 
 
 def test_own_conditions_that_cannot_be_read_give_a_sentence():
@@ -290,13 +222,6 @@ def test_the_review_names_everything_and_spends_once():
     assert len(access.service().runs(dataset_id)) == 1
 
 
-def test_a_review_that_is_closed_spends_nothing():
-    dataset_id = add_ward()
-    app = open_page("rule_list")
-    button(app, "Review and spend").click().run()
-    assert access.service().balance(dataset_id).left == Decimal(3)
-
-
 def test_a_run_that_another_tab_made_unaffordable_is_refused_in_words():
     dataset_id = add_ward(budget="0.6")
     app = open_page("rule_list")
@@ -318,19 +243,6 @@ def test_the_rehearsal_is_free_and_marked():
     assert "Everyone else" in text
     assert access.service().balance(dataset_id).left == Decimal(3)
     assert not access.service().releases(dataset_id)
-
-
-def test_a_finished_run_named_in_the_address_shows_its_result():
-    run_id = fit(add_ward())
-    text = words(at_run("rule_list", run_id))
-    for part in ("Finished.", "Everyone else", "noisy", "Certificate", "always saying"):
-        assert part in text, part
-
-
-def test_an_unknown_run_in_the_address_gives_a_sentence():
-    add_ward()
-    app = at_run("rule_list", "nonsense")
-    assert app.warning
 
 
 def test_a_run_of_another_data_set_selects_that_data_set():
@@ -394,13 +306,6 @@ def test_every_state_of_a_run_is_explained(state, monkeypatch):
     assert status.active or "A fixed sentence." in listed
 
 
-def test_true_values_are_offered_for_public_data_only():
-    run_id = fit(add_ward(public=True))
-    app = at_run("rule_list", run_id)
-    app.toggle(key=f"run-{run_id}-truth").set_value(True).run()
-    assert "true</b>" in words(checked(app))
-
-
 @pytest.mark.parametrize("sampler", ["mcmc", "pool"])
 def test_the_course_of_a_chain_is_offered_where_there_is_one(sampler):
     run_id = fit(add_ward(public=True), sampler=sampler, mcmc_steps=1_000)
@@ -428,13 +333,6 @@ def test_the_verdict_comes_first_and_a_threshold_is_moved():
     assert "Number needed to examine" in words(app)
 
 
-def test_predict_a_case_names_the_rule():
-    run_id = fit(add_ward(), "2.5")
-    app = at_run("rule_list", run_id)
-    button(app, "Which rule fits?").click().run()
-    assert "Noisy chance of died" in "".join(item.value for item in checked(app).success)
-
-
 # Releases
 
 
@@ -458,11 +356,6 @@ def test_results_with_and_without_a_hold_out_check_can_be_compared():
     text = words(open_page("releases"))
     name = "On other people, at no extra cost"
     assert f'<th scope="row">{name}</th><td>does not apply</td><td>hold-out' in text
-
-
-def test_comparing_needs_two():
-    fit(add_ward())
-    assert "needs two" in words(open_page("releases"))
 
 
 # Custodian
@@ -501,10 +394,6 @@ def test_a_good_file_with_a_schema_is_stored_and_selected():
 )
 def test_a_file_whose_header_cannot_be_used_gives_a_sentence(content, sentence):
     assert sentence in errors(upload("data.csv", content))
-
-
-def test_a_broken_parquet_file_gives_a_sentence():
-    assert "Parquet" in errors(upload("data.parquet", b"PAR1 this is none"))
 
 
 @pytest.mark.parametrize(
@@ -651,14 +540,6 @@ def test_categories_are_split_at_semicolons_outside_quotes(text, categories):
     assert category_text.split_categories(text) == categories
     joined = category_text.join_categories(categories)
     assert category_text.split_categories(joined) == categories
-
-
-def test_the_rows_of_the_form_make_the_schema_they_came_from():
-    drafts = SCHEMA.model_dump(mode="json")["columns"]
-    columns, faults = schema_columns.columns_of(schema_rows.rows_of(drafts))
-    assert not faults
-    rebuilt = Schema.from_mapping({"name": "ward", "max_rows": 2000, "columns": columns})
-    assert rebuilt.columns == SCHEMA.columns
 
 
 def test_names_are_shown_as_they_are_whatever_they_hold():

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, datetime
-from decimal import Decimal
 
 import pytest
 
-from dpcore.service import Service
-from dpcore.workspace.ledger.requests import RunRequest, RunStatus
 from pages.components.families import registry
 from pages.components.families.shared import downloads
 from pages.components.run import compare_methods
@@ -79,27 +75,3 @@ def test_releases_are_called_by_their_family_alone():
         "frostglass-fake_pairs",
         "frostglass-died",
     ]
-
-
-@pytest.mark.parametrize("state", ["running", "failed"])
-def test_runs_are_called_by_their_family_alone(state, monkeypatch):
-    dataset_id = add_ward()
-    status = RunStatus(
-        id="a-run",
-        state=state,
-        step="",
-        done=0,
-        total=0,
-        release_id=None,
-        message="Words.",
-        charged=True,
-        analyst="local",
-        created=datetime(2026, 1, 2, tzinfo=UTC),
-        request=RunRequest(dataset_id=dataset_id, algorithm="fake_pairs", epsilon=Decimal("0.5")),
-    )
-    monkeypatch.setattr(Service, "run", lambda *_: status)
-    monkeypatch.setattr(Service, "runs", lambda *_, active=False: [status] if status.active or not active else [])
-    text = words(open_page("releases"))
-    shown = "Fake pairs, ε = 0.50" if state == "running" else "<td>Fake pairs</td>"
-    assert shown in text
-    assert "Fake pairs for" not in text

@@ -55,20 +55,6 @@ def test_one_sentence_answers_and_one_button_fills_the_entry(answer: dict[str, O
     assert not service.runs(dataset_id)
 
 
-def test_what_needs_no_run_is_said(answer: dict[str, Outlook]) -> None:
-    add_ward()
-    app = ask(open_page("tree"), 10)
-    assert "10% needs no run." in words(app)
-    assert not [item for item in app.button if item.label.startswith("Use ε")]
-
-
-def test_what_no_epsilon_reaches_is_said(answer: dict[str, Outlook]) -> None:
-    add_ward()
-    app = ask(open_page("tree"), 95)
-    assert "Not even ε = 10.00 reaches 95%" in words(app)
-    assert not [item for item in app.button if item.label.startswith("Use ε")]
-
-
 def test_more_than_is_left_is_marked(answer: dict[str, Outlook]) -> None:
     add_ward(budget="2")
     app = ask(open_page("tree"), 88)
@@ -87,22 +73,6 @@ def test_what_is_in_the_way_is_named(answer: dict[str, Outlook]) -> None:
     assert "more than is left" not in text
     access.installation().retire_dataset(dataset_id, note="the study has ended")
     assert planner._within(quote(dataset_id)) == "no: nothing more can be run"
-
-
-@pytest.mark.parametrize(
-    ("outlook", "said"),
-    [
-        (made(), "not what the real records hold"),
-        (made(("a",), Decimal("0.1")), "within about 5 points"),
-        (made(("a",), Decimal(2)), "quite far"),
-        (made(("a",)), "quite far"),
-        (made(("a",), paired=True), "pairs of columns that a first look counted"),
-    ],
-)
-def test_the_page_says_how_far_off_it_may_be(answer: dict[str, Outlook], outlook: Outlook, said: str) -> None:
-    add_ward()
-    answer["outlook"] = outlook
-    assert said in words(ask(open_page("tree")))
 
 
 @pytest.mark.parametrize("used", [(), ("a",)])
@@ -154,13 +124,6 @@ def test_a_stopped_answer_can_be_asked_for_again(monkeypatch: pytest.MonkeyPatch
     work.stop.set()
     work.thread.join(60)
     assert "Stopped." in words(checked(app.run()))
-
-
-def test_a_page_that_predicts_nothing_has_no_planner() -> None:
-    add_ward()
-    for page, there in (("redescriptions", False), ("rule_list", True), ("forest", True)):
-        labels = [item.label for item in open_page(page).button]
-        assert ("Work it out (free)" in labels) == there, page
 
 
 def test_rehearsals_use_earlier_results_unless_switched_off() -> None:

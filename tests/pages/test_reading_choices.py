@@ -15,7 +15,6 @@ from dpcore.errors import RequestError
 from pages.components.custodian.intake.data_base import entry_of, tables_in
 from pages.components.visitor import access
 from tests.support.page_tools import bring, button, checked, errors, open_page, words
-from tests.support.workbooks import workbook
 
 ROWS = "größe;ort\n1,75;Zürich\n1,80;Köln\n"
 
@@ -41,16 +40,6 @@ def test_an_encoding_is_asked_for_and_said_back():
     assert columns(again) == ["größe", "ort"]
 
 
-def test_a_wrong_encoding_is_an_error_that_can_be_mended():
-    app = bring(open_page("custodian"), "Data file", "orte.csv", ROWS.encode())
-    assert columns(app) == ["größe", "ort"]
-    by_label(app.selectbox, "Encoding").set_value("cp1252")
-    app = app.run()
-    assert "UTF-8" in errors(app)
-    by_label(app.selectbox, "Encoding").set_value(None)
-    assert columns(checked(app.run())) == ["größe", "ort"]
-
-
 def test_the_encoding_of_a_statistics_file_is_asked_for(tmp_path: Path):
     path = tmp_path / "orte.sav"
     pyreadstat.write_sav(pd.DataFrame({"size": [1.75]}), path, column_labels={"size": "Größe"})
@@ -63,15 +52,6 @@ def test_the_encoding_of_a_statistics_file_is_asked_for(tmp_path: Path):
     app = checked(app.run())
     assert columns(app) == ["size"]
     assert "SPSS file, letters as Windows-1252" in words(app)
-
-
-def test_a_sheet_is_chosen(tmp_path: Path):
-    book = workbook(tmp_path / "x.xlsx", {"Notes": [["n"], [1]], "Orte": [["ort"], ["Köln"]]})
-    app = bring(open_page("custodian"), "Data file", "orte.xlsx", book.read_bytes())
-    assert columns(app) == ["n"]
-    assert "not read: 'Orte'" in words(app)
-    by_label(app.text_input, "Sheet").input("Orte")
-    assert columns(checked(app.run())) == ["ort"]
 
 
 @pytest.fixture
@@ -114,10 +94,6 @@ def test_what_cannot_be_understood_or_read_is_said():
     button(again, "Read the tables").click()
     assert columns(checked(again.run())) == ["patient_id", "age"]
     assert [file.name for file in access.service().desk().files()] == ["clinic.source"]
-
-
-def test_without_a_data_base_there_is_no_form():
-    assert not [area for area in checked(open_page("custodian")).text_area if area.label.startswith("Tables")]
 
 
 def test_tables_as_people_type_them():

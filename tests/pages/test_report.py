@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import datetime
 from decimal import Decimal
 
 import pytest
@@ -102,16 +102,6 @@ def test_the_filter_finds_results_and_says_how_many():
     assert len(options(checked(app), "Result")) == 2
 
 
-def test_words_are_looked_for_in_names_and_notes():
-    _, first, _ = two_results()
-    access.service().note_release(first, "Old people", "Seen in March.")
-    app = open_page("releases")
-    for asked, found in (("OLD march", 1), ("old april", 0), ("died", 2), (first[:6], 1)):
-        entry(app, "Words in name or note").set_value(asked).run()
-        assert ("No result fits" in words(app)) == (found == 0)
-        assert found == 0 or len(options(app, "Result")) == found
-
-
 @pytest.mark.parametrize(
     ("wanted", "fits"),
     [
@@ -135,12 +125,6 @@ def test_every_part_of_the_filter(wanted, fits):
     assert wanted.fits(release, reports.note(release)) == fits
 
 
-def test_days_of_the_filter_are_included():
-    release = reports.release("tree")
-    today = release.certificate.created.astimezone(UTC).date()
-    assert Wanted(first=today, last=today).fits(release, None)
-
-
 # The dossier
 
 
@@ -148,19 +132,6 @@ def chosen_app(dataset_id: str, *ids: str) -> AppTest:
     app = open_page("report")
     app.multiselect(key=f"report-{dataset_id}-results").set_value(list(ids)).run()
     return checked(app)
-
-
-def test_without_results_there_is_no_report():
-    assert "No data set yet" in words(open_page("report"))
-    add_ward()
-    assert "No results yet" in words(open_page("report"))
-
-
-def test_nothing_can_be_downloaded_before_something_is_chosen():
-    two_results()
-    app = open_page("report")
-    assert "Choose at least one result" in words(app)
-    assert not app.get("download_button")
 
 
 def test_the_report_says_what_was_spent_and_costs_nothing():
@@ -187,10 +158,3 @@ def test_what_was_written_is_kept_while_other_pages_are_visited():
     app.switch_page("report.py").run()
     assert entry(checked(app), "Findings").value == "The old die."
     assert app.multiselect(key=f"report-{dataset_id}-results").value == [first]
-
-
-def test_names_of_results_stand_in_the_list_of_the_report():
-    dataset_id, first, _ = two_results()
-    access.service().note_release(first, "Old people", "")
-    app = chosen_app(dataset_id)
-    assert [o for o in options(app, "Results") if o.startswith("Old people · Rule list for died")]

@@ -146,15 +146,6 @@ def test_a_run_without_a_result_began_at_a_time_of_the_visitors_clock(monkeypatc
         assert f">{shown}<" in row
 
 
-@pytest.mark.parametrize(
-    ("ahead", "words_shown"),
-    [(0, "Waiting for a free worker"), (1, "worker; 1 other run goes first"), (3, "worker; 3 other runs go first")],
-)
-def test_a_waiting_run_says_how_many_go_first(ahead, words_shown):
-    status = replace(status_of("a-data-set", "a", "queued"), ahead=ahead)
-    assert progress._words(status).endswith(words_shown)
-
-
 def test_a_question_stays_until_it_is_answered_or_its_run_has_ended(monkeypatch):
     runs = Runs(monkeypatch, add_ward(), a="running", b="queued")
     app = at_run("rule_list", "a")

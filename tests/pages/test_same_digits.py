@@ -16,7 +16,7 @@ from dpcore.report.spending import adds_reason
 from dpcore.report.totals import cost_together, exact_epsilon
 from dpcore.workspace.ledger.accounts import Balance
 from pages.components.visitor import access
-from tests.support.page_tools import SCHEMA, add_ward, button, checked, fit, open_page, quote, submit, ward, words
+from tests.support.page_tools import add_ward, button, checked, fit, open_page, quote, submit, words
 
 #: Page and epsilon of each run; small ones, a large one, and a pure one that may be composed.
 RUNS = (("tree", "0.1"), ("shape_functions", "0.2"), ("rule_list", "0.05"), ("tree", "1.234567891"))
@@ -213,14 +213,6 @@ def test_a_run_may_be_kept_free_of_a_delta_where_there_is_a_choice() -> None:
     assert (release.certificate.delta, release.certificate.epsilon) == (0, Decimal("0.1"))
 
 
-@pytest.mark.parametrize(("page", "delta"), [("shape_functions", None), ("rule_list", "0"), ("forest", None)])
-def test_where_there_is_no_choice_none_is_offered(page: str, delta: str | None) -> None:
-    add_ward(budget="5", delta=delta)
-    app = open_page(page)
-    app.text_input(key="epsilon").set_value("0.1").run()
-    assert PURE not in [box.label for box in checked(app).checkbox]
-
-
 def _box(app: AppTest):
     return next(box for box in app.checkbox if box.label == PURE)
 
@@ -254,11 +246,3 @@ def _change(dataset_id: str, delta: str, reason: str = "") -> AppTest:
     app.text_input(key=f"caps-{dataset_id}-note").set_value(reason)
     button(app, "Change the budget").click().run()
     return checked(app)
-
-
-def test_a_new_data_set_has_the_delta_of_its_row_limit() -> None:
-    service = access.installation()
-    assert service.total_balance(add_ward()).delta == Decimal("0.00001")
-    large = SCHEMA.model_copy(update={"name": "large", "max_rows": 3_000_000})
-    info = service.add_dataset(ward(), large, budget=Decimal(3))
-    assert service.total_balance(info.id).delta == Decimal("1E-8")

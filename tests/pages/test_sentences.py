@@ -12,8 +12,6 @@ from dpcore.plots.style import pretty
 from dpcore.service import Service
 from dpcore.workspace.ledger.requests import Quote, RunRequest
 from pages.components.families.tree.tree_view import conditions
-from pages.components.kit.texts import text
-from pages.components.run.advice import _WHY
 from pages.components.visitor import access
 from tests.models.trees.test_model import sample
 from tests.support import agreement
@@ -44,12 +42,3 @@ def test_conditions_with_an_or_are_in_brackets_wherever_a_tree_is_read() -> None
     assert agreement.plain(conditions(tree, 6)) == "age ≤ 60 and (odor = other or missing)"
     for place in tree.finals:
         assert agreement.plain(conditions(tree, place)) == pretty(tree.condition(place))
-
-
-def test_the_form_of_columns_does_not_deny_a_look_at_the_values() -> None:
-    assert "no value was looked at" not in text("columns")
-    assert "Look at their values" in text("columns"), "the button by which the custodian asks for it"
-
-
-def test_no_method_is_praised_for_a_budget_that_another_sentence_calls_small() -> None:
-    assert not [why for why in _WHY.values() if "little budget" in why or "people" in why]

@@ -25,7 +25,6 @@ from tests.support.page_tools import (
     at_run,
     checked,
     errors,
-    fit,
     open_page,
     ward,
     words,
@@ -63,15 +62,6 @@ def labels(app: AppTest) -> list[str]:
     return [item.label for kind in ("toggle", "expander", "selectbox") for item in app.get(kind)]
 
 
-def test_without_a_login_nothing_tells_whose_a_result_is():
-    fit(add_ward())
-    app = open_page("releases")
-    assert not {TOGGLE, "Whose"} & set(labels(app))
-    assert "Name and note (free)" in labels(app)
-    assert "Yours." not in words(app)
-    assert " · by " not in options(app, "Result")[0]
-
-
 def test_a_result_is_shared_and_taken_back_by_its_owner(visit: Visit):
     _, hers, his = house(visit)
     visit(ANN)
@@ -89,16 +79,6 @@ def test_a_result_is_shared_and_taken_back_by_its_owner(visit: Visit):
     share(app, hers, False)
     visit(BOB)
     assert len(options(open_page("releases"), "Result")) == 1
-
-
-def test_another_tab_shows_what_is_shared_now(visit: Visit):
-    _, hers, _ = house(visit)
-    visit(ANN)
-    app = open_page("releases")
-    access.service().share(hers)
-    assert checked(app.run()).toggle(key=f"share-{hers}").value is True
-    access.service().share(hers, False)
-    assert checked(app.run()).toggle(key=f"share-{hers}").value is False
 
 
 def test_a_share_that_is_refused_gives_a_sentence_and_shows_what_is_so(visit: Visit, monkeypatch):
@@ -145,15 +125,6 @@ def test_others_read_name_and_note_but_have_no_form(visit: Visit):
     assert "Old people" in text
     assert "Ask again." in text
     assert not {TOGGLE, "Name and note (free)"} & set(labels(app))
-
-
-def test_the_custodian_is_told_what_is_not_shared(visit: Visit):
-    house(visit)
-    visit(OFFICE)
-    app = open_page("releases")
-    assert len(options(app, "Result")) == 2
-    assert "Not shared: only its owner and custodians can read it." in words(app)
-    assert options(app, "Whose") == ["All", "Mine", "By others"]
 
 
 def test_the_filter_asks_whose(visit: Visit):
@@ -320,14 +291,6 @@ def test_custodians_see_whose_runs_gave_no_result(visit: Visit, monkeypatch):
         assert "A fixed sentence." in text
         assert ("<td>ann@x.org</td>" in text) == named
         assert (">Analyst</th>" in text) == named
-
-
-def test_without_results_only_those_who_can_run_are_told_to(visit: Visit):
-    visit(OFFICE)
-    add_ward()
-    assert "What analysts find appears here." in words(open_page("releases"))
-    visit(ANN)
-    assert "Set up a run on one of the pages First look, Rule list," in words(open_page("releases"))
 
 
 def test_a_teacher_reads_what_is_shared_of_public_data(visit: Visit):

@@ -71,9 +71,3 @@ def test_what_is_no_page_stays_as_it_is(client, path: str) -> None:
     answer = client.get(path)
     assert answer.json() == {"text": '<div id="root">'}
     assert answer.headers["etag"] == "kept"
-
-
-def test_only_headers_may_be_asked_for(client) -> None:
-    answer = client.head("/")
-    assert answer.status_code == 200
-    assert answer.content == b""

@@ -31,24 +31,6 @@ def test_the_first_page_shows_it_until_it_is_hidden():
     assert TITLE not in words(checked(app.run()))
 
 
-def test_it_opens_again_from_the_sidebar():
-    app = press(open_page(), "tour-hide")
-    assert "tour-hide" not in keys(app)
-    press(app, "tour-show")
-    assert TITLE in words(app)
-    assert "tour-show" not in keys(app)
-
-
-def test_other_pages_leave_it_where_it_is():
-    add_ward()
-    app = open_page("custodian")
-    assert TITLE not in words(app)
-    press(app, "tour-show")
-    assert TITLE in words(app)
-    app.switch_page("data_sets.py")
-    assert TITLE not in words(checked(app.run()))
-
-
 def test_who_comes_for_a_result_is_not_held_up():
     run_id = fit(add_ward())
     app = AppTest.from_file(str(ROOT / "pages" / "navigation.py"), default_timeout=60)
@@ -91,9 +73,3 @@ def test_it_leads_to_the_page_that_proposes_a_method():
     add_ward()
     app = press(open_page(), "tour-guide")
     assert [item.value for item in app.title] == ["Which method?"]
-
-
-def test_who_comes_for_a_lesson_is_not_held_up():
-    app = AppTest.from_file(str(ROOT / "pages" / "navigation.py"), default_timeout=60)
-    app.switch_page("learn.py").run()
-    assert TITLE not in words(checked(app))

@@ -328,12 +328,6 @@ def test_an_upload_of_which_nothing_comes_is_ended(come: Any, monkeypatch: pytes
     assert upload_gate._guests["office"].bytes == 0
 
 
-def test_whoever_is_not_let_in_is_told_what_helps(come: Any) -> None:
-    refusal = upload_gate._admit("unknown", "a", 10)
-    assert refusal is not None
-    assert b"Reload the page and try again" in refusal.body
-
-
 def test_a_page_whose_connection_broke_off_goes_on_sending(tmp_path: Path) -> None:
     with serve(tmp_path / "home") as server:
         with Session(server.url) as page:

@@ -44,12 +44,6 @@ def test_the_aim_and_the_schema_choose_the_method(wish: Wish, schema: Schema, fa
     assert family not in advice.others_for(wish, schema)
 
 
-def test_few_people_are_not_divided_among_trees() -> None:
-    wish = Wish(PREDICT, "died")
-    assert "forest" in advice.others_for(wish, SCHEMA)
-    assert advice.others_for(Wish(PREDICT, "age"), SCHEMA) == {}, "no other predicts a number"
-
-
 def quoted(dataset_id: str, algorithm: str = "rule_list", target: str = "died"):
     def at(epsilon: Decimal) -> Quote:
         asked.append(epsilon)
@@ -165,12 +159,6 @@ def test_it_never_costs_more_than_is_allowed_and_says_what_that_hides() -> None:
     assert "choose larger groups" in caution or "ask for larger ones" in caution
 
 
-def test_without_budget_it_says_so() -> None:
-    at = quoted(add_ward(budget="0.001"))
-    told = advice.advise(Wish(DESCRIBE, "died"), SCHEMA, at)
-    assert told.cautions == ("Not even a small run fits into what is left: ask for more budget.",)
-
-
 def test_what_keeps_every_run_from_being_made_is_told_as_it_is() -> None:
     dataset_id = add_ward(budget="20")
     access.installation().retire_dataset(dataset_id, note="the study has ended")
@@ -185,13 +173,6 @@ def test_a_limit_on_one_run_is_not_told_as_a_lack_of_budget() -> None:
     access.installation().raise_caps(dataset_id, run_cap=Decimal("0.000001"))
     [caution] = advice.advise(Wish(DESCRIBE, "died"), SCHEMA, quoted(dataset_id)).cautions
     assert "is allowed for one run" in caution
-
-
-def test_the_least_that_is_proposed_is_not_said_to_be_allowed() -> None:
-    wish = Wish(DESCRIBE, "died", part=Decimal("0.1"))
-    [caution] = advice.advise(wish, SCHEMA, quoted(add_ward(budget="0.05"))).cautions
-    assert caution.startswith("Even ε = 0.01, the least that is proposed here, is more than you allow: allow more.")
-    assert "Your groups take ε" in caution or "No usual ε" in caution
 
 
 @pytest.mark.parametrize(
@@ -257,11 +238,3 @@ def test_counting_in_groups_opens_a_first_look_in_these_groups() -> None:
     checked(app.run())
     assert app.title[0].value == "First look"
     assert app.selectbox(key=f"set-look-by-{SCHEMA.hash[:8]}").value == "died"
-
-
-def test_what_cannot_be_is_a_sentence() -> None:
-    add_ward()
-    app = open_page("which_method")
-    app.radio(key="guide-aim").set_value(RELATE)
-    checked(app.run())
-    assert "Choose something else above" in words(app)

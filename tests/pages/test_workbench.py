@@ -93,13 +93,6 @@ def test_changes_are_taken_back_and_made_again():
     assert column(app, "ward")["Categories"] == "north; south"
 
 
-def test_another_session_can_take_back_what_this_one_did():
-    change(find(upload(), "ward"), "Categories", "north; south")
-    app = open_page("custodian")
-    assert column(app, "ward")["Categories"] == "north; south"
-    assert column(press(app, "undo"), "ward")["Categories"] == ""
-
-
 def test_what_is_looked_up_says_so():
     app = look_at(upload(), "ward")
     assert column(app, "ward")["Categories"] == "north; south"
@@ -230,29 +223,6 @@ def test_what_the_form_has_no_field_for_stays():
     assert schema_columns.columns_of(again) == ([found], [])
     fewer = column_changes.changed(rows, ["a"], "Categories", "2; 3")
     assert schema_columns.columns_of(fewer)[0][0]["labels"] == {"2": "two"}
-
-
-def test_fifty_steps_are_remembered_and_no_more():
-    table = draft(["a", "b"])
-    for step in range(60):
-        table.show(column_changes.changed(table.now, ["a"], "Categories", f"x; {step}"))
-    assert len(table.past) == 50
-    for _ in range(50):
-        table.undo()
-    assert schema_rows.written(table.now)[0]["Categories"] == "x; 9"
-    assert TableDraft.read(json.loads(json.dumps(table.written()))).future == table.future
-
-
-def test_columns_that_a_schema_adds_come_last():
-    table = draft(["a"])
-    schema = Schema.from_mapping(
-        {"name": "s", "max_rows": 9, "columns": [{"name": "b", "type": "boolean"}, {"name": "a", "type": "boolean"}]}
-    )
-    intake_yaml.take_over(Unfinished.of(schema), Draft(["f"]), [table])
-    assert [(row["Column"], row["Type"], row["Keep"]) for row in schema_rows.written(table.now)] == [
-        ("a", "boolean", True),
-        ("b", "boolean", True),
-    ]
 
 
 INFERRED = """
