@@ -5,7 +5,7 @@ from decimal import Decimal
 import pytest
 
 from dpcore.errors import BudgetError
-from dpcore.privacy.accountant import USUAL_DELTA, BudgetAccountant
+from dpcore.privacy.accountant import BudgetAccountant
 from dpcore.privacy.losses import gaussian_rho, pure_loss, run_loss
 
 
@@ -85,12 +85,6 @@ def test_a_delta_below_every_float_counts_as_none():
     assert (budget.spent, budget.left) == (Decimal("0.4"), Decimal("0.6"))
     with pytest.raises(BudgetError, match=r"0\.60 is left"):
         budget.spend(pure_loss(Decimal("0.7")), "a tree")
-
-
-def test_a_delta_is_there_by_default_and_a_twentieth_of_it_is_for_one_fit():
-    budget = BudgetAccountant(1)
-    assert budget.delta_cap == USUAL_DELTA
-    assert budget.filter.run_delta == USUAL_DELTA / 20
 
 
 @pytest.mark.parametrize("cap", ["-5", "0", "NaN", "much"])

@@ -124,10 +124,6 @@ def test_parts_add_up_to_the_total_as_it_is_shown(parts):
     assert all(abs(Decimal(told) - part) < step for told, part in zip(shown, parts, strict=True))
 
 
-def test_parts_of_an_amount_without_a_bound_are_shown_one_by_one():
-    assert budgets.format_parts([Decimal("Infinity"), Decimal("0.5")]) == ["∞", "0.50"]
-
-
 def test_amounts_of_a_list_have_as_many_decimals_as_the_longest():
     assert budgets.alike(["ε 0.50", "ε 3.4005", "nothing", "∞"]) == ["ε 0.5000", "ε 3.4005", "nothing", "∞"]
     assert budgets.alike(["0.50", "1.25"]) == ["0.50", "1.25"]
@@ -221,10 +217,6 @@ def test_geometric_tail_of_next_to_no_noise(scale):
     assert budgets.geometric_tail(scale, 0.95) == 0
 
 
-def test_geometric_tail_of_much_noise():
-    assert budgets.geometric_tail(1e9, 0.95) == pytest.approx(-math.log(0.05) * 1e9, rel=1e-6)
-
-
 def gaussian_epsilon_of_dp_accounting(mu: float, delta: float) -> float:
     pld = privacy_loss_distribution.from_gaussian_mechanism(1 / mu, value_discretization_interval=1e-4)
     return float(pld.get_epsilon_for_delta(delta))
@@ -242,13 +234,6 @@ def test_gaussian_delta_never_understates(log_epsilon, log_mu):
     delta, exact = budgets.gaussian_delta(mu, epsilon), privacy_oracle.gaussian_delta(mu, epsilon)
     if exact > 1e-280:
         assert exact <= delta <= min(1.0, exact * (1 + 1e-6) + mu * 1e-13)
-
-
-def test_gaussian_delta_at_the_ends():
-    assert budgets.gaussian_delta(0.0, 1.0) == 0.0
-    assert budgets.gaussian_delta(-1.0, 1.0) == 0.0
-    assert budgets.gaussian_delta(1e-3, 10.0) == 0.0
-    assert budgets.gaussian_delta(1e3, 1.0) == pytest.approx(1.0)
 
 
 @given(st.floats(-9, 2.9), st.floats(-15, -0.01))

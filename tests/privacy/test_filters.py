@@ -21,10 +21,6 @@ from dpcore.learning.forms import plan_under
 from dpcore.models.registry import LEARNERS
 from dpcore.privacy.budgets import EPSILON_STEP
 from dpcore.privacy.filters import (
-    ADDED_SHARE,
-    MIXED_SHARE,
-    RHO_SHARE,
-    RUN_SHARE,
     PrivacyFilter,
     largest_rho,
     smallest_epsilon,
@@ -234,11 +230,6 @@ def test_the_adversary_would_find_a_filter_that_is_too_generous():
     assert any(excess(Adversary(seed, cap), 12, 0.5) > 0.01 for seed in range(12))
 
 
-def test_each_share_of_delta_pays_for_one_condition():
-    assert RHO_SHARE + MIXED_SHARE + ADDED_SHARE == 1
-    assert 2 * RUN_SHARE == ADDED_SHARE
-
-
 # What fits
 
 
@@ -369,10 +360,3 @@ def test_as_many_runs_fit_as_are_accepted_one_by_one(epsilon, delta, tight):
         assert cap.fitting(total, loss) == expected - accepted
         total, accepted = total + loss, accepted + 1
     assert accepted == min(200, expected)
-
-
-def test_a_cap_of_nothing_takes_nothing():
-    cap = PrivacyFilter(Decimal(0), DELTA)
-    assert cap.accepts(NOTHING)
-    assert not cap.accepts(run_loss(Decimal("1e-9"), Decimal(0), RHO_STEP))
-    assert cap.fitting(NOTHING, pure_loss(Decimal("1e-9"))) == 0
