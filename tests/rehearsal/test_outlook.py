@@ -7,7 +7,7 @@ import pytest
 
 from dpcore.errors import RequestError
 from dpcore.models.registry import get_learner
-from dpcore.rehearsal import EPSILONS, Outlook, Point, epsilon_for, outlook, shape_of
+from dpcore.rehearsal import Outlook, Point, epsilon_for, outlook, shape_of
 from dpcore.rehearsal.outlook import is_steady
 from dpcore.rehearsal.trust import close_from
 from tests.rehearsal.test_shape import SCHEMA, released, shaped
@@ -143,10 +143,6 @@ def test_the_progress_can_stop_the_work():
 
     with pytest.raises(StopError):
         outlook(get_learner("tree"), SMALL, "ill", {"blocks": (1,)}, progress=stop)
-
-
-def test_the_usual_epsilons_ascend():
-    assert list(EPSILONS) == sorted(EPSILONS)
 
 
 @pytest.mark.parametrize(

@@ -185,14 +185,6 @@ def test_the_rehearsal_names_what_shaped_it():
     assert rehearse(learner, SCHEMA, plan).shaped_by == ()
 
 
-@pytest.mark.slow
-def test_the_same_seed_draws_the_same_records():
-    release = released("ebm")
-    first, second, third = (shape_of(SCHEMA, "ill", [release]).draw(500, seed)[0] for seed in (1, 1, 2))
-    pd.testing.assert_frame_equal(first, second)
-    assert not first.equals(third)
-
-
 def test_further_tables_keep_their_rows_with_their_owners():
     schema = small_trains.SCHEMA
     learner = get_learner("ilp")
