@@ -9,7 +9,6 @@ import pytest
 
 from dpcore.domain.conditions import Condition
 from dpcore.domain.schemas.schema import Schema
-from dpcore.released import cases
 from dpcore.released.cases import first_possible, possible_cells
 
 SCHEMA = Schema.from_mapping(
@@ -53,14 +52,3 @@ def test_exactly_the_rules_that_come_first_for_some_completion_are_possible(seed
     box = {name: frozenset(draw.choice(SIZES[name], draw.integers(1, SIZES[name] + 1)).tolist()) for name in COLUMNS}
     completions = (dict(zip(COLUMNS, cells, strict=True)) for cells in product(*(box[name] for name in COLUMNS)))
     assert first_possible(box, rules) == tuple(sorted({first(rules, case) for case in completions}))
-
-
-def test_beyond_many_parts_no_rule_is_left_out(monkeypatch):
-    monkeypatch.setattr(cases, "_MOST_BOXES", 1)
-    rules = [
-        [Condition(column=name, first=0, last=0) for name in COLUMNS],
-        [Condition(column="age", first=1, last=9)],
-        [],
-    ]
-    box = {name: frozenset(range(SIZES[name])) for name in COLUMNS}
-    assert first_possible(box, rules) == (0, 1, 2)

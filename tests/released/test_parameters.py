@@ -66,11 +66,6 @@ def test_every_field_is_an_option_of_the_command(family: ReleasedFamily) -> None
     assert family.lead.endswith(".")
 
 
-def test_every_constraint_is_an_option_of_the_reading() -> None:
-    own = options("release", "redescriptions")
-    assert {name: own[name] for name in own.keys() - {"release", "csv"}} == dict(Constraints())
-
-
 def test_every_family_has_an_estimator() -> None:
     assert {kind._learner.name for kind in ESTIMATORS} == set(FAMILIES)
 

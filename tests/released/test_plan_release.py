@@ -8,12 +8,12 @@ from decimal import Decimal
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
 from dpcore.commands.text import certificate_text
 from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import BudgetError, RequestError, SchemaError
-from dpcore.learning.learner import Asked, no_progress
+from dpcore.learning.learner import Asked
 from dpcore.models.trees.released.tree_parameters import TreeParameters
 from dpcore.privacy.budgets import BudgetSplit
 from dpcore.privacy.losses import pure_rho
@@ -74,12 +74,6 @@ def test_a_plan_spends_exactly_its_epsilon():
         replace(plan("1"), epsilon=Decimal("0.5"))
 
 
-def test_a_parallel_step_spends_at_most_the_run():
-    with pytest.raises(BudgetError, match="parallel step"):
-        plan("1", parallel={"evaluation": Decimal("1.000000001")})
-    assert plan("1", parallel={}).parallel == {}
-
-
 def test_every_step_is_worth_something_for_each_row_of_a_person():
     """Of the people set aside as well; a step without weight asks for nothing."""
     tiny, total = Decimal("0.000000001"), Decimal("0.000000100")
@@ -109,10 +103,6 @@ def test_count_margin_is_the_tail_of_the_printed_noise(confidence):
     assert made.count_margin(confidence) == privacy_oracle.geometric_tail(4.0, confidence)
 
 
-def test_the_largest_epsilon_has_a_margin():
-    assert plan("1000").count_margin() == 0
-
-
 def test_gaussian_noise_has_a_deviation_and_a_margin():
     noise = CountNoise("a count of a bin", deviation=12.5)
     assert noise.scale == 12.5
@@ -122,12 +112,6 @@ def test_gaussian_noise_has_a_deviation_and_a_margin():
     assert made.count_noise[0].scale == 12.5
     assert made.count_margin() == 25
     assert [kind.scale for kind in made.count_noise] == [12.5, 2.0]
-
-
-@pytest.mark.parametrize("fields", [{}, {"epsilon": Decimal(1), "deviation": 2.0}])
-def test_noise_is_of_one_kind(fields):
-    with pytest.raises(ValueError, match="either"):
-        CountNoise("a count", **fields)
 
 
 def test_training_leaves_out_those_set_aside_only_if_they_are_used():
@@ -143,10 +127,6 @@ def test_training_leaves_out_those_set_aside_only_if_they_are_used():
     assert part(nobody, TreeParameters(evaluate=True)) == "all"
 
 
-def test_classes_are_those_of_the_target():
-    assert plan().classes == ("no", "yes")
-
-
 def test_without_a_target_there_are_no_classes():
     assert plan(target="").classes == ()
     made = release(target="")
@@ -160,16 +140,6 @@ def test_a_target_must_be_named_and_known():
             check(schema(), "")
         with pytest.raises(SchemaError, match="no column 'fate'"):
             check(schema(), "fate")
-
-
-def test_a_plan_is_frozen():
-    with pytest.raises(AttributeError):
-        plan().epsilon = Decimal(2)
-
-
-def test_no_progress_is_silent(capsys):
-    assert no_progress("list", 1, 2) is None
-    assert capsys.readouterr().out == ""
 
 
 def test_release_round_trip():
@@ -341,11 +311,3 @@ def test_a_release_whose_schema_is_not_the_certified_one():
     content["domain"]["max_rows"] += 1
     with pytest.raises(RequestError, match="not a release"):
         Release.from_json(json.dumps(content))
-
-
-def test_a_release_is_frozen():
-    made = release()
-    with pytest.raises(ValidationError):
-        made.target = "age"
-    with pytest.raises(ValidationError):
-        made.certificate.epsilon = Decimal(0)

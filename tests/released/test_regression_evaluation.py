@@ -151,13 +151,6 @@ def test_what_noise_hides_in_a_tail_is_in_the_interval(rows, epsilon, ratio):
     assert np.mean(held) >= 0.93
 
 
-def test_without_a_tail_little_hides_above():
-    errors = errors_of("uniform", 2000, 2)
-    figure = evaluated(errors, errors, 2, 1.0).rmse
-    assert 0 < figure.above < 0.01
-    assert figure.value == pytest.approx(rmse(errors), rel=0.02)
-
-
 def test_errors_below_the_first_group_are_told_as_below_something():
     errors = np.full(4000, 1e-7)
     figure = evaluated(errors, errors, 1, 1000.0).rmse
@@ -177,12 +170,6 @@ def test_errors_are_told_with_what_noise_leaves_of_them():
     assert (error_told(far, "years"), noise_told(far)) == ("at least 5.9 years", "5.9 to 46.2")
     below = Figure(value=6.2, noise_margin=6.2, sampling_margin=0.5, noise_above=0.0)
     assert (error_told(below), noise_told(below)) == ("below 6.2", "0 to 6.2")
-
-
-def test_figures_of_earlier_versions_have_one_margin():
-    earlier = Figure.model_validate({"value": 6.2, "noise_margin": 0.3, "sampling_margin": 0.5})
-    assert earlier.above == 0.3
-    assert (error_told(earlier), noise_told(earlier)) == ("6.2", "±0.3")
 
 
 @pytest.mark.parametrize(("rows", "epsilon"), [(0, 1.0), (40, 0.05), (200, 0.02)])

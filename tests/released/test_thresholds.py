@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dpcore.domain.counted import PEOPLE, RECORDS
-from dpcore.plots.quality import calibration_alt, calibration_figure, roc_alt, roc_figure
+from dpcore.plots.quality import calibration_alt, calibration_figure, roc_alt
 from dpcore.released import thresholds
 from dpcore.released.evaluation import Evaluation, auc_of, evaluate
 from dpcore.released.noisy_counts import geometric_deviation, sum_tail
@@ -156,13 +156,6 @@ def test_what_noise_drowns_is_not_told():
     assert group_shares(check(np.full((4, 2), -3)), 1) == ()
 
 
-def test_releases_of_earlier_versions_have_none():
-    earlier = Evaluation(noisy_confusion=((1, 2), (3, 4)), accuracy=None, auc=None, count_margin=3)
-    assert operating_points(earlier, 1) == ()
-    assert group_shares(earlier, 1) == ()
-    assert Evaluation.model_validate_json(earlier.model_dump_json()) == earlier
-
-
 @pytest.mark.parametrize("counted", [PEOPLE, RECORDS])
 def test_groups_tell_what_was_said_and_what_was_seen(counted):
     groups = group_shares(check(), 1)
@@ -175,15 +168,6 @@ def test_groups_tell_what_was_said_and_what_was_seen(counted):
     told = calibration_alt(groups, "ill = yes", counted)
     assert "told 10%, seen 10%" in told
     assert f"seen on {counted.several} set aside" in told
-
-
-def test_the_chosen_threshold_is_marked_on_the_curve():
-    points = operating_points(check(), 1)
-    figure = roc_figure(points, points[1])
-    mark = figure.data[-1]
-    assert (mark.x[0], mark.y[0]) == pytest.approx((60 / 960, 120 / 220))
-    assert "55% found at 6.2% flagged wrongly" in roc_alt(points, "ill = yes")
-    assert len(roc_figure(points).data) == len(figure.data) - 1
 
 
 def test_a_wider_reading_of_noise_would_be_seen(monkeypatch):

@@ -10,7 +10,7 @@ from dpcore.privacy.randomness import SeededRandom
 from dpcore.released import regression_evaluation
 from dpcore.released.evaluation import Evaluation, Figure
 from dpcore.released.regression_evaluation import RegressionEvaluation, error_edges, evaluate_errors
-from dpcore.released.verdict import auc_words, baseline, verdict
+from dpcore.released.verdict import baseline, verdict
 
 
 def figure(value, noise=0.02, sampling=0.02):
@@ -133,11 +133,3 @@ def test_a_model_that_tells_something_of_enough_people_is_better():
     told, rest = draw.normal(0, 0.5, 1000), draw.normal(0, 0.85, 1000)
     counts = [count_errors(errors, edges) for errors in (rest, told + rest)]
     assert verdict(evaluate_errors(edges, *counts, 1.0, 3), "stay", ()).grade == "fair"
-
-
-def test_without_people_set_aside_nothing_is_known():
-    assert verdict(None, "died", ("no", "yes")).grade == "unknown"
-
-
-def test_an_auc_is_written_with_two_digits_and_stays_below_one():
-    assert auc_words(figure(0.987, 0.02, 0.02)) == "AUC 0.99 (0.96 to 1.00)"

@@ -40,8 +40,3 @@ def test_the_share_of_a_run_is_that_of_its_work() -> None:
     assert FORECAST.share("learning", 50, 100) == 0.625
     assert FORECAST.share("learning", 100, 100) < 1.0, "the result is not stored yet"
     assert FORECAST.share("of another version", 1, 1) == Forecast({}, 0.0).share("reading", 1, 1) == 0.0
-
-
-def test_what_is_left_follows_the_forecast_and_then_the_run_itself() -> None:
-    assert FORECAST.left(0.0, 100.0) == 40.0
-    assert FORECAST.left(0.5, 100.0) == 100.0
