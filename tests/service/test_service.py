@@ -275,14 +275,6 @@ def test_a_run_without_a_target_goes_from_the_request_to_the_release(
     assert service.balance(dataset.id).left == 1
 
 
-def test_the_custodian_may_change_caps(service: Service, dataset: DatasetInfo) -> None:
-    balance = service.raise_caps(dataset.id, budget=Decimal(3), run_cap=Decimal("0.4"))
-    assert (balance.cap, balance.run_cap) == (3, Decimal("0.4"))
-    quote = service.quote(fake_request(dataset.id))
-    assert not quote.affordable
-    assert "short by 0.10." in quote.refusal
-
-
 def test_a_rehearsal_is_free_and_says_that_it_is_not_private(service: Service, dataset: DatasetInfo) -> None:
     first, second = (service.rehearse(rule_list(dataset, "1")) for _ in range(2))
     assert first.model == second.model
@@ -337,12 +329,6 @@ def test_cut_points_come_from_a_first_look_that_the_caller_may_read(service: Ser
     assert service.balance(dataset.id).spent == spent
     service.share(look)
     assert bob.quote(rule_list(dataset, cuts_from=look)).plan.parameters.cut_points
-
-
-def test_a_first_look_without_numbers_tells_no_cut_points(service: Service, dataset: DatasetInfo) -> None:
-    look = first_look(service, dataset, columns=("ill",))
-    with pytest.raises(RequestError, match="no column of numbers"):
-        service.quote(rule_list(dataset, cuts_from=look))
 
 
 def test_true_records_are_shown_of_public_data_only(service: Service, dataset: DatasetInfo) -> None:
@@ -447,18 +433,6 @@ def test_demonstration_data_is_made_once(service: Service, monkeypatch: pytest.M
     first, second = service.add_demo_datasets(), service.add_demo_datasets()
     assert first == second
     assert (first[0].public, first[0].truth, len(calls)) == (True, "known", 1)
-
-
-def test_runs_can_be_found_again(service: Service, dataset: DatasetInfo) -> None:
-    first = service.submit(fake_request(dataset.id), "a")
-    second = service.acting(BOB).submit(fake_request(dataset.id), "b")
-    assert [run.id for run in service.runs(dataset.id)] == [second, first]
-    assert [run.id for run in service.acting(BOB).runs()] == [second]
-    assert service.runs(active=True) == []
-    with pytest.raises(NotFoundError):
-        service.run("nothing")
-    with pytest.raises(NotFoundError):
-        service.cancel("nothing")
 
 
 def test_the_number_of_rows_stays_private(service: Service, tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from dpcore.demo.truth import Demo
 from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import IngestError, LossError
 from dpcore.service import Service
-from tests.support.fake_learner import small_frame, small_schema
+from tests.support.fake_learner import small_schema
 from tests.support.small_trains import BARE_TEXT
 
 TRAINS = pd.DataFrame({"train_id": [1, 2, 3], "direction": ["west", "east", "west"]})
@@ -90,11 +90,6 @@ def test_what_does_not_fit_stores_nothing(
     assert sentence in str(caught.value)
     assert service.datasets() == []
     assert not list((tmp_path / "home" / "datasets").iterdir())
-
-
-def test_one_file_is_stored_as_before(service: Service) -> None:
-    info = service.add_dataset(small_frame(), small_schema(), budget=Decimal(2))
-    assert info.schema.children == ()
 
 
 def test_a_demonstration_may_have_several_tables(
