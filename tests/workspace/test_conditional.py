@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy.engine import Engine
 
-from dpcore.errors import BudgetError, ConflictError, RequestError
+from dpcore.errors import BudgetError, RequestError
 from dpcore.privacy.filters import PrivacyFilter
 from dpcore.privacy.losses import NOT_STATED, NOTHING, Loss, pure_loss, run_loss, total_loss
 from dpcore.released.release import Release, make_release
@@ -103,16 +103,6 @@ def test_on_public_records_they_are_free(engine: Engine) -> None:
     Ledger(engine).commit(run, conditional("shown"))
     with pytest.raises(RequestError, match="public"):
         allow(engine, dataset="shown")
-
-
-def test_the_switch_is_turned_once_and_with_a_reason(engine: Engine) -> None:
-    with pytest.raises(RequestError, match="Say in the note why"):
-        allow(engine, note=" ")
-    with pytest.raises(ConflictError, match="not allowed"):
-        allow(engine, False)
-    allow(engine)
-    with pytest.raises(ConflictError, match="allowed already"):
-        allow(engine)
 
 
 def test_their_epsilons_are_added_and_older_lines_keep_their_rho(engine: Engine) -> None:

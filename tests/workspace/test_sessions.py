@@ -206,11 +206,6 @@ def test_the_button_that_spends_does_nothing_without_a_review(visitor: Session, 
     assert visitor.has("button", "Review and spend")
 
 
-def test_an_unknown_page_leads_to_the_first_one(visitor: Session) -> None:
-    visitor.rerun(page_script_hash="0" * 32)
-    assert visitor.has("heading", "Data sets")
-
-
 def test_nonsense_on_the_wire_ends_only_its_own_session(visitor: Session, open_server: Server) -> None:
     with Session(open_server.url) as other:
         other.send(b"\xff\xff\xff nonsense")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from dpcore.errors import AccessError, ConflictError, RequestError
+from dpcore.errors import AccessError, ConflictError
 from dpcore.service import Service
 from dpcore.workspace.database.database_tables import jobs
 from dpcore.workspace.database.transactions import write
@@ -19,7 +19,7 @@ from dpcore.workspace.people.users import User
 from dpcore.workspace.runs import processes
 from dpcore.workspace.runs.processes import ProcessIdentity
 from dpcore.workspace.runs.queue import RunQueue
-from tests.commands.test_commands import HOME, run
+from tests.commands.test_commands import HOME
 from tests.support.accounts import release_for
 from tests.support.fake_learner import fake_request, register, small_frame, small_schema
 
@@ -91,20 +91,6 @@ def test_only_what_cannot_be_seen_may_be_ended_and_only_by_a_custodian(service: 
     for act in (service.acting(ANN).stranded_runs, lambda: service.acting(ANN).end_run(run, "x")):
         with pytest.raises(AccessError):
             act()
-
-
-def test_a_reason_is_needed(service: Service) -> None:
-    run = stranded(service, touched=True)
-    with pytest.raises(RequestError, match="Say why"):
-        service.end_run(run, " ")
-    assert service.run(run).state == "running"
-
-
-def test_at_the_terminal(service: Service) -> None:
-    found = stranded(service, touched=True)
-    assert found in run("ledger", "stranded")
-    assert "stays spent" in run("ledger", "end", found, "--note", "scrapped")
-    assert run("ledger", "stranded").startswith("Every run")
 
 
 def test_a_process_of_another_container_is_not_taken_for_dead(

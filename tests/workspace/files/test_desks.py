@@ -48,12 +48,6 @@ def test_everything_on_a_desk_is_for_its_owner_alone(tmp_path: Path) -> None:
         assert path.is_relative_to(desk.folder)
 
 
-@pytest.mark.parametrize(("name", "ending"), [("x.PARQUET", ".parquet"), ("x.exe", ".csv"), ("x", ".csv")])
-def test_an_ending_is_one_of_those_that_are_read(tmp_path: Path, name: str, ending: str) -> None:
-    kept = keep(Desk(tmp_path, "ann"), name)
-    assert (kept.path.suffix, kept.name) == (ending, name)
-
-
 def test_without_room_nothing_of_a_file_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     desk = Desk(tmp_path, "ann")
     there = keep(desk)
@@ -184,14 +178,6 @@ def test_notes_that_cannot_be_written_leave_those_before(tmp_path: Path, monkeyp
     with pytest.raises(IngestError, match="could not be written down"):
         desk.note("more")
     assert desk.notes() == "typed"
-
-
-def test_a_desk_holds_only_so_many_files(tmp_path: Path) -> None:
-    desk = Desk(tmp_path, "ann")
-    for _ in range(desks.MAX_FILES):
-        keep(desk)
-    with pytest.raises(IngestError, match="remove one first"):
-        keep(desk)
 
 
 def test_a_list_of_files_that_is_damaged_is_an_empty_desk(tmp_path: Path) -> None:

@@ -204,23 +204,6 @@ def test_a_yes_to_one_difference_is_none_to_another(tmp_path: Path) -> None:
         )
 
 
-def test_rows_that_are_something_else_are_said(service: Service) -> None:
-    with pytest.raises(LossError, match="there, each row is one person; here, each row is one visit"):
-        service.add_dataset(small_frame(), unit("visits", None, entity="visit"), same_people_as="ward")
-
-
-def test_names_of_tables_define_nobody_whom_a_column_identifies(tmp_path: Path) -> None:
-    with Service(tmp_path, workers=0) as service:
-        service.add_dataset(of_people(), unit("ward"), budget=TWO)
-        service.add_dataset(of_people(), unit("other", entity="patients"), same_people_as="ward")
-
-
-def test_public_records_protect_nobody(tmp_path: Path) -> None:
-    with Service(tmp_path, workers=0) as service:
-        service.add_dataset(of_people(), unit("ward"), budget=TWO, public=True)
-        service.add_dataset(of_people(), EACH_ROW, same_people_as="ward", public=True)
-
-
 def test_long_names_leave_room_for_a_note(tmp_path: Path) -> None:
     with Service(tmp_path, workers=0) as service:
         name, column = "n" * 128, "c" * 128

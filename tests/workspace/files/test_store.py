@@ -11,7 +11,7 @@ from sqlalchemy.engine import Engine
 from dpcore.data.building.ingest import frame_chunks, ingest
 from dpcore.data.table import PrivateTable
 from dpcore.domain.schemas.schema import Schema
-from dpcore.errors import ConflictError, IngestError, NotFoundError, SchemaError
+from dpcore.errors import ConflictError, IngestError, SchemaError
 from dpcore.privacy.randomness import SecureRandom
 from dpcore.workspace.database.database import open_database
 from dpcore.workspace.database.home import Home
@@ -88,11 +88,6 @@ def test_a_name_is_taken_once(store: Store, tmp_path: Path) -> None:
     with pytest.raises(ConflictError, match="'small' exists"):
         store.add_dataset("small", schema, table_for(schema), public=False)
     assert len(folders(tmp_path)) == 1
-
-
-def test_an_unknown_data_set(store: Store) -> None:
-    with pytest.raises(NotFoundError):
-        store.dataset("nothing")
 
 
 @pytest.mark.parametrize("moment", ["save", "fsync", "rename"])

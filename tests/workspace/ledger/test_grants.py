@@ -98,15 +98,6 @@ def test_freezing_works_where_nobody_has_a_limit(engine: Engine) -> None:
         spend(engine, "ann", dataset="other")
 
 
-def test_freezing_twice_or_thawing_nobody_is_refused(engine: Engine) -> None:
-    grants = Grants(engine)
-    with pytest.raises(ConflictError, match="not frozen"):
-        grants.thaw("data", "ann", "why", actor=None)
-    grants.freeze("data", "ann", "why", actor=None)
-    with pytest.raises(ConflictError, match="frozen already"):
-        grants.freeze("data", "ann", "why", actor=None)
-
-
 def test_asking_and_granting(engine: Engine) -> None:
     grants = Grants(engine)
     number = grants.ask("data", "ann", HALF, "  one more tree ").number
@@ -210,15 +201,6 @@ def test_what_must_be_said(engine: Engine) -> None:
     ):
         with pytest.raises(NotFoundError):
             unknown()
-
-
-def test_an_account_shows_what_its_analyst_spent_also_without_a_limit(engine: Engine) -> None:
-    spend(engine, "ann", Decimal("0.25"), "other")
-    spend(engine, "bob", Decimal("1.25"), "other")
-    ann, bob = Grants(engine).accounts("other")
-    assert (ann.standing.limit, ann.balance.cap) == (None, TWO)
-    assert (ann.balance.reserved, bob.balance.reserved) == (Decimal("0.25"), Decimal("1.25"))
-    assert ann.balance.left == bob.balance.left == HALF
 
 
 def test_a_reason_is_kept_without_what_no_database_can_hold(engine: Engine) -> None:

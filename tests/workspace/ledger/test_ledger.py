@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from sqlalchemy.engine import Engine
 
 from dpcore.domain.schemas.origins import INFERRED
-from dpcore.errors import BudgetError, ConflictError, NotFoundError, RequestError
+from dpcore.errors import BudgetError, ConflictError, RequestError
 from dpcore.privacy.filters import PrivacyFilter
 from dpcore.privacy.losses import NOTHING, RHO_STEP, UNBOUNDED, engine_loss, pure_loss, run_loss
 from dpcore.released.release import Release
@@ -237,23 +237,6 @@ def test_what_is_in_the_way_of_a_run_is_told_as_its_refusal_is(ledger: Ledger) -
     assert told("2.5") == ("one run", 0, False), "more budget would not help"
     Grants(ledger._engine).freeze("data", "ann", "a reason", actor="eve")
     assert told("1.5") == ("frozen", Decimal("1.5"), False)
-
-
-def test_caps_change_and_the_ledger_keeps_every_change(ledger: Ledger) -> None:
-    ledger.raise_caps("data", cap=Decimal(3), note="more patients")
-    ledger.raise_caps("data", run_cap=HALF)
-    assert [(e.cap, e.run_cap) for e in ledger.entries("data")] == [(2, None), (3, None), (3, HALF)]
-    assert ledger.entries("data")[1].note == "more patients"
-    reserve(ledger)
-    ledger.raise_caps("data", cap=Decimal("0.1"))
-    assert ledger.balance("data").left == 0
-
-
-def test_an_account_is_opened_once(ledger: Ledger) -> None:
-    with pytest.raises(ConflictError):
-        ledger.open_account("data", Decimal(100))
-    with pytest.raises(NotFoundError):
-        ledger.open_account("nothing", Decimal(1))
 
 
 @pytest.mark.crossed

@@ -160,11 +160,6 @@ def test_answers_of_a_student_are_limited(rooms: ClassRooms) -> None:
         rooms.ask(code, key, 0, "0.01")
 
 
-def test_a_budget_that_is_not_offered_opens_no_room(rooms: ClassRooms) -> None:
-    with pytest.raises(RequestError):
-        rooms.open(Decimal(1_000_000), "tea")
-
-
 def test_strangers_cannot_take_all_rooms_for_long(rooms: ClassRooms, monkeypatch: pytest.MonkeyPatch) -> None:
     """Empty rooms give way after minutes, used ones after an hour, and none while it is in use."""
     first = rooms.open(ONE, "tea")[0].code

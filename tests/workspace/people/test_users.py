@@ -10,7 +10,7 @@ import pytest
 from pydantic import ValidationError
 
 from dpcore.errors import LoginError, RequestError
-from dpcore.workspace.people.users import LOCAL_USER, ROLES, RoleRules, User, canonical_name
+from dpcore.workspace.people.users import LOCAL_USER, ROLES, RoleRules, User
 
 RULES = """
 [custodian]
@@ -154,9 +154,3 @@ def test_an_address_that_could_be_mistaken_is_none(rules: RoleRules, email: str)
 def test_an_identifier_that_the_ledger_would_keep_otherwise_is_refused(rules: RoleRules, subject: str) -> None:
     with pytest.raises(LoginError):
         rules.user(claims(sub=subject))
-
-
-def test_names_in_the_form_that_the_ledger_keeps() -> None:
-    assert canonical_name(" Ann@X.org ") == "ann@x.org"
-    assert canonical_name("sub:Ann@X.org") == "sub:Ann@X.org"
-    assert canonical_name("local") == "local"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy.engine import Engine
 
-from dpcore.errors import NotFoundError, RequestError
+from dpcore.errors import RequestError
 from dpcore.privacy.losses import pure_loss
 from dpcore.workspace.database.database import open_database
 from dpcore.workspace.ledger.ledger import Ledger
@@ -61,22 +61,6 @@ def test_notes_change_neither_release_nor_ledger(engine: Engine, release_id: str
     before = store.release(release_id, reader=None), Ledger(engine).entries("data")
     write_note(engine, release_id, "A name", "A note", "ann")
     assert (store.release(release_id, reader=None), Ledger(engine).entries("data")) == before
-
-
-def test_notes_of_one_data_set(engine: Engine, release_id: str) -> None:
-    add_row(engine, "other", public=False)
-    Ledger(engine).open_account("other", Decimal(2))
-    elsewhere = released(engine, "other", "m")
-    for chosen in (release_id, elsewhere):
-        write_note(engine, chosen, chosen[:5], "", "ann")
-    assert set(read_notes(engine)) == {release_id, elsewhere}
-    assert set(read_notes(engine, {"data"})) == {release_id}
-
-
-def test_an_unknown_release_has_no_note(engine: Engine) -> None:
-    with pytest.raises(NotFoundError, match="no such release"):
-        write_note(engine, "nothing", "A name", "", "ann")
-    assert read_notes(engine) == {}
 
 
 @pytest.mark.crossed

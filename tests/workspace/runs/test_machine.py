@@ -41,11 +41,6 @@ def test_every_figure_is_measured(tmp_path: Path) -> None:
     assert machine.seconds(TASK, 2) > machine.seconds(Work(draws=100, calls=10), 2), "noise is drawn by one core"
 
 
-def test_it_is_measured_once(tmp_path: Path, counted: list[Machine]) -> None:
-    assert calibrate(tmp_path) == calibrate(tmp_path) == machine_of(tmp_path) == counted[0]
-    assert calibrate(tmp_path, again=True) == machine_of(tmp_path) == counted[1]
-
-
 def test_memory_is_told_alike_before_and_after_measuring(tmp_path: Path) -> None:
     workload = Workload({"one": TASK}, 1e7)
     before = machine_of(tmp_path).forecast(workload).bytes

@@ -170,12 +170,6 @@ def test_a_schema_that_nobody_paid_for_is_charged_once(service: Service, home: P
     assert kinds[-4:] == ["join", "learn", "join", "join"]
 
 
-def test_a_past_with_a_delta_alone_is_not_left_out(service: Service, orphan: str) -> None:
-    with pytest.raises(BudgetError, match="above 0"):
-        service.adopt(orphan, name="again", budget=Decimal(2), delta=Decimal("1e-6"), note="found")
-    assert [stray.id for stray in service.strays()] == [orphan]
-
-
 def test_without_a_budget_nothing_can_be_spent_until_one_is_given(service: Service, orphan: str) -> None:
     service.adopt(orphan, name="again", note="found")
     with pytest.raises(BudgetError, match=r"0\.00 is left"):
@@ -312,16 +306,3 @@ def test_a_missing_folder_is_listed_and_no_budget_is_spent_on_it(service: Servic
     assert service.total_balance("small").reserved == 0
     aside.rename(home / "datasets" / dataset)
     assert service.strays() == []
-
-
-def test_at_the_terminal(service: Service, orphan: str, home: Path) -> None:
-    service.close()
-    assert "unknown to the database" in run("data", "orphans")
-    told = run("data", "adopt", orphan, "--name", "again", "--note", "found")
-    assert told.startswith(f"adopted: 'again' ({orphan}), budget 0.00")
-    assert "WARNING: no ledger knows what was spent" in told
-    assert call("data", "remove", "again", "--note", "x").exit_code != 0  # Nobody has said yes.
-    assert (home / "datasets" / orphan).is_dir()
-    assert "removed" in run("data", "remove", "again", "--note", "x", "--yes")
-    assert "records removed on purpose" in run("data", "orphans")
-    assert "spent on these people" in run("data", "remove", "small", "--note", "x", "--yes")
