@@ -264,14 +264,6 @@ def test_no_token_is_sent_in_the_clear(url: str) -> None:
         Client(url, "fgt_x")
 
 
-def test_a_token_comes_from_the_environment_or_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("FROSTGLASS_TOKEN", raising=False)
-    with pytest.raises(RequestError, match="page Data sets"):
-        Client("http://localhost:8501")
-    monkeypatch.setenv("FROSTGLASS_TOKEN", "fgt_x")
-    Client("http://localhost:8501").close()
-
-
 @pytest.mark.parametrize("content", [b"<html>", b"[]", json.dumps("x").encode()])
 def test_another_server_is_told_apart(content: bytes) -> None:
     silent = httpx.MockTransport(lambda _: httpx.Response(200, content=content))

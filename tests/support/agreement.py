@@ -11,7 +11,6 @@ from typing import Any
 #: What a number is of: a row, and a figure in it.
 Key = tuple[str, ...]
 _NUMBER = r"(?:below |above )?[+−-]?[\d,]+(?:\.\d+)?%?"
-_SHARE = r"(?:below |above )?[\d.]+%"
 #: ``9.4% (noise alone: 6.1% to 13%)``, ``0.69 (0.68 to 0.70)`` or ``1,234 (1,200 to 1,260)``.
 RANGED = re.compile(rf"({_NUMBER}) \((?:noise alone:? )?({_NUMBER}) to ({_NUMBER})")
 

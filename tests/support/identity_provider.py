@@ -11,11 +11,9 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
-from urllib.parse import quote, urljoin
+from urllib.parse import quote
 
 import httpx
-from joserfc import jwt
-from joserfc.jwk import OctKey
 from playwright.sync_api import Error as PlaywrightError
 from playwright.sync_api import Locator, Page, expect
 from streamlit.web.server.starlette.starlette_app_utils import create_signed_value
@@ -134,30 +132,9 @@ def log_out(page: Page, app_url: str, button: str = "Log out") -> None:
     expect(page.get_by_test_id("stApp")).to_be_visible(timeout=WAIT)
 
 
-def cookies_after_login(app_url: str, email: str) -> dict[str, str]:
-    """Log in without a browser: the cookies that the app then sets."""
-    expires = int(time.time()) + 60
-    wish = jwt.encode(
-        {"alg": "HS256"},
-        {"provider": "default", "exp": expires},
-        OctKey.import_key(COOKIE_SECRET),
-    )
-    with httpx.Client(timeout=30) as client:
-        to_form = client.get(f"{app_url}/auth/login", params={"provider": wish})
-        to_app = client.post(_next(to_form), data={"sub": email})
-        home = client.get(_next(to_app))
-        assert home.is_redirect, home.text
-        return dict(client.cookies)
-
-
 def cookies_of(app_url: str, email: str, **claims: object) -> dict[str, str]:
     """The cookie of a login as the app would keep it, without asking the provider: fast."""
     said = {**_person(email, claims).claims, "sub": email, "exp": int(time.time()) + 3600}
     kept = {**said, "origin": app_url, "is_logged_in": True, "provider": "default"}
     signed = create_signed_value(COOKIE_SECRET, USER_COOKIE, json.dumps({**kept, **claims}))
     return {USER_COOKIE: signed.decode()}
-
-
-def _next(answer: httpx.Response) -> str:
-    assert answer.is_redirect, answer.text
-    return urljoin(str(answer.url), answer.headers["location"])

@@ -8,8 +8,6 @@ import pandas as pd
 from dpcore.domain.schemas.schema import Schema
 
 TARGET = "direction"
-#: Trains with such a car go east, nearly always: ``length = short and weight > 3.5``.
-CAUSE = ("length = short", "weight > 3.5")
 SCHEMA = Schema.from_text(
     """
 version: 1
