@@ -8,7 +8,6 @@ import sqlite3
 from collections import Counter
 from collections.abc import Callable, Generator
 from functools import cache
-from itertools import groupby
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import cast
@@ -91,23 +90,27 @@ def _marks(path: Path) -> list[str]:
     return [mark for mark, places in MARKED.items() if any(path.is_relative_to(TESTS / place) for place in places)]
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark tests by where they lie; what takes long comes first, so that no worker is left with it."""
-    for item in items:
-        for mark in _marks(item.path):
-            item.add_marker(mark)
-    for _, crossed in groupby(items, lambda item: item.nodeid.partition("[")[0]):
-        _leave_further_combinations(list(crossed))
-    items.sort(key=lambda item: sum(item.get_closest_marker(mark) is None for mark in MARKED))
+@pytest.hookimpl(wrapper=True)
+def pytest_pycollect_makeitem(collector: pytest.Collector) -> Generator[None, object, object]:
+    """Of a test that is ``crossed``, draw so many combinations that each value is met; the long form has all of them."""
+    made = yield
+    if not isinstance(made, list) or not any(item.get_closest_marker("crossed") for item in made):
+        return made
+    further = _further_combinations(made)
+    if collector.config.getoption("--hypothesis-profile") != "thorough":
+        return [case for case in made if case not in further]
+    for case in further:
+        case.add_marker("slow")
+    return made
 
 
-def _leave_further_combinations(cases: list[pytest.Item]) -> None:
-    """Of a test that is ``crossed``, mark as slow what has no new value; those that are left meet all about equally."""
-    left = [case for case in cases if case.get_closest_marker("crossed") and not case.get_closest_marker("slow")]
-    values = {case: set(enumerate(case.callspec._idlist)) for case in left}  # type: ignore[attr-defined]
+def _further_combinations(cases: list[pytest.Function]) -> list[pytest.Function]:
+    """Those that are short but have no new value; the drawn ones meet all values about equally often."""
+    left = [case for case in cases if not case.get_closest_marker("slow")]
+    values = {case: set(enumerate(case.callspec._idlist)) for case in left}
     met: Counter[tuple[int, str]] = Counter()
 
-    def worth(case: pytest.Item) -> tuple[int, int]:
+    def worth(case: pytest.Function) -> tuple[int, int]:
         times = [met[value] for value in values[case]]
         return times.count(0), -sum(times)
 
@@ -117,8 +120,15 @@ def _leave_further_combinations(cases: list[pytest.Item]) -> None:
             break
         met.update(values[case])
         left.remove(case)
-    for case in left:
-        case.add_marker("slow")
+    return left
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark tests by where they lie; what takes long comes first, so that no worker is left with it."""
+    for item in items:
+        for mark in _marks(item.path):
+            item.add_marker(mark)
+    items.sort(key=lambda item: sum(item.get_closest_marker(mark) is None for mark in MARKED))
 
 
 _upgrade: Callable[[Connection], None] = database._upgrade
