@@ -11,6 +11,7 @@ from dpcore.audit.replay.tape import RunEvent
 from dpcore.privacy.budgets import calibrate_gaussian, discrete_gaussian_delta
 from dpcore.privacy.randomness import Choice, Noise
 from tests.oracles.mechanisms_oracle import gaussian_pmf, geometric_pmf
+from tests.support.rows import for_each
 
 
 def noise(law, scale, first, second):
@@ -113,7 +114,7 @@ def test_without_gaussian_noise_a_delta_excuses_nothing():
 # Runs that compose
 
 
-@pytest.mark.parametrize(("scale", "distance"), [(0.7, 1), (3.0, 2), (20.0, 1)])
+@for_each(("scale", "distance"), [(0.7, 1), (3.0, 2), (20.0, 1)])
 def test_coarse_gaussian_noise_is_compared_value_by_value(scale, distance):
     loss = Loss.along([noise("gaussian", scale, [3, 5], [3, 5 + distance])])
     for epsilon in (0.01, 0.5, 2.0):
@@ -149,8 +150,8 @@ def rho_of(first, second):
     return least, most
 
 
-@pytest.mark.parametrize("law", ["gumbel", "exponential"])
-@pytest.mark.parametrize(
+@for_each("law", ["gumbel", "exponential"])
+@for_each(
     "scores", [([4, 0, 1], [5, 0, -1]), ([0, 0], [1, 0]), ([0, 30], [1, 30]), (list(range(40)), [*range(39), 44])]
 )
 def test_the_rho_of_a_choice_is_its_renyi_divergence(law, scores):

@@ -8,6 +8,7 @@ import pytest
 from dpcore.audit.replay.tape import DepartureError, Forced, Recording
 from dpcore.privacy.mechanisms import ExponentialMechanism, GeometricMechanism
 from dpcore.privacy.randomness import uniforms
+from tests.support.rows import for_each
 
 NOISE = GeometricMechanism(1, Decimal(1))
 CHOICE = ExponentialMechanism(1, Decimal(1), monotone=True)
@@ -88,7 +89,7 @@ def _less_in_a_part(tape):
     tape.tick("counting", 1, 1)
 
 
-@pytest.mark.parametrize("departs", [own for _, own in departures()], ids=[n for n, _ in departures()])
+@for_each("departs", [own for _, own in departures()])
 def test_every_departure_is_noticed(departs):
     recorded = Recording(3)
     used(recorded)
