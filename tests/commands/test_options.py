@@ -16,6 +16,7 @@ from dpcore.errors import RequestError
 from dpcore.models.redescriptions.released.extraction import Constraints
 from dpcore.models.released import FAMILIES
 from dpcore.models.rules.released.rule_list_parameters import BudgetShares, RuleListParameters
+from tests.support.rows import for_each
 
 SAME = ("--share-antecedents", "2", "--share-list", "2.0", "--share-estimates", "2")
 
@@ -39,7 +40,7 @@ def parse(*words: str) -> Any:
     return parameters
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("words", "changes"),
     [
         ((), {}),
@@ -56,7 +57,7 @@ def test_what_is_not_named_is_left_to_the_model(words: tuple[str, ...], changes:
     assert parse(*words) == RuleListParameters(**changes)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("words", "sentence"),
     [
         (("--max-rules", "101"), "--max-rules"),
@@ -72,7 +73,7 @@ def test_what_does_not_fit_is_refused_in_one_sentence(words: tuple[str, ...], se
         parse(*words)
 
 
-@pytest.mark.parametrize("name", FAMILIES)
+@for_each("name", FAMILIES)
 def test_every_parameter_of_a_family_is_an_option_of_its_command(name: str) -> None:
     [command] = [own for own in fit.app.registered_commands if own.name == name.replace("_", "-")]
     options, family = set(signature(command.callback).parameters), FAMILIES[name]
