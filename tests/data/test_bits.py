@@ -1,12 +1,12 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from dpcore.data import bits, packing
 from tests.oracles import bits_oracle
+from tests.support.rows import for_each
 
 ROWS = st.integers(1, 200)
 
@@ -24,7 +24,7 @@ def packed(flags: np.ndarray) -> np.ndarray:
     return np.stack([packing.pack(row, words) for row in flags])
 
 
-@pytest.mark.parametrize(("rows", "words"), [(0, 0), (1, 1), (63, 1), (64, 1), (65, 2), (128, 2)])
+@for_each(("rows", "words"), [(0, 0), (1, 1), (63, 1), (64, 1), (65, 2), (128, 2)])
 def test_word_count(rows, words):
     assert packing.word_count(rows) == words
 
@@ -110,7 +110,7 @@ def test_room_for_rows_that_are_closed_up_does_not_tell_how_they_are_spread():
     assert len(ends) == 1
 
 
-@pytest.mark.parametrize("columns", [0, 1, 63, 64, 65, 200])
+@for_each("columns", [0, 1, 63, 64, 65, 200])
 def test_rows_are_packed_as_each_alone(columns):
     flags = np.random.default_rng(columns).random((5, columns)) < 0.5
     words = packing.word_count(columns)

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from dpcore.data import counting
 from dpcore.data.counting import cells_between, count_codes, count_held, count_pairs, counts_between
+from tests.support.rows import for_each
 
 EDGES = np.array([0.0, 1.0, 1.0, 2.5])
 PLACES = [0, 1, 7, 8, 9, 500]
 
 
-@pytest.mark.parametrize("places", PLACES)
-@pytest.mark.parametrize("at_once", [counting._AT_ONCE, 16])
+@for_each("places", PLACES)
+@for_each("at_once", [counting._AT_ONCE, 16])
 def test_pairs_of_codes_are_counted(places, at_once, monkeypatch):
     monkeypatch.setattr(counting, "_AT_ONCE", at_once)
     draw = np.random.default_rng(places)
@@ -32,8 +32,8 @@ def test_more_places_than_a_lane_can_count_are_counted():
     assert count_codes(np.full(many, 2, dtype=np.uint8), 4).tolist() == [0, 0, many, 0]
 
 
-@pytest.mark.parametrize("side", ["left", "right"])
-@pytest.mark.parametrize("edges", range(len(EDGES) + 1))
+@for_each("side", ["left", "right"])
+@for_each("edges", range(len(EDGES) + 1))
 def test_a_search_finds_the_cell_that_numpy_finds(edges, side):
     values = np.array([-np.inf, -1.0, -0.0, 0.0, 0.5, 1.0, 2.0, 2.5, 9.0, np.inf])
     found = cells_between(EDGES[:edges], values, side)
@@ -41,9 +41,9 @@ def test_a_search_finds_the_cell_that_numpy_finds(edges, side):
     assert cells_between(EDGES[:edges], np.array([np.nan]), side).tolist() == [0]
 
 
-@pytest.mark.parametrize("side", ["left", "right"])
-@pytest.mark.parametrize("edges", [EDGES, EDGES[:0]])
-@pytest.mark.parametrize("share", [0.0, 0.3, 1.0])
+@for_each("side", ["left", "right"])
+@for_each("edges", [EDGES, EDGES[:0]])
+@for_each("share", [0.0, 0.3, 1.0])
 def test_held_values_alone_are_counted(edges, side, share):
     draw = np.random.default_rng(1)
     values, held = draw.choice([-1.0, 0.0, 0.5, 1.0, 2.5, 9.0], 500), draw.random(500) < share

@@ -18,6 +18,7 @@ from dpcore.data.table import PrivateTable
 from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import IngestError
 from dpcore.privacy.randomness import RandomSource, SecureRandom, SeededRandom
+from tests.support.rows import for_each
 
 FALSE_ALARM = 1e-6
 MANY = 40
@@ -112,7 +113,7 @@ def test_slots_are_filled_at_random_too() -> None:
     assert ((first - 100) ** 2 / 100).sum() < chi2.isf(FALSE_ALARM, 3)
 
 
-@pytest.mark.parametrize("gone", [0, 3, 7])
+@for_each("gone", [0, 3, 7])
 def test_without_a_person_exactly_its_slots_are_gone(gone: int) -> None:
     draw = np.random.default_rng(0)
     owners = [f"p{i}" for i in draw.integers(0, 8, MANY)]
@@ -184,7 +185,7 @@ def test_keys_are_compared_as_persons_are() -> None:
     assert kept(table) == {1: [0], 2: [2], 3: [5]}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("children", "sentence"),
     [
         (None, "'visit' of the schema is missing"),

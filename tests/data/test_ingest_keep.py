@@ -23,6 +23,7 @@ from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import SchemaError
 from dpcore.intake.joins.relations import check_headers, rows_for
 from dpcore.privacy.randomness import SecureRandom, SeededRandom
+from tests.support.rows import for_each
 
 FALSE_ALARM = 1e-6
 #: A whole table is stored for each example.
@@ -198,7 +199,7 @@ def _rows_of(partition: Any) -> list[float]:
     return [float(number) for number in partition.numbers[0][present]]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("changes", "sentence"),
     [
         ({"privacy_unit": {"column": "who", "keep": "last"}}, "say with 'order_by'"),
@@ -239,7 +240,7 @@ STAYS = pd.DataFrame(
 )
 
 
-@pytest.mark.parametrize("ending", ["csv", "parquet", "sqlite", "frame"])
+@for_each("ending", ["csv", "parquet", "sqlite", "frame"])
 def test_repeated_rows_are_a_child_table_too(ending: str, tmp_path: Path) -> None:
     domain, path = Schema.from_mapping(ADMISSIONS), tmp_path / f"stays.{ending}"
     if ending == "csv":

@@ -22,6 +22,7 @@ from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import IngestError
 from dpcore.intake.joins.relations import rows_for
 from dpcore.privacy.randomness import SecureRandom, SeededRandom
+from tests.support.rows import for_each
 
 MANY = 60
 #: A whole table is stored for each example.
@@ -124,7 +125,7 @@ def test_any_order_of_arrival_links_the_same_rows(seed: int) -> None:
     assert linked(make(people(6), rows, made)) == linked(make(people(6), mixed, made, 1, 3))
 
 
-@pytest.mark.parametrize("gone", [0, 2, 5])
+@for_each("gone", [0, 2, 5])
 def test_without_a_person_exactly_that_persons_rows_are_gone(gone: int) -> None:
     made, rows, main = schema(MANY, MANY), drawn(3), people(6)
     everybody = linked(make(main, rows, made))
@@ -190,7 +191,7 @@ def test_tables_of_files_and_of_a_database_are_linked_alike(tmp_path: Path) -> N
         assert linked(ingest(main, made, SeededRandom(0), children)) == expected
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("table", "column", "sentence"),
     [
         ("test", "in_stay", "'test' has no column 'in_stay'"),

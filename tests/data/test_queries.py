@@ -19,6 +19,7 @@ from dpcore.data.queries import (
 from dpcore.domain.conditions import Condition, schema_conditions
 from dpcore.errors import RequestError
 from tests.oracles import rules_oracle
+from tests.support.rows import for_each
 from tests.support.small_tables import schema_of, table_of
 
 SCHEMA = schema_of(
@@ -154,7 +155,7 @@ def test_no_row_is_in_more_itemsets_than_their_sensitivity(size, count, excludin
     assert most <= itemset_sensitivity(_columns(chosen), met).value <= len(chosen)
 
 
-@pytest.mark.parametrize("size", [1, 2, 3])
+@for_each("size", [1, 2, 3])
 def test_supports_witness_with_all_itemsets(size):
     """The row x = yes, c = a, n in the third bin meets one side of every edge."""
     itemsets = _itemsets([size])
@@ -202,8 +203,8 @@ def test_every_step_of_the_tables_is_monotone_and_bounded(alpha, max_rows):
     assert -lowest.min() <= likelihood.sensitivity.value
 
 
-@pytest.mark.parametrize("alpha", ALPHAS)
-@pytest.mark.parametrize("max_rows", SIZES)
+@for_each("alpha", ALPHAS)
+@for_each("max_rows", SIZES)
 def test_likelihood_witness_attains_its_sensitivity_exactly(alpha, max_rows):
     """N - 1 rows of another class, then one of the class with the smallest alpha."""
     likelihood = LogLikelihood.tabulate(alpha, max_rows)
@@ -217,7 +218,7 @@ def test_likelihood_witness_attains_its_sensitivity_exactly(alpha, max_rows):
     assert abs(change) > likelihood.sensitivity.value - 1, "a smaller one would be caught"
 
 
-@pytest.mark.parametrize("max_rows", SIZES)
+@for_each("max_rows", SIZES)
 def test_the_thesis_sensitivity_is_recovered_with_public_n(max_rows):
     likelihood = LogLikelihood.tabulate((1.0, 1.0), max_rows)
     value = likelihood.sensitivity.value * likelihood.step
@@ -263,8 +264,8 @@ def test_one_row_lowers_the_utility_by_its_sensitivity_at_most(alpha, data):
     assert -likelihood.sensitivity.value <= change <= 0
 
 
-@pytest.mark.parametrize("alpha", ALPHAS)
-@pytest.mark.parametrize("at_once", [1, 7, 100])
+@for_each("alpha", ALPHAS)
+@for_each("at_once", [1, 7, 100])
 def test_tables_made_a_few_rows_at_a_time_are_those_made_at_once(alpha, at_once, monkeypatch):
     whole = LogLikelihood.tabulate(alpha, 250)
     monkeypatch.setattr(queries, "_TERMS_AT_ONCE", at_once * len(alpha))
@@ -292,7 +293,7 @@ def test_tables_fit_in_64_bits_at_the_largest_size():
     assert np.all(np.diff(likelihood.total_table)[1:] > 0)
 
 
-@pytest.mark.parametrize("alpha", [(0.0, 1.0), (-1.0, 1.0), (float("nan"), 1.0), (float("inf"), 1)])
+@for_each("alpha", [(0.0, 1.0), (-1.0, 1.0), (float("nan"), 1.0), (float("inf"), 1)])
 def test_unusable_alpha_is_refused(alpha):
     with pytest.raises(RequestError, match="Every alpha must be"):
         LogLikelihood.tabulate(alpha, 10)

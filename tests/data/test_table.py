@@ -18,6 +18,7 @@ from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import SchemaError
 from dpcore.privacy.randomness import SeededRandom
 from tests.support.partitioned import divided
+from tests.support.rows import for_each
 
 ARRAYS = ("codes", "numbers", "cells", "parts", "ids")
 MAX_ROWS = 300
@@ -124,14 +125,14 @@ def test_many_cells_need_wider_codes():
     assert table().partitions[0].codes.dtype == np.uint8
 
 
-@pytest.mark.parametrize("copier", [pickle.dumps, copy.deepcopy, copy.copy])
+@for_each("copier", [pickle.dumps, copy.deepcopy, copy.copy])
 def test_a_table_cannot_be_pickled(copier):
     with pytest.raises(TypeError, match="cannot be pickled"):
         copier(table())
 
 
-@pytest.mark.parametrize("damage", ["absent", "empty", "short", "other"])
-@pytest.mark.parametrize("name", ["partitions.json", "00000/records.arrow", "00000/bits.arrow"])
+@for_each("damage", ["absent", "empty", "short", "other"])
+@for_each("name", ["partitions.json", "00000/records.arrow", "00000/bits.arrow"])
 def test_an_incomplete_table_is_refused(tmp_path, name, damage):
     saved(table(), tmp_path / "t")
     path = tmp_path / "t" / name
@@ -181,7 +182,7 @@ def test_records_are_never_pickled_stored_or_not(tmp_path):
             pickle.dumps(partition)
 
 
-@pytest.mark.parametrize("count", [2, 7, 64])
+@for_each("count", [2, 7, 64])
 def test_partitions_hold_each_record_once(tmp_path, count):
     whole = table()
     parts = saved(divided(whole, count), tmp_path / "t")
@@ -191,8 +192,8 @@ def test_partitions_hold_each_record_once(tmp_path, count):
         assert sorted(map(str, one.to_numpy().tolist())) == sorted(map(str, other.to_numpy().tolist()))
 
 
-@pytest.mark.parametrize("part", ["train", "holdout", "all"])
-@pytest.mark.parametrize("target", ["died", "sex", "stage", "age"])
+@for_each("part", ["train", "holdout", "all"])
+@for_each("target", ["died", "sex", "stage", "age"])
 def test_class_members_leave_out_other_and_missing(part, target):
     made = table()
     column = SCHEMA.column(target)

@@ -17,6 +17,7 @@ from dpcore.data.packing import unpack
 from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import IngestError
 from dpcore.privacy.randomness import SecureRandom, SeededRandom
+from tests.support.rows import for_each
 
 
 def ward(max_rows: int, rows_per_person: int = 3) -> Schema:
@@ -94,7 +95,7 @@ def test_an_overflow_stores_nothing(small, monkeypatch):
         ingest([frame], ward(800), SeededRandom(0))
 
 
-@pytest.mark.parametrize("max_rows", [1, 63, 64, 65, 2**18, 2**18 + 1, 10**6, 10**8])
+@for_each("max_rows", [1, 63, 64, 65, 2**18, 2**18 + 1, 10**6, 10**8])
 def test_partitions_have_room_for_everybody(max_rows):
     count = partition_count(max_rows)
     for each in (1, 10, 1000):
@@ -104,7 +105,7 @@ def test_partitions_have_room_for_everybody(max_rows):
         assert rows <= 64 * math.ceil(max_rows / 64)
 
 
-@pytest.mark.parametrize(("max_rows", "count"), [(10**6, 4), (10**8, 382), (5000, 64)])
+@for_each(("max_rows", "count"), [(10**6, 4), (10**8, 382), (5000, 64)])
 def test_the_room_is_enough_and_not_far_too_much(max_rows, count):
     rows = partition_rows(max_rows, 1, count)
     overflow = binom.logsf(rows, max_rows, 1 / count) + math.log(count)

@@ -16,6 +16,7 @@ from dpcore.domain.columns import NumericColumn
 from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import IngestError
 from dpcore.privacy.randomness import SecureRandom, SeededRandom
+from tests.support.rows import for_each
 from tests.support.strategies import schemas
 
 FALSE_ALARM = 1e-6
@@ -73,7 +74,7 @@ def test_contribution_bound(people, limit, size, seed):
     assert found.to_dict() == available.clip(upper=limit).to_dict()
 
 
-@pytest.mark.parametrize("nobody", ["", " ", None, math.nan, "NA", "null", "None", "<NA>"])
+@for_each("nobody", ["", " ", None, math.nan, "NA", "null", "None", "<NA>"])
 def test_rows_of_nobody_are_dropped(nobody):
     kept = kept_rows(make(frame(["ann", nobody, nobody, "bob"]), schema(5)))
     assert sorted(kept) == [0, 3]
@@ -115,7 +116,7 @@ def test_stored_order_says_nothing_about_file_order():
     assert 5 / 6 * ((counts - 30) ** 2 / 30).sum() < chi2.isf(FALSE_ALARM, 25)
 
 
-@pytest.mark.parametrize("size", [1, 4, 10**6])
+@for_each("size", [1, 4, 10**6])
 def test_holdout_coin_is_tossed_once_per_person(size):
     people = [f"p{i % 50}" for i in range(400)]
     table = make(frame(people), schema(8, holdout_percent=50), size)
@@ -128,7 +129,7 @@ def test_holdout_coin_is_tossed_once_per_person(size):
     assert len(kept_rows(table)) == 400
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("people", "columns", "fields", "sentence"),
     [
         (["ann"], ["who", "row"], {}, "no column 'sex'"),
@@ -139,7 +140,7 @@ def test_holdout_coin_is_tossed_once_per_person(size):
         (["a", "b", "c"], ["who", "row", "sex"], {"max_rows": 2}, "declared limit of 2"),
     ],
 )
-@pytest.mark.parametrize("size", [1, 10])
+@for_each("size", [1, 10])
 def test_data_that_cannot_be_used(people, columns, fields, sentence, size):
     with pytest.raises(IngestError, match=sentence):
         make(frame(people)[columns], schema(**fields), size)
@@ -156,7 +157,7 @@ def test_max_rows_counts_what_is_kept():
     assert len(kept_rows(make(frame("ab"), schema(max_rows=2)))) == 2
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("target", "values", "sentence"),
     [
         ({"type": "boolean"}, [None, ""], "is one of its categories"),
@@ -214,7 +215,7 @@ def test_frame_chunks_keep_the_frame_and_check_its_header():
         list(frame_chunks(pd.DataFrame([[1, 2]], columns=[1, "1"])))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("names", "sentence"),
     [
         ([], "empty or has no header"),

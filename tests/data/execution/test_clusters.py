@@ -33,6 +33,7 @@ from tests.support.dask_kernels import (
     written_counts,
 )
 from tests.support.partitioned import divided
+from tests.support.rows import for_each
 
 pytestmark = pytest.mark.heavy
 SCHEMA = Schema.from_mapping(
@@ -305,13 +306,13 @@ def test_workers_that_take_no_questions_are_not_waited_for(lasting, stored, expe
     assert [table.total(cell_counts).tolist() for _ in range(3)] == 3 * [expected]
 
 
-@pytest.mark.parametrize("address", ["tcp://10.0.0.1:8786", "tcp://cluster.example:8786", "tcp://[2001:db8::1]:8786"])
+@for_each("address", ["tcp://10.0.0.1:8786", "tcp://cluster.example:8786", "tcp://[2001:db8::1]:8786"])
 def test_records_cross_no_network_without_encryption(address):
     with pytest.raises(ClusterError, match="tls://"):
         ClusterExecutor(address)
 
 
-@pytest.mark.parametrize("address", ["127.0.0.1:8786", "http://127.0.0.1", "tcp://", "tls://", "yes"])
+@for_each("address", ["127.0.0.1:8786", "http://127.0.0.1", "tcp://", "tls://", "yes"])
 def test_an_address_that_is_none(address):
     with pytest.raises(ClusterError, match="must be like"):
         ClusterExecutor(address)
