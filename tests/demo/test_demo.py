@@ -16,6 +16,7 @@ from dpcore.domain.columns import OTHER, NumericColumn
 from dpcore.domain.conditions import parse_condition
 from dpcore.domain.encoding import encode
 from dpcore.domain.schemas.schema import ChildTable, Schema
+from tests.support.rows import for_each
 
 #: Six standard errors: a correct generator leaves this band with probability below 1e-8.
 STANDARD_ERRORS = 6
@@ -37,7 +38,7 @@ def checkups() -> Demo:
     return made("checkups")
 
 
-@pytest.mark.parametrize("name", DEMOS)
+@for_each("name", DEMOS)
 def test_every_call_makes_the_same_data(name: str) -> None:
     first, second = made(name), DEMOS[name]()
     pd.testing.assert_frame_equal(first.frame, second.frame)
@@ -62,7 +63,7 @@ def fits(frame: pd.DataFrame, table: Schema | ChildTable, key: str | None) -> No
             assert codes.max() < column.cells.index(OTHER), column.name
 
 
-@pytest.mark.parametrize("name", DEMOS)
+@for_each("name", DEMOS)
 def test_schema_knows_every_value(name: str) -> None:
     demo = made(name)
     fits(demo.frame, demo.schema, demo.schema.privacy_unit.column)
@@ -117,7 +118,7 @@ def read_alike(demo: Demo, condition: PlantedCondition) -> None:
     np.testing.assert_array_equal(condition.holds(demo.frame), engine)
 
 
-@pytest.mark.parametrize("planted", PLANTED, ids=lambda planted: planted.name)
+@for_each("planted", PLANTED)
 def test_planted_redescriptions_hold_in_the_records(checkups: Demo, planted: PlantedRedescription) -> None:
     frame = checkups.frame
     first, second = (eval_query(frame, str(query)).to_numpy() for query in (planted.left, planted.right))

@@ -10,6 +10,7 @@ from dpcore.demo.hospital import PATIENTS, PLANTED, make_hospital
 from dpcore.demo.theories import PlantedClause, Unit
 from dpcore.privacy.randomness import SeededRandom
 from tests.oracles.theories_oracle import every_record
+from tests.support.rows import for_each
 
 #: Six standard errors: a correct generator leaves this band with probability below 1e-8.
 STANDARD_ERRORS = 6
@@ -82,7 +83,7 @@ def parts(clause):
             yield PlantedClause(clause.conditions, (*others, Unit(unit.table, rest)))
 
 
-@pytest.mark.parametrize("clause", PLANTED.clauses, ids=str)
+@for_each("clause", PLANTED.clauses)
 def test_clauses_are_common_and_better_than_what_leaves_a_condition_out(demo, clause):
     back = demo.frame["readmitted"].to_numpy()
 

@@ -19,6 +19,7 @@ from dpcore.demo.trains import (
 )
 from dpcore.demo.truth import PlantedCondition
 from tests.oracles.theories_oracle import every_record
+from tests.support.rows import for_each
 
 #: Six standard errors: a correct generator leaves this band with probability below 1e-8.
 STANDARD_ERRORS = 6
@@ -44,7 +45,7 @@ def planted(*units):
     return PlantedTheory("direction", ("west", "east"), "train", "train_id", (PlantedClause(units=units),))
 
 
-@pytest.mark.parametrize("name", THEORIES)
+@for_each("name", THEORIES)
 def test_directions_follow_the_theory_where_nothing_is_turned_round(name):
     theory, plain = THEORIES[name]
     frame, children = draw_trains(theory, 800, 5)
@@ -53,7 +54,7 @@ def test_directions_follow_the_theory_where_nothing_is_turned_round(name):
     assert sum(wanted) == 400
 
 
-@pytest.mark.parametrize("clauses", range(1, len(CARS) + 1))
+@for_each("clauses", range(1, len(CARS) + 1))
 def test_any_number_of_clauses_of_three_conditions(clauses):
     theory = clauses_theory(clauses)
     assert [len(clause.asked) for clause in theory.clauses] == [3] * clauses
