@@ -10,6 +10,7 @@ from dpcore.domain import blocks
 from dpcore.domain.blocks import Block
 from dpcore.domain.encoding import bin_numbers, encode
 from dpcore.domain.schemas.schema import Schema
+from tests.support.rows import for_each
 
 SCHEMA = Schema.from_mapping(
     {
@@ -45,7 +46,7 @@ def test_a_column_is_encoded_once(monkeypatch: pytest.MonkeyPatch) -> None:
     assert asked == ["age", "sex"]
 
 
-@pytest.mark.parametrize("bins", [2, 7, 33, 60])
+@for_each("bins", [2, 7, 33, 60])
 def test_few_and_many_bins_are_found_alike(bins: int) -> None:
     column = Schema.from_mapping(
         {"name": "x", "max_rows": 9, "columns": [{"name": "x", "type": "real", "lower": 0, "upper": 1, "bins": bins}]}

@@ -20,6 +20,7 @@ from dpcore.domain.encoding import encode
 from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import FrostglassError, RequestError, SchemaError
 from tests.oracles import encoding_oracle
+from tests.support.rows import for_each
 from tests.support.strategies import schemas, simple_names
 
 SCHEMA = Schema.from_mapping(
@@ -180,7 +181,7 @@ def test_bits_equal_naive_evaluation_of_raw_values(schema, data):
         assert unpack(words, count).tolist() == expected, literal.text(schema)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "same"),
     [
         ("age>60", "age > 60"),
@@ -206,7 +207,7 @@ def test_spellings(text, same):
     assert parse_condition(text, SCHEMA).text(SCHEMA) == same
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "sentence"),
     [
         ("", "is not a condition"),
@@ -244,7 +245,7 @@ def test_bad_conditions_get_a_sentence(text, sentence):
     assert sentence in str(caught.value)
 
 
-@pytest.mark.parametrize("text", ["height > 5", "Age > 60", "18 < height <= 60", "> 5", "= yes"])
+@for_each("text", ["height > 5", "Age > 60", "18 < height <= 60", "> 5", "= yes"])
 def test_unknown_columns_get_a_sentence(text):
     with pytest.raises(SchemaError, match="There is no column"):
         parse_condition(text, SCHEMA)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from dpcore.domain.counted import PEOPLE, RECORDS, Noun, counted
 from dpcore.domain.schemas.schema import Schema
+from tests.support.rows import for_each
 
 _SEVERAL = {"privacy_unit": {"column": "id", "max_rows_per_person": 2}}
 
@@ -17,7 +16,7 @@ def schema_with(**more: Any) -> Schema:
     return Schema.from_mapping({"name": "ward", "max_rows": 100, "columns": columns} | more)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("more", "noun"),
     [
         ({}, PEOPLE),

@@ -10,6 +10,7 @@ from dpcore.domain.conditions import cell_conditions, schema_conditions, thresho
 from dpcore.domain.cuts import ALL_CUTS, cut_text, cuts_of, read_cuts
 from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import RequestError
+from tests.support.rows import for_each
 
 SCHEMA = Schema.from_mapping(
     {
@@ -34,7 +35,7 @@ def test_what_is_written_is_read_back() -> None:
     assert read_cuts(SCHEMA, []) == ALL_CUTS
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("texts", "fault"),
     [
         (["height: 3"], "names no column of numbers"),

@@ -24,6 +24,7 @@ from dpcore.intake.joins.relations import rows_for
 from dpcore.privacy.randomness import SeededRandom
 from dpcore.rehearsal.synthetic import synthetic_tables
 from tests.domain.test_encoding_alone import ODD, PLAIN, objects
+from tests.support.rows import for_each
 
 DAYS = {"type": "integer", "lower": -10, "upper": 60, "bins": 7}
 
@@ -94,7 +95,7 @@ NO_DATES = [
 ]
 
 
-@pytest.mark.parametrize("value", NO_DATES, ids=repr)
+@for_each("value", NO_DATES)
 def test_what_is_no_date_in_its_range_is_missing(value: Any) -> None:
     assert numbers({"part": "year", "of": "day"}, day=[value, "2024-05-09"]) == [None, 2024]
 
@@ -125,7 +126,7 @@ def test_age_at_an_event_and_on_a_day_that_everybody_knows() -> None:
 CHAPTERS = {"type": "categorical"}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("system", "level", "code", "group"),
     [
         ("icd10", "chapter", "I21.9", "IX"),
@@ -222,7 +223,7 @@ def test_months_and_quarters_of_many_years_are_listed_in_their_order() -> None:
     assert cells(quarter, day=["2023-12-31"]) == ["2023-Q4"]
 
 
-@pytest.mark.parametrize("system", TABLES)
+@for_each("system", TABLES)
 def test_tables_of_codes_are_sound(system: str) -> None:
     for level, groups in TABLES[system].items():
         assert len({group.name for group in groups}) == len({group.label for group in groups}) == len(groups)
@@ -303,7 +304,7 @@ def stored(table: pd.DataFrame, name: str) -> list[Any]:
     return sorted(map(str, table[name].tolist()))
 
 
-@pytest.mark.parametrize("ending", ["csv", "csv.gz", "parquet"])
+@for_each("ending", ["csv", "csv.gz", "parquet"])
 def test_files_are_read_by_the_columns_that_derivations_name(tmp_path: Path, ending: str) -> None:
     path = tmp_path / f"data.{ending}"
     if ending == "parquet":
@@ -332,9 +333,7 @@ def test_frames_hold_what_a_column_is_made_of_or_the_column_itself() -> None:
     assert encode_columns(RAW[["born"]], domain, ["age"])["age"].tolist() == [4, 4, 4]
 
 
-@pytest.mark.parametrize(
-    "content", [AGE, CHAPTER, BLOCK, {**AGE, "derive": {**AGE["derive"], "earliest": "1920-01-01"}}]
-)
+@for_each("content", [AGE, CHAPTER, BLOCK, {**AGE, "derive": {**AGE["derive"], "earliest": "1920-01-01"}}])
 def test_schemas_with_derivations_are_written_and_read_again(content: dict[str, Any]) -> None:
     made = schema(content)
     assert Schema.from_text(made.to_yaml()) == made == Schema.from_text(made.to_json())
@@ -348,7 +347,7 @@ def test_days_that_yaml_takes_for_dates() -> None:
     assert Schema.from_text(made.to_json()) == made
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("derive", "sentence"),
     [
         ({"part": "minute", "of": "a"}, "column 'x', derive"),
@@ -396,7 +395,7 @@ def test_invented_records_hold_the_columns_themselves() -> None:
         assert stored(frame.round(6), name) == stored(rows, name)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("fields", "words"),
     [
         ({"derive": {"years_from": "born", "to": "2024-12-31"}}, "full years from 'born' to 2024-12-31"),

@@ -14,6 +14,7 @@ from pydantic import ValidationError
 from dpcore.domain import encoding
 from dpcore.domain.columns import COLUMN_ADAPTER, OTHER, NumericColumn
 from tests.oracles import encoding_oracle
+from tests.support.rows import for_each
 from tests.support.strategies import columns
 
 ANYTHING = st.one_of(
@@ -88,7 +89,7 @@ def test_out_of_bounds_numbers_are_clamped():
     assert huge.tolist() == [100, 0, 100]
 
 
-@pytest.mark.parametrize("value", ["", "abc", "1,5", "nan", None, math.nan, [1], datetime.date(2020, 1, 1), b"x"])
+@for_each("value", ["", "abc", "1,5", "nan", None, math.nan, [1], datetime.date(2020, 1, 1), b"x"])
 def test_what_is_no_number_is_missing(value):
     assert cells(AGE, [value]) == ["(missing)"]
 
@@ -99,7 +100,7 @@ def test_dates_are_no_numbers():
     assert np.isnan(encoding.clamp_numbers(AGE, dates - dates[0])).all()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("value", "cell"),
     [
         *[(word, "yes") for word in ("yes", "YES", " Yes ", "true", "T", "y", "1", "1.0")],
@@ -114,7 +115,7 @@ def test_booleans(value, cell):
     assert cells(SICK, [value]) == [cell]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("value", "cell"),
     [
         ("red", "red"),
@@ -142,7 +143,7 @@ def test_a_listed_category_wins_over_the_spelling_of_missing():
     assert cells(made, ["None", "na", "none", "NA"]) == ["None", "na", "(missing)", "(missing)"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("values", "dtype", "expected"),
     [
         ([1, 2], "int8", ["1", "2"]),
@@ -189,7 +190,7 @@ def listed(**more):
     return column("categorical", categories=["Fémale", "two  words", "11"], **more)
 
 
-@pytest.mark.parametrize("value", ["female", "FÉMALE", " Fe\u0301male ", "TWO words", "Two   Words"])
+@for_each("value", ["female", "FÉMALE", " Fe\u0301male ", "TWO words", "Two   Words"])
 def test_loose_matching_ignores_case_accents_and_spaces(value):
     loose = listed(matching="loose")
     assert cells(loose, [value])[0] in {"Fémale", "two  words"}

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
-
 from dpcore.domain.columns import RESERVED
 from dpcore.domain.hierarchies import OWN_GROUPS, levels_above
 from dpcore.domain.schemas.schema import Schema
+from tests.support.rows import for_each
 
 
 def column(**content):
@@ -43,7 +42,7 @@ def test_groups_of_the_schema_are_a_level():
     assert level.groups[:3] == (0, 1, 0)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "content",
     [
         {"type": "boolean"},

@@ -8,6 +8,7 @@ import pytest
 
 from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import SchemaError
+from tests.support.rows import for_each
 
 CAR: dict[str, Any] = {
     "name": "car",
@@ -70,7 +71,7 @@ def test_every_part_of_a_child_counts_for_the_hash() -> None:
     assert len({Schema.from_mapping(variant).hash for variant in variants}) == len(variants)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("fields", "modes"),
     [
         ({}, ("equal",)),
@@ -84,7 +85,7 @@ def test_a_column_says_how_rules_may_ask_about_it(fields: dict[str, Any], modes:
     assert Schema.from_mapping(column(**fields)).children[0].columns[0].asked_by == modes
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("content", "sentence"),
     [
         (with_car(name="train"), "distinct names"),
@@ -143,7 +144,7 @@ def test_rows_of_a_table_may_belong_to_rows_of_another() -> None:
         assert "parent_key" in text
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("content", "sentence"),
     [
         (with_load(parent_key=None), "say with 'parent_key' which column names them"),

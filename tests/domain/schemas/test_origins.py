@@ -35,6 +35,7 @@ from dpcore.workspace.database.database_tables import datasets
 from dpcore.workspace.database.transactions import write
 from dpcore.workspace.runs.worker import Worker
 from tests.support.fake_learner import fake_request, register, small_frame, small_schema
+from tests.support.rows import for_each
 
 register()
 DEMO = Path(demo.__file__).parent
@@ -260,7 +261,7 @@ def test_an_old_seeded_release_promises_nothing():
     assert not again.certificate.private
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("place", "changes"),
     [
         ("certificate", {"guarantee": "none"}),

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
-
 from dpcore.domain.schemas.protected import shared_things
 from dpcore.domain.schemas.schema import Schema
+from tests.support.rows import for_each
 
 
 def schema(entity: str, key: str | None) -> Schema:
@@ -20,7 +19,7 @@ def schema(entity: str, key: str | None) -> Schema:
     )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("entity", "key"), [("pair", "id"), ("pair of molecules", None), ("Interaction", "id"), ("record", "edge_id")]
 )
 def test_pairs_are_told_of(entity: str, key: str | None) -> None:
@@ -28,6 +27,6 @@ def test_pairs_are_told_of(entity: str, key: str | None) -> None:
     assert told.startswith(f"Protected is each {entity} alone.")
 
 
-@pytest.mark.parametrize(("entity", "key"), [("patient", "patient_id"), ("person", None), ("repair", "gamete")])
+@for_each(("entity", "key"), [("patient", "patient_id"), ("person", None), ("repair", "gamete")])
 def test_people_are_not(entity: str, key: str | None) -> None:
     assert shared_things(schema(entity, key)) == ""

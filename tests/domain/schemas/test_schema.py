@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from dpcore.domain.columns import COLUMN_ADAPTER, format_number
 from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import SchemaError
+from tests.support.rows import for_each
 from tests.support.strategies import schemas
 
 AGE = {"name": "age", "type": "integer", "lower": 0, "upper": 100, "bins": 5}
@@ -46,7 +47,7 @@ def test_edges_of_integer_bins_are_whole_and_distinct():
     assert narrow.cells == ("[0, 0]", "(0, 1]", "(1, 2]", "(2, 3]", "(missing)")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("fields", "sentence"),
     [
         ({"lower": 5, "upper": 5, "bins": 2}, "lower must be below upper"),
@@ -82,7 +83,7 @@ def test_integer_bounds_must_be_finite(bound):
     assert "must be finite" in refusal(fields)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("categories", "sentence"),
     [
         ([], "at least one entry"),
@@ -101,7 +102,7 @@ def test_bad_categories(categories, sentence):
     assert sentence in refusal({"name": "a", "type": "categorical", "categories": categories})
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("columns", "fields", "sentence"),
     [
         ([SEX, SEX], {}, "column names must be distinct"),
@@ -125,7 +126,7 @@ def test_bad_schemas_name_the_field(columns, fields, sentence):
     assert sentence in refusal(*columns, **fields)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "",
@@ -161,7 +162,7 @@ def test_yaml_and_json_round_trips(made):
     assert pickle.loads(pickle.dumps(made)) == made
 
 
-@pytest.mark.parametrize("character", ["\u2028", "\ufffe", "😀", "é", "\xa0", "'", '"', "#", ": "])
+@for_each("character", ["\u2028", "\ufffe", "😀", "é", "\xa0", "'", '"', "#", ": "])
 def test_awkward_characters_survive_storage(character):
     made = schema({**SEX, "categories": [f"a{character}b"]})
     assert Schema.from_text(made.to_json()).hash == made.hash
