@@ -16,6 +16,7 @@ from dpcore.intake.check.examination import Examination
 from dpcore.intake.joins.belonging import RowFinding
 from dpcore.intake.process.storing import examine_table
 from dpcore.service import Service
+from tests.support.rows import for_each
 
 COLUMNS = [{"name": "ward", "type": "categorical", "categories": ["a", "b"]}]
 
@@ -54,7 +55,7 @@ def test_dates_in_another_format_than_the_declared_one_need_a_yes(written):
     assert not findings(schema(keep="last", order_by="admitted", order_format=written), rows)
 
 
-@pytest.mark.parametrize("when", [[*range(40)], ["2024-01-01", ""] * 20, [None, 3.5] * 20])
+@for_each("when", [[*range(40)], ["2024-01-01", ""] * 20, [None, 3.5] * 20])
 def test_what_tells_an_order_or_is_missing_says_nothing(when):
     assert not findings(schema(keep="first", order_by="admitted"), stays(*when))
 
@@ -131,7 +132,7 @@ def test_further_rows_may_be_about_people_who_are_stored():
     assert "main table" not in found.sentence
 
 
-@pytest.mark.parametrize(("written", "as_file"), [("{:05d}", True), ("{:05d}", False), ("{}.0", False)])
+@for_each(("written", "as_file"), [("{:05d}", True), ("{:05d}", False), ("{}.0", False)])
 def test_further_child_rows_about_people_who_are_nowhere_need_a_yes(tmp_path: Path, written: str, as_file: bool):
     declared = schema(children=[{**LAB, "max_rows_per_person": 3}])
     old = {"person": people(*map(str, range(20))), "lab": people(*map(str, range(20)))}
@@ -175,7 +176,7 @@ def test_rows_of_the_main_file_are_told_once():
     assert [each.place for each in said if each.needs_yes] == ["person"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("left", "right", "asks", "words"),
     [
         (range(100), range(100), False, ""),

@@ -23,6 +23,7 @@ from dpcore.intake.columns.corrections import corrections
 from dpcore.service import Service
 from dpcore.workspace.people.users import User
 from tests.support.admissions import admissions
+from tests.support.rows import for_each
 
 
 def schema(*columns: dict[str, Any], **more: Any) -> Schema:
@@ -83,7 +84,7 @@ def test_a_column_that_fits_says_nothing():
         assert not found.needs_yes
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("column", "values", "words"),
     [
         (category("a", "b"), ["a"] * 30, "all values that fit are the same"),
@@ -137,7 +138,7 @@ def test_the_nearest_category_is_offered():
     assert offered[0].words.startswith("Spell as in the file: 'never_smoked' for 'never smoked'")
 
 
-@pytest.mark.parametrize("column", [AGE, {"type": "real", "lower": 10, "upper": 80, "bins": 7}, {"type": "boolean"}])
+@for_each("column", [AGE, {"type": "real", "lower": 10, "upper": 80, "bins": 7}, {"type": "boolean"}])
 def test_numbers_with_a_decimal_comma_are_told_and_not_made_categories(column):
     found = finding(column, ["18,1", "24,5", "31,0", "?"] * 9)
     assert "holds numbers with a decimal comma: tick 'Decimal comma' (--decimal-comma)" in found.sentence

@@ -21,6 +21,7 @@ from dpcore.intake.joins.belonging import RowFinding
 from dpcore.intake.process.storing import examine_table
 from dpcore.service import Service
 from tests.oracles.keys import alike_by_pairs
+from tests.support.rows import for_each
 
 AGE = {"name": "age", "type": "integer", "lower": 0, "upper": 120, "bins": 6}
 RANDOM = np.random.default_rng(5)
@@ -74,7 +75,7 @@ def test_rows_that_are_summed_up_or_chosen_by_their_order_are_not_lost() -> None
     assert not asked(mean, visits)
 
 
-@pytest.mark.parametrize("ward", ["ward", "Abteilung", "klinikum", "sex"])
+@for_each("ward", ["ward", "Abteilung", "klinikum", "sex"])
 def test_a_column_of_few_values_is_no_person(ward: str) -> None:
     rows = table(ward, [f"{ward} {n % 7}" for n in range(900)], mrn=[n // 2 for n in range(900)])
     said = found(schema(ward, max_rows_per_person=200), rows)
@@ -83,7 +84,7 @@ def test_a_column_of_few_values_is_no_person(ward: str) -> None:
     assert said["few-people"].corrections[0].words == "Name 'mrn' as the person"
 
 
-@pytest.mark.parametrize(
+@for_each(
     "ids",
     [
         [f"1.2345{n % 3}E+15" for n in range(200)],
@@ -102,7 +103,7 @@ def test_identifiers_that_a_spreadsheet_has_spoiled_need_a_yes(ids: Any) -> None
     assert "mangled" in asked(schema(max_rows_per_person=200), rows)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "ids",
     [
         [f"{n:04x}e{n % 90 + 10}" for n in range(200)],
@@ -116,7 +117,7 @@ def test_other_identifiers_are_not_taken_for_spoiled_ones(ids: Any) -> None:
     assert not asked(schema(), table("pid", ids))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("placeholder", "times"),
     [
         ("unknown", 3),
@@ -144,7 +145,7 @@ def test_identifiers_that_stand_for_nobody_need_a_yes(placeholder: str, times: i
     assert told["people"].sentence.startswith("'pid' names 300 people in 300 rows")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "ids",
     [
         [n for n in range(300) for _ in range(1 + n % 4)],
@@ -171,7 +172,7 @@ SPELLINGS = [
 ]
 
 
-@pytest.mark.parametrize(("one", "other", "what", "people"), SPELLINGS)
+@for_each(("one", "other", "what", "people"), SPELLINGS)
 def test_identifiers_that_look_alike_need_a_yes(one: str, other: str, what: str, people: int) -> None:
     numbers = range(1, 101)
     rows = table("pid", [*map(one.format, numbers), *map(other.format, numbers)])
@@ -194,7 +195,7 @@ def test_alike_identifiers_are_counted_as_by_comparing_all_pairs() -> None:
     assert f"{people} people as they are written, {people - several + groups} if" in said["look-alike"].sentence
 
 
-@pytest.mark.parametrize("pair", [("1.5", "15"), ("1.05", "1.5"), ("a1", "a-1"), ("10", "1"), ("P7", "Q7")])
+@for_each("pair", [("1.5", "15"), ("1.05", "1.5"), ("a1", "a-1"), ("10", "1"), ("P7", "Q7")])
 def test_identifiers_that_differ_otherwise_are_two(pair: tuple[str, str]) -> None:
     assert plain_key(pair[0])[0] != plain_key(pair[1])[0]
 
@@ -203,7 +204,7 @@ PEOPLE = [f"P{100_007 + 3 * (n // 2)}" for n in range(600)]
 UUIDS = [str(UUID(int=(n // 3 + 5) * 7**40 % 2**128)) for n in range(600)]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "ids"),
     [
         ("Pat.-Nr.", PEOPLE),
@@ -218,7 +219,7 @@ UUIDS = [str(UUID(int=(n // 3 + 5) * 7**40 % 2**128)) for n in range(600)]
         ("Fnr", [f"0101{n // 2:03d}1234" for n in range(600)]),
     ],
 )
-@pytest.mark.parametrize("kind", ["csv", "parquet", "frame"])
+@for_each("kind", ["csv", "parquet", "frame"])
 def test_an_identifier_that_was_left_out_and_repeats_is_proposed(
     tmp_path: Path, name: str, ids: list[Any], kind: str
 ) -> None:
@@ -253,7 +254,7 @@ def test_a_number_of_visits_is_not_the_person_where_another_column_names_people(
     assert "other-identifier" in asked(schema("Fallnummer"), cases)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "more",
     [
         {"hospital_id": [n % 40 for n in range(600)]},
@@ -272,7 +273,7 @@ def test_a_number_of_visits_is_not_the_person_where_another_column_names_people(
         {"id": range(600)},
     ],
 )
-@pytest.mark.parametrize("each_row", [True, False])
+@for_each("each_row", [True, False])
 def test_what_identifies_nobody_or_repeats_nothing_needs_no_yes(more: dict[str, Any], each_row: bool) -> None:
     rows = table("patient_id", [f"p{n}" for n in range(600)], **more)
     declared = schema("patient_id")

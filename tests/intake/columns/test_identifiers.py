@@ -7,13 +7,13 @@ from typing import Any
 from uuid import UUID
 
 import pandas as pd
-import pytest
 
 from dpcore.domain.columns import CategoricalColumn
 from dpcore.intake.columns.corrections import corrections
 from dpcore.intake.columns.guesses import LEFT_OUT, guess
 from dpcore.intake.columns.identifiers import suggest_person
 from dpcore.intake.profile.looking import drafts_of
+from tests.support.rows import for_each
 
 UUIDS = [str(UUID(int=(n + 5) * 7**40 % 2**128)) for n in range(60)]
 
@@ -23,8 +23,8 @@ def look(name: str, values: list[Any], kind: str | None = None) -> tuple[dict[st
     return (found.columns[-1] if found.columns else {}), " ".join(found.notes)
 
 
-@pytest.mark.parametrize("kind", [None, "categorical"])
-@pytest.mark.parametrize(
+@for_each("kind", [None, "categorical"])
+@for_each(
     ("name", "values"),
     [
         ("x", UUIDS * 15),
@@ -51,7 +51,7 @@ def test_what_identifies_is_left_out(name: str, values: list[str], kind: str | N
     assert "holds what identifies people or records" in note
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "values"),
     [
         ("code", ["E11.9", "I10", "J44.1", "I50.01"] * 100),
@@ -73,7 +73,7 @@ def test_what_is_no_identifier_is_kept(name: str, values: list[str]) -> None:
     assert found["type"] != LEFT_OUT
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("header", "person"),
     [
         (["Id", "PATIENT", "START"], "PATIENT"),

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 
-import pytest
-
 from dpcore.domain.schemas.origins import DICTIONARY, STANDARD
 from dpcore.domain.schemas.schema import Schema
 from dpcore.intake.dictionaries.reading import read_dictionary
+from tests.support.rows import for_each
 
 PACKAGE = {
     "name": "clinic",
@@ -92,7 +91,7 @@ def test_a_data_package_gives_a_schema_of_several_tables(tmp_path):
     assert any("'beds'" in sentence for sentence in draft.sentences)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("kind", "low", "high", "shape"),
     [
         ("number", 0, 1_000_000, {"edges": [320, 1_000, 3_200, 10_000, 32_000, 100_000, 320_000]}),

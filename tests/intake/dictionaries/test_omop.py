@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
-
 from dpcore.domain.columns import COLUMN_ADAPTER, MAX_CATEGORIES
 from dpcore.domain.schemas.origins import DICTIONARY, STANDARD
 from dpcore.intake.columns.guesses import LEFT_OUT
 from dpcore.intake.dictionaries.omop import TABLES, columns_of, common_concepts, standard_concepts
 from dpcore.intake.profile.suggestions import suggest_relations
+from tests.support.rows import for_each
 
 NAMES = {
     "person": "person_id gender_concept_id year_of_birth month_of_birth race_concept_id location_id",
@@ -20,7 +19,7 @@ NAMES = {
 }
 
 
-@pytest.mark.parametrize("table", TABLES)
+@for_each("table", TABLES)
 def test_every_column_is_complete_or_left_out(table):
     columns = columns_of(table, NAMES[table].split())
     kept = [column for column in columns if column["type"] != LEFT_OUT]

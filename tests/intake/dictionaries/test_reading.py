@@ -12,6 +12,7 @@ import pytest
 from dpcore.errors import IngestError
 from dpcore.intake.dictionaries.reading import read_dictionary
 from dpcore.intake.process.uploads import ask
+from tests.support.rows import for_each
 
 FIELDS = [{"name": "age", "type": "integer", "constraints": {"minimum": 0, "maximum": 110}}]
 PACKAGE = {"name": "people", "resources": [{"name": "people", "schema": {"fields": FIELDS}}]}
@@ -30,7 +31,7 @@ def _file(tmp_path, content, name="dictionary"):
     return path
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("content", "form"),
     [
         (PACKAGE, "Data Package"),
@@ -52,7 +53,7 @@ def test_an_upload_is_read_by_the_reader(tmp_path):
     assert ask("dictionary", [path], path=path, title="mine") == asdict(read_dictionary(path))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("content", "told"),
     [
         (b"", "no data dictionary that can be read here"),

@@ -10,6 +10,7 @@ from dpcore.domain.schemas.origins import DICTIONARY, STANDARD
 from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import IngestError
 from dpcore.intake.dictionaries.reading import read_dictionary
+from tests.support.rows import for_each
 
 DESIGNER = (
     "Variable / Field Name,Form Name,Section Header,Field Type,Field Label,"
@@ -56,7 +57,7 @@ def _file(tmp_path, fields=FIELDS, headers=HEADERS, delimiter=","):
     return path
 
 
-@pytest.mark.parametrize(("headers", "delimiter"), [(HEADERS, ","), (PROGRAM, ","), (HEADERS, ";")])
+@for_each(("headers", "delimiter"), [(HEADERS, ","), (PROGRAM, ","), (HEADERS, ";")])
 def test_a_project_gives_a_complete_schema(tmp_path, headers, delimiter):
     draft = read_dictionary(_file(tmp_path, headers=headers, delimiter=delimiter))
     assert not draft.unknown
@@ -108,7 +109,7 @@ def test_what_is_not_told_is_asked(tmp_path):
     assert draft.sentences[:2] == draft.unknown
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("fields", "told"),
     [
         ([], "has no fields"),

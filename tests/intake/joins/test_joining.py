@@ -17,6 +17,7 @@ from dpcore.errors import IngestError
 from dpcore.intake.joins import joining
 from dpcore.intake.joins.joining import chunks_for, joint_columns, read_joined, shared_columns
 from dpcore.intake.sources.files import read_chunks
+from tests.support.rows import for_each
 
 LEFT = "who,diabetes,age\nann,yes,50\nbob,no,60\ncleo,yes,\n"
 RIGHT = "age;who;hba1c\n51;cleo;7.1\n61;ann;6.2\n71;dan;5.0\n"
@@ -79,7 +80,7 @@ def test_people_in_one_file_only_keep_a_row(tmp_path: Path) -> None:
     }
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("left", "right", "both"),
     [
         ([1, 2, 3], [1.0, 3.0, math.nan], {"1", "3"}),
@@ -128,7 +129,7 @@ def test_any_two_lists_of_people_are_joined(tmp_path: Path, left: list[str], rig
         }
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("left", "right", "sentence"),
     [
         ("who,a\n1,2\n1,3\n", "who,b\n1,2\n", "In the first file, several rows have the same"),
@@ -148,7 +149,7 @@ def test_any_two_lists_of_people_are_joined(tmp_path: Path, left: list[str], rig
         ("who,who_right,a\n1,2,3\n", "who,who_right,b\n1,2,3\n", "Neither file has"),
     ],
 )
-@pytest.mark.parametrize("chunk_rows", [1, 1000])
+@for_each("chunk_rows", [1, 1000])
 def test_files_that_cannot_be_joined_get_a_sentence(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,

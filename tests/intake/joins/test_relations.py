@@ -20,6 +20,7 @@ from dpcore.intake.joins.relations import check_headers, read_headers, read_tabl
 from dpcore.intake.process.reader import _describe
 from dpcore.intake.sources.sql_files import database_description
 from dpcore.privacy.randomness import SeededRandom
+from tests.support.rows import for_each
 
 TRAINS = pd.DataFrame({"train_id": [1, 2, 3], "direction": ["west", "east", None]})
 CARS = pd.DataFrame(
@@ -121,7 +122,7 @@ def refusal(source: Any, schema: Schema = SCHEMA, **more: Any) -> str:
     return str(caught.value)
 
 
-@pytest.mark.parametrize("kind", ["files", "frames", *KINDS])
+@for_each("kind", ["files", "frames", *KINDS])
 def test_every_source_makes_the_same_table(tmp_path: Path, kind: str) -> None:
     source = source_of(tmp_path, kind)
     check_headers(SCHEMA, source)
@@ -132,7 +133,7 @@ def test_every_source_makes_the_same_table(tmp_path: Path, kind: str) -> None:
     ]
 
 
-@pytest.mark.parametrize("kind", ["files", *KINDS])
+@for_each("kind", ["files", *KINDS])
 def test_only_wanted_columns_are_read_in_chunks(tmp_path: Path, kind: str) -> None:
     chunks = list(read_table(source_of(tmp_path, kind), "car", ["wheels", "train_id"], 3))
     assert all(set(chunk.columns) == {"wheels", "train_id"} for chunk in chunks)
@@ -232,8 +233,8 @@ def test_rows_that_a_sqlite_file_leaves_in_another_one_are_told_to_be_missing(tm
     assert database_description(make_database(tmp_path, "duckdb", {"car": CARS})) == "DuckDB database"
 
 
-@pytest.mark.parametrize("name", ["x.sqlite", "x.sqlite3", "x.db", "x.duckdb"])
-@pytest.mark.parametrize("content", [b"", b"a,b\n1,2\n", b"SQLite format 2\0" * 9, b"DUCK" * 30])
+@for_each("name", ["x.sqlite", "x.sqlite3", "x.db", "x.duckdb"])
+@for_each("content", [b"", b"a,b\n1,2\n", b"SQLite format 2\0" * 9, b"DUCK" * 30])
 def test_what_is_no_database_gets_a_sentence(tmp_path: Path, name: str, content: bytes) -> None:
     path = tmp_path / name
     path.write_bytes(content)
@@ -293,7 +294,7 @@ def test_a_duckdb_database_in_use_gets_a_sentence(tmp_path: Path) -> None:
     assert len(cars_by_direction(path)) == 3
 
 
-@pytest.mark.parametrize("kind", ["files", "frames", *KINDS])
+@for_each("kind", ["files", "frames", *KINDS])
 def test_an_absent_column_is_named_with_its_table(tmp_path: Path, kind: str) -> None:
     source = source_of(tmp_path, kind)
     [car] = SCHEMA.children

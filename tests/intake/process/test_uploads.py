@@ -33,6 +33,7 @@ from dpcore.workspace.database.database import open_database
 from dpcore.workspace.files.store import Store
 from tests.support import upload_fuzzer
 from tests.support.hostile_files import cyclic_sqlite, endless_parquet, swelling_parquet
+from tests.support.rows import for_each
 
 ONE = Schema.from_text("{name: one, max_rows: 1000, columns: [{name: a, type: integer, lower: 0, upper: 9, bins: 3}]}")
 BY_PERSON = Schema.from_mapping(ONE.model_dump() | {"privacy_unit": {"column": "who"}})
@@ -222,7 +223,7 @@ def test_where_memory_runs_short_a_reader_ends_before_the_application(
     assert int(ask("header", path="")) == 1000
 
 
-@pytest.mark.parametrize("file", ["schema.json", "00000/records.arrow", "00000/bits.arrow"])
+@for_each("file", ["schema.json", "00000/records.arrow", "00000/bits.arrow"])
 def test_a_full_disk_is_a_sentence(tmp_path: Path, file: str) -> None:
     upload, folder = tmp_path / "x.csv", tmp_path / "out"
     upload.write_text("a\n1\n9\n")
@@ -355,7 +356,7 @@ def test_a_date_that_no_calendar_has_is_a_sentence(tmp_path: Path) -> None:
     assert "outside the years 1 to 9999" in not_stored(file, ONE, tmp_path / "out")
 
 
-@pytest.mark.parametrize("note", [b"{", b"\xff", b'{"columns": 1}', b"[]"])
+@for_each("note", [b"{", b"\xff", b'{"columns": 1}', b"[]"])
 def test_notes_of_pandas_in_a_file_are_not_needed(tmp_path: Path, note: bytes) -> None:
     file = tmp_path / "x.parquet"
     table = pa.table({"a": [1, 5]}).replace_schema_metadata({b"pandas": note})
@@ -384,7 +385,7 @@ def test_a_name_that_is_not_text_in_a_database_is_a_sentence(tmp_path: Path) -> 
         refusal("headers", [file], source=file)
 
 
-@pytest.mark.parametrize("value", ['!!int ""', "!!bool maybe", "!!timestamp nope", "!!float x", "!!set 1", "9" * 5000])
+@for_each("value", ['!!int ""', "!!bool maybe", "!!timestamp nope", "!!float x", "!!set 1", "9" * 5000])
 def test_a_tag_that_does_not_fit_its_value_is_a_sentence(value: str) -> None:
     with pytest.raises(SchemaError):
         parse_schema(f"name: {value}")

@@ -17,6 +17,7 @@ from dpcore.intake.check.examination import Examination
 from dpcore.intake.process.uploads import ask
 from dpcore.intake.profile.looking import drafts_of, look_at
 from tests.support.admissions import admissions
+from tests.support.rows import for_each
 
 
 def look(values: list[Any], name: str = "x", kind: str | None = None, pieces: int = 1) -> tuple[dict[str, Any], str]:
@@ -31,7 +32,7 @@ def categories(*values: str) -> list[str]:
     return list(look([*values] * 20)[0]["categories"])
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("values", "expected"),
     [
         (["Y", "N", "n", ""], {"type": "boolean"}),
@@ -55,7 +56,7 @@ def test_values_tell_what_a_column_is(values: list[str], expected: dict[str, Any
     assert expected.items() <= found.items(), found
 
 
-@pytest.mark.parametrize(("far", "codes"), [("-9", ["-9"]), ("999", ["999"]), ("130", [])])
+@for_each(("far", "codes"), [("-9", ["-9"]), ("999", ["999"]), ("130", [])])
 def test_numbers_far_off_that_stand_for_none_are_told_apart(far: str, codes: list[str]) -> None:
     found, _ = look([str(60 + n) for n in range(80)] * 5 + [far] * 9)
     assert found.get("missing_codes", []) == codes
@@ -104,7 +105,7 @@ def test_a_file_in_the_order_of_time_shows_all_its_years(form: str) -> None:
 SHARES = [str(n) for n in range(21)]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("values", "codes"),
     [
         ([*SHARES, "97", "98", "99"], ["97", "98", "99"]),
@@ -141,7 +142,7 @@ def test_limits_are_rounded_outward_and_come_from_a_table_where_it_has_them() ->
     assert few["lower"] <= -41
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("values", "sentence"),
     [
         ([f"seen by {n}" for n in range(500)], "free text"),
@@ -158,8 +159,8 @@ def test_what_cannot_be_stored_is_left_out_with_the_reason(values: list[Any], se
 TICK = "tick 'Decimal comma' (--decimal-comma)"
 
 
-@pytest.mark.parametrize("kind", [None, "real", "categorical"])
-@pytest.mark.parametrize(
+@for_each("kind", [None, "real", "categorical"])
+@for_each(
     ("values", "sentence"),
     [
         (["36,7", "37,1", "38", "?"], "'x' holds numbers with a decimal comma: tick"),
@@ -175,7 +176,7 @@ def test_numbers_with_a_comma_are_no_categories(values: list[str], sentence: str
     assert TICK in note
 
 
-@pytest.mark.parametrize("values", [["1,2,3", "1,3", "2"], ["a,1", "b,2"], ["1,5", "high", "low"]])
+@for_each("values", [["1,2,3", "1,3", "2"], ["a,1", "b,2"], ["1,5", "high", "low"]])
 def test_texts_that_hold_a_comma_are_categories(values: list[str]) -> None:
     assert look(values * 20)[0]["type"] == "categorical"
 
@@ -256,7 +257,7 @@ def test_nothing_is_lost_by_what_is_proposed(cells: list[str], times: int, piece
     assert not [finding.sentence for finding in examination.findings() if finding.loses]
 
 
-@pytest.mark.parametrize("values", [[[1], [2, 3]], [{"a": 1}, None], [np.array([1, 2]), np.array([3])]], ids=repr)
+@for_each("values", [[[1], [2, 3]], [{"a": 1}, None], [np.array([1, 2]), np.array([3])]])
 def test_a_column_of_lists_is_left_out_with_the_reason(values: list[Any]) -> None:
     """Parquet files and data bases may have such columns."""
     column, note = look(values)

@@ -1,15 +1,14 @@
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from dpcore.domain.columns import COLUMN_ADAPTER
 from dpcore.domain.schemas.origins import STANDARD
 from dpcore.intake.columns.guesses import guess, measurements
 from dpcore.intake.profile.suggestions import suggest_schema
+from tests.support.rows import for_each
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("header", "person"),
     [
         ("admission_id,patient_id,age", "patient_id"),
@@ -31,7 +30,7 @@ def test_only_an_identifier_of_people_is_proposed_as_the_person(
     assert kept == {"age"}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("names", "kind"),
     [
         (["encounter_id", "patient_nbr", "room_number", "admission_date", "discharge_note"], "leave out"),
@@ -60,7 +59,7 @@ def test_a_name_without_its_unit_gets_no_limits_where_units_differ() -> None:
     assert "upper" not in guess("bun_mmol_l")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "declared", "expected"),
     [
         ("age", "text", {"type": "categorical"}),

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from dpcore.errors import IngestError
 from dpcore.intake.sources import csv_blocks, csv_files, files
 from dpcore.intake.sources.csv_blocks import next_block, rows_of
+from tests.support.rows import for_each
 
 SIGNS = st.text(st.sampled_from(list('ab1 ,;"\n\r\té')), max_size=30)
 FIELDS = st.sampled_from(["", "a", '""', '"a,b"', '"a\nb"', '"say ""x"""', '"\r\n"', " ", "é", '"a"', "a b"])
@@ -39,7 +40,7 @@ def test_what_is_read_at_once_is_what_the_strict_reader_reads(examples: int) -> 
     check()
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         'x,"y\n',
@@ -57,7 +58,7 @@ def test_what_is_unusual_is_left_to_the_strict_reader(text: str) -> None:
     assert rows_of("é,b\n".encode("latin-1"), ["x", "y"], ",", ["x"]) is None
 
 
-@pytest.mark.parametrize("text", ['"a\n""b",c\r\n1,2\n', "a,b\n\n1,2", '"","a"\n', 'a;"b;c"\n'])
+@for_each("text", ['"a\n""b",c\r\n1,2\n', "a,b\n\n1,2", '"","a"\n', 'a;"b;c"\n'])
 def test_what_is_usual_is_read_at_once(text: str) -> None:
     sign = ";" if ";" in text else ","
     assert rows_of(text.encode(), ["x", "y"], sign, ["x"]) is not None

@@ -15,6 +15,7 @@ from dpcore.intake.sources import encodings
 from dpcore.intake.sources.choices import Choices, choosing
 from dpcore.intake.sources.encodings import ENCODINGS
 from dpcore.intake.sources.files import describe, read_chunks
+from tests.support.rows import for_each
 
 TABLE = "Größe;Straße\n1,75;Zürich\n1,80;Köln\n"
 #: Letters that an encoding has, beside those that all have.
@@ -61,7 +62,7 @@ def test_a_stated_encoding_is_read(tmp_path: Path, encoding: str, name: str) -> 
     assert rows(write(tmp_path, content, name), encoding) == [["a", word], ["1", word]]
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be"])
+@for_each("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be"])
 def test_what_shows_itself_is_read_without_a_word(tmp_path: Path, encoding: str) -> None:
     path = write(tmp_path, TABLE.encode(encoding))
     assert rows(path) == [line.split(";") for line in TABLE.splitlines()]
@@ -69,7 +70,7 @@ def test_what_shows_itself_is_read_without_a_word(tmp_path: Path, encoding: str)
     assert "separated by semicolons" in describe(path)
 
 
-@pytest.mark.parametrize("encoding", ["cp1252", "iso8859-1", "cp850", "mac-roman"])
+@for_each("encoding", ["cp1252", "iso8859-1", "cp850", "mac-roman"])
 def test_what_could_be_several_is_asked_for(tmp_path: Path, encoding: str) -> None:
     told = refused(write(tmp_path, TABLE.encode(encoding)))
     assert "not UTF-8 text" in told
@@ -81,7 +82,7 @@ def test_the_likeliest_is_proposed(tmp_path: Path) -> None:
     assert "Windows-1252" in refused(write(tmp_path, text.encode("cp1252")))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("content", "stated"),
     [
         (TABLE.encode(), "windows-1252"),
@@ -104,7 +105,7 @@ def test_an_unknown_encoding_gets_a_sentence(tmp_path: Path) -> None:
         assert "is no known encoding" in refused(write(tmp_path, b"a\n1\n"), name)
 
 
-@pytest.mark.parametrize("stated", [None, "utf-16", "cp1252"])
+@for_each("stated", [None, "utf-16", "cp1252"])
 def test_what_comes_behind_the_first_bytes_is_checked_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stated: str | None
 ) -> None:

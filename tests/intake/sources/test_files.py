@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from dpcore.errors import IngestError
 from dpcore.intake.sources import files
+from tests.support.rows import for_each
 
 NOT_TEXT = "not UTF-8 text"
 BROKEN = "not a well-formed CSV"
@@ -80,7 +81,7 @@ def test_too_many_fields_on_any_line_of_any_chunk(tmp_path, columns, line, chunk
         read(path, columns, chunk_rows)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("content", "line"),
     [
         (b"a,b,c\n1,2\n3,4,5,6\n", 2),
@@ -93,7 +94,7 @@ def test_too_many_fields_on_any_line_of_any_chunk(tmp_path, columns, line, chunk
         (b"a,b\n1,2\nSmith, Anna,\n", 3),
     ],
 )
-@pytest.mark.parametrize("chunk_rows", [1, 100])
+@for_each("chunk_rows", [1, 100])
 def test_a_line_whose_values_could_be_of_other_columns_is_refused(tmp_path, content, line, chunk_rows):
     with pytest.raises(IngestError, match=f"Line {line} of the file has"):
         read(write(tmp_path, content), None, chunk_rows)
@@ -105,14 +106,14 @@ def test_a_header_that_is_too_long_is_refused(tmp_path):
             files.read_header(write(tmp_path, content))
 
 
-@pytest.mark.parametrize("content", [b"a,b\n", b"a,b", b"a,b\r\n\r\n"])
+@for_each("content", [b"a,b\n", b"a,b", b"a,b\r\n\r\n"])
 def test_header_only(tmp_path, content):
     frame = read(write(tmp_path, content))
     assert list(frame.columns) == ["a", "b"]
     assert len(frame) == 0
 
 
-@pytest.mark.parametrize(
+@for_each(
     "content",
     [
         b"a,b\n1,2\n3,4\n",
@@ -157,7 +158,7 @@ def test_small_chunks_equal_the_whole(tmp_path, suffix, chunk_rows):
 GZIPPED = gzip.compress(GOOD)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "content",
     [
         b"",
@@ -170,24 +171,22 @@ GZIPPED = gzip.compress(GOOD)
         # Far behind the header, a second member that cannot be inflated.
         gzip.compress(GOOD * 20) + GZIPPED[:12] + b"\xff" * 20 + GZIPPED[32:],
     ],
-    ids=["empty", "text", "begun", "no end", "bad header", "bad middle", "bad sum", "bad member"],
 )
 def test_broken_gzip(tmp_path, content):
     with pytest.raises(IngestError):
         read(write(tmp_path, content, "upload.csv.gz"), None, 10**6)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "content",
     [GZIPPED[:100], GZIPPED[:-4], GZIPPED[:12] + b"\xff" * 20 + GZIPPED[32:]],
-    ids=["begun", "no end", "bad header"],
 )
 def test_a_compressed_file_that_is_cut_off_or_damaged_is_called_so(tmp_path, content):
     with pytest.raises(IngestError, match="cut off or damaged"):
         read(write(tmp_path, content, "upload.csv.gz"), None, 10**6)
 
 
-@pytest.mark.parametrize("name", ["absent.csv", "absent.parquet", "absent.csv.gz"])
+@for_each("name", ["absent.csv", "absent.parquet", "absent.csv.gz"])
 def test_no_such_file(tmp_path, name):
     with pytest.raises(IngestError, match="no file of this name"):
         read(tmp_path / name)
@@ -217,8 +216,8 @@ def parquet_table() -> pa.Table:
     )
 
 
-@pytest.mark.parametrize("chunk_rows", [1, 2, 100])
-@pytest.mark.parametrize("name", ["t.parquet", "t.PQ"])
+@for_each("chunk_rows", [1, 2, 100])
+@for_each("name", ["t.parquet", "t.PQ"])
 def test_parquet_round_trip(tmp_path, chunk_rows, name):
     pq.write_table(parquet_table(), tmp_path / name)
     frame = read(tmp_path / name, None, chunk_rows)
@@ -243,7 +242,7 @@ def broken_parquets() -> list[bytes]:
     ]
 
 
-@pytest.mark.parametrize("content", broken_parquets(), ids=range(7))
+@for_each("content", broken_parquets())
 def test_broken_parquet(tmp_path, content):
     with pytest.raises(IngestError, match=BROKEN_PARQUET):
         read(write(tmp_path, content, "t.parquet"), None, 10**6)

@@ -16,6 +16,7 @@ from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import IngestError
 from dpcore.intake.joins.relations import check_headers, read_headers, read_table, rows_for
 from dpcore.intake.sources.files import read_chunks, read_header
+from tests.support.rows import for_each
 from tests.support.workbooks import workbook
 
 FRAME = pd.DataFrame({"id": [1, 2], "age ": [44, 50], "Stay\n(days)": [3, 9], "two  blanks": [0, 1]})
@@ -50,7 +51,7 @@ def written(folder: Path, kind: str, frame: pd.DataFrame = FRAME) -> Path:
     return path
 
 
-@pytest.mark.parametrize("kind", ["csv", "parquet", "xlsx", "sqlite", "duckdb"])
+@for_each("kind", ["csv", "parquet", "xlsx", "sqlite", "duckdb"])
 def test_a_column_is_called_as_a_schema_can_have_it(tmp_path: Path, kind: str) -> None:
     path = written(tmp_path, kind)
     [header] = read_headers(path if kind in {"sqlite", "duckdb"} else {"stay": path}).values()
@@ -80,7 +81,7 @@ def test_files_of_one_table_may_differ_in_blanks(tmp_path: Path) -> None:
     assert rows["year"].tolist() == ["2024", "2024", "2025", "2025"]
 
 
-@pytest.mark.parametrize("kind", ["parquet", "sqlite", "duckdb"])
+@for_each("kind", ["parquet", "sqlite", "duckdb"])
 def test_names_that_would_become_the_same_are_refused(tmp_path: Path, kind: str) -> None:
     path = written(tmp_path, kind, pd.DataFrame({"age": [1], "age ": [2]}))
     with pytest.raises(IngestError, match="'age' and 'age ' differ in blanks or line breaks only: give one of them"):

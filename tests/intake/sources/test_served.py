@@ -23,6 +23,7 @@ from dpcore.intake.process.uploads import Incoming, ask, headers_of
 from dpcore.intake.sources.sources import PREFIX, Served, addresses_for, knowing, variables
 from tests.support.databases import KINDS, fresh_url
 from tests.support.postgres_server import PROGRAMS, server
+from tests.support.rows import for_each
 
 NAME = f"{PREFIX}CLINIC"
 SECRET = "CANARY-5519"
@@ -176,9 +177,7 @@ def test_a_faulty_address_is_never_repeated(
     assert SECRET not in str(caught.value) + caplog.text + path.read_text()
 
 
-@pytest.mark.parametrize(
-    "name", ["HOME", "FROSTGLASS_DATABASE_URL", PREFIX, f"{NAME}\n", f"{PREFIX}other", f"{PREFIX}NONE"]
-)
+@for_each("name", ["HOME", "FROSTGLASS_DATABASE_URL", PREFIX, f"{NAME}\n", f"{PREFIX}other", f"{PREFIX}NONE"])
 def test_no_other_variable_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     monkeypatch.setenv("FROSTGLASS_DATABASE_URL", f"sqlite:///{SECRET}")
     with pytest.raises(RequestError, match="No data base is known"):
@@ -210,7 +209,7 @@ def test_only_known_addresses_are_opened(tmp_path: Path) -> None:
         assert "is no address" in refused(source(tmp_path, {"person": "Visits of 2020"}))
 
 
-@pytest.mark.parametrize(
+@for_each(
     "content",
     [b"", b"{", b"[]", b'"x"', b'{"database": 1, "tables": {"a": "b"}}', b'{"database": "x", "tables": ["a"]}',
      b'{"database": "x", "tables": {"a": 1}}', b'{"database": "x", "tables": {"a": " "}}', b"\xff", b"[" * 60_000,

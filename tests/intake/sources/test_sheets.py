@@ -14,6 +14,7 @@ from dpcore.intake.process.uploads import ask
 from dpcore.intake.sources.choices import Choices, choosing
 from dpcore.intake.sources.files import describe, read_chunks, read_header
 from dpcore.intake.sources.sheets import sheet_names
+from tests.support.rows import for_each
 from tests.support.workbooks import Cells, Day, workbook
 
 VISITS = [["id", "when", "ok", 2020], [1, Day(43831), True, 0.5], [None, None, None], ["ö", Day(43832), False, None]]
@@ -32,7 +33,7 @@ def refused(path: Path, sheet: str | None = None) -> str:
     return str(caught.value)
 
 
-@pytest.mark.parametrize("chunk_rows", [1, 2, 100])
+@for_each("chunk_rows", [1, 2, 100])
 def test_a_sheet_is_a_table(tmp_path: Path, chunk_rows: int) -> None:
     path = workbook(tmp_path / "x.xlsx", {"Visits": VISITS})
     assert read_header(path) == ["id", "when", "ok", "2020"]
@@ -55,7 +56,7 @@ def test_the_first_sheet_is_read_unless_another_is_chosen(tmp_path: Path) -> Non
     assert "no sheet 'visits'. Its sheets are 'Notes', 'Visits & more'" in refused(path, "visits")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("cells", "sentence"),
     [
         ([], "empty or has no header"),

@@ -18,6 +18,7 @@ from dpcore.intake.sources.choices import Choices, choosing
 from dpcore.intake.sources.encodings import OF_STATISTICS
 from dpcore.intake.sources.files import describe
 from dpcore.intake.sources.stat_files import ColumnNote, dictionary_of, stat_chunks, stat_types
+from tests.support.rows import for_each
 
 FRAME = pd.DataFrame(
     {
@@ -49,7 +50,7 @@ def texts(path: Path, columns: list[str] | None = None, chunk_rows: int = 2) -> 
     return {str(name): texts_of(rows[name]) for name in rows}
 
 
-@pytest.mark.parametrize("ending", WRITERS)
+@for_each("ending", WRITERS)
 def test_rows_are_the_texts_of_codes(tmp_path: Path, ending: str) -> None:
     found = texts(made(tmp_path, ending))
     assert found["id"] == ["a", "b", "ö"]
@@ -66,7 +67,7 @@ def misnamed(folder: Path, ending: str) -> Path:
     return path
 
 
-@pytest.mark.parametrize("ending", ["sav", "dta", "xpt"])
+@for_each("ending", ["sav", "dta", "xpt"])
 def test_the_encoding_that_was_said_is_that_of_the_letters(tmp_path: Path, ending: str) -> None:
     path = misnamed(tmp_path, ending)
     with pytest.raises(IngestError, match="Say its encoding"):
@@ -86,7 +87,7 @@ def test_every_encoding_on_offer_is_known_to_the_reader(tmp_path: Path) -> None:
             assert texts(path)["a"] == ["Zurich"]
 
 
-@pytest.mark.parametrize("cells", [5, 10, 1000])
+@for_each("cells", [5, 10, 1000])
 def test_pieces_of_any_size_are_the_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cells: int) -> None:
     monkeypatch.setattr("dpcore.intake.sources.stat_files._CELLS", cells)
     many = pd.DataFrame({"a": range(7), "b": list("uvwxyzo")})
@@ -102,7 +103,7 @@ def test_a_dictionary_has_labels_codes_and_kinds(tmp_path: Path) -> None:
     assert (notes["born"].kind, notes["seen"].kind) == ("date", "date")
 
 
-@pytest.mark.parametrize("ending", WRITERS)
+@for_each("ending", WRITERS)
 def test_every_format_says_kinds_and_labels(tmp_path: Path, ending: str) -> None:
     path = made(tmp_path, ending)
     notes = {note.name: note for note in dictionary_of(path)}
@@ -121,7 +122,7 @@ def test_missing_codes_in_a_range_are_those_with_a_label(tmp_path: Path) -> None
     assert texts(path) == {"a": ["1", ""]}
 
 
-@pytest.mark.parametrize("ending", [*WRITERS, "sas7bdat"])
+@for_each("ending", [*WRITERS, "sas7bdat"])
 def test_damaged_files_get_a_sentence(tmp_path: Path, ending: str) -> None:
     whole = made(tmp_path, "sav" if ending == "sas7bdat" else ending, pd.concat([FRAME] * 50)).read_bytes()
     damaged = [b"", b"$FL2", b"a,b\n1,2\n", whole[:300], whole[: len(whole) // 2 + 1], b"PK\x03\x04" + whole[4:]]
@@ -147,7 +148,7 @@ def test_a_date_that_no_calendar_has_gets_a_sentence(tmp_path: Path) -> None:
         list(stat_chunks(path, None, 10))
 
 
-@pytest.mark.parametrize("fault", [MemoryError(), TypeError("no text"), IndexError("0"), AttributeError("x")], ids=repr)
+@for_each("fault", [MemoryError(), TypeError("no text"), IndexError("0"), AttributeError("x")])
 def test_whatever_a_small_file_does_to_its_reader_gets_a_sentence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: Exception
 ) -> None:
