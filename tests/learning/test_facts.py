@@ -30,6 +30,7 @@ from dpcore.privacy.mechanisms import ThresholdMechanism
 from dpcore.privacy.prefixes import PrefixSums
 from dpcore.privacy.randomness import SecureRandom, SeededRandom
 from dpcore.released.learning_plan import LearningPlan, plan_learning
+from tests.support.rows import for_each
 
 CAP = PrivacyFilter(Decimal(5), Decimal("1e-6"))
 PURE = PrivacyFilter(Decimal(5), Decimal(0))
@@ -128,8 +129,8 @@ def test_a_person_who_changes_one_cell_attains_the_declared_sensitivity() -> Non
         assert mechanism.sensitivity - 1 < longest <= mechanism.sensitivity
 
 
-@pytest.mark.parametrize("rows", [1, 3])
-@pytest.mark.parametrize("cells", [3, 20])
+@for_each("rows", [1, 3])
+@for_each("cells", [3, 20])
 def test_no_rows_of_a_person_move_the_answers_by_more_than_declared(rows: int, cells: int) -> None:
     """All ways to put up to so many rows into the cells, one by one."""
     for sums, order in ((PrefixSums(rows, rho=Decimal("0.5")), 2), (PrefixSums(rows, epsilon=Decimal(1)), 1)):
@@ -146,9 +147,9 @@ def test_cumulative_counts_come_back_without_noise() -> None:
         assert np.allclose(sums.release(counts, SecureRandom()), counts.cumsum(), atol=1)
 
 
-@pytest.mark.parametrize("rows", [1, 3])
-@pytest.mark.parametrize("rho", [0.001, 0.0025, 0.02, 0.5, 2])
-@pytest.mark.parametrize("delta", [1e-7, 2.5e-9])
+@for_each("rows", [1, 3])
+@for_each("rho", [0.001, 0.0025, 0.02, 0.5, 2])
+@for_each("delta", [1e-7, 2.5e-9])
 def test_what_one_person_alone_has_is_released_with_at_most_the_delta(rows: int, rho: float, delta: float) -> None:
     mechanism = ThresholdMechanism(rows, rho, delta)
     assert chance_to_pass(mechanism, rows) <= delta
@@ -266,7 +267,7 @@ def test_categories_are_learned_only_as_the_budget_is_opened() -> None:
         plan_learning(given, Decimal(1), CAP, opens=False)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("column", "said"),
     [
         ({"name": "b", "type": "boolean", "learn": True}, "only integer, real and categorical"),

@@ -18,6 +18,7 @@ from dpcore.privacy.budgets import BudgetSplit
 from dpcore.privacy.filters import PrivacyFilter, smallest_epsilon
 from dpcore.privacy.losses import NOTHING, pure_epsilon, selection_rho
 from dpcore.released.plan import EVALUATION, RunPlan
+from tests.support.rows import for_each
 
 SCHEMA = Schema(name="toy", max_rows=1000, columns=(BooleanColumn(name="x"), BooleanColumn(name="y")))
 DELTA = Decimal("1e-7")
@@ -67,7 +68,7 @@ def test_who_is_set_aside_loses_no_more_than_who_is_learned_from_where_runs_comp
     assert composed.loss.rho == composed.rho
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("epsilon", "rho", "form"),
     [("0.1", "0.002", "approximate"), ("2.5", "0.4", "pure"), pytest.param("9", "8", "pure", id="neither fits")],
 )
@@ -82,8 +83,8 @@ def test_the_form_for_which_a_cap_has_more_room_is_chosen(epsilon, rho, form):
 # The form that composes
 
 
-@pytest.mark.parametrize("epsilon", ["0.000001", "0.00001", "0.001", "0.1", "1", "3", "20"])
-@pytest.mark.parametrize("parameters", [{}, {"blocks": (1, 1, 1), "leaf_share": 0.5}])
+@for_each("epsilon", ["0.000001", "0.00001", "0.001", "0.1", "1", "3", "20"])
+@for_each("parameters", [{}, {"blocks": (1, 1, 1), "leaf_share": 0.5}])
 def test_a_tree_that_composes_has_less_noise_at_the_same_rho(epsilon, parameters):
     learner = get_learner("tree")
     alone, composed = (learner.plan(SCHEMA, "y", Decimal(epsilon), parameters, delta) for delta in (Decimal(0), DELTA))
@@ -101,9 +102,9 @@ def test_other_trees_stay_pure(parameters):
     assert plans[0] == plans[1]
 
 
-@pytest.mark.parametrize("rows", [1, 3])
-@pytest.mark.parametrize("clauses", [1, 2, 3])
-@pytest.mark.parametrize("epsilon", ["0.000001", "0.001", "0.1", "1", "30"])
+@for_each("rows", [1, 3])
+@for_each("clauses", [1, 2, 3])
+@for_each("epsilon", ["0.000001", "0.001", "0.1", "1", "30"])
 def test_relational_rules_compose_only_with_at_least_twice_the_epsilon(epsilon, clauses, rows):
     learner, asked = get_learner("ilp"), {"clauses": clauses, "weigh_alike": False}
     alone, composed = (learner.plan(_rows(rows), "y", Decimal(epsilon), asked, delta) for delta in (Decimal(0), DELTA))
@@ -127,9 +128,9 @@ def _rows(count: int) -> Schema:
     return Schema.from_mapping(SCHEMA.model_dump(mode="json") | {"privacy_unit": unit})
 
 
-@pytest.mark.parametrize("rows", [1, 3])
-@pytest.mark.parametrize("shares", [None, {"list": 1, "estimates": 4}, {"list": 9, "estimates": 1}])
-@pytest.mark.parametrize("epsilon", ["0.001", "0.1", "1"])
+@for_each("rows", [1, 3])
+@for_each("shares", [None, {"list": 1, "estimates": 4}, {"list": 9, "estimates": 1}])
+@for_each("epsilon", ["0.001", "0.1", "1"])
 def test_a_rule_list_that_composes_has_less_noise_at_the_same_rho(epsilon, shares, rows):
     learner, schema = get_learner("rule_list"), _rows(rows)
     alone, composed = (
@@ -177,7 +178,7 @@ def test_gaussian_noise_has_no_epsilon_of_its_own():
 # A run that can be made at any rho
 
 
-@pytest.mark.parametrize(("cap", "epsilon"), [("5", "0.5"), ("20", "0.5"), ("5", "0.1"), ("5", "5")])
+@for_each(("cap", "epsilon"), [("5", "0.5"), ("20", "0.5"), ("5", "0.1"), ("5", "5")])
 def test_a_run_that_scales_leaves_room_for_as_many_as_pure_ones(cap, epsilon):
     account, learner = PrivacyFilter(Decimal(cap), Decimal("0.000001")), LEARNERS["summaries"]
 

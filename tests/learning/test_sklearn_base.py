@@ -24,6 +24,7 @@ from dpcore.models.redescriptions.learning.redescription_estimator import Redesc
 from dpcore.models.rules.learning.rule_list_estimator import DPRuleListClassifier
 from dpcore.models.trees.learning.tree_estimator import DPForestClassifier, DPTreeClassifier
 from dpcore.privacy.accountant import BudgetAccountant
+from tests.support.rows import for_each
 
 SCHEMA = Schema.from_text(
     """
@@ -91,7 +92,7 @@ def shape_of(model: Any, frame: pd.DataFrame) -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@for_each("kind", KINDS)
 def test_one_value_changes_no_type_and_no_label(kind):
     frame, target = people(), KINDS[kind][1]
     fit = fitted(kind, frame)
@@ -206,7 +207,7 @@ def test_what_is_not_of_the_form_of_records_is_refused_and_costs_nothing(kind, f
     assert budget.spent == 0
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@for_each("kind", KINDS)
 def test_prediction_asks_for_a_fit_and_for_records_of_its_form(kind):
     make, target = KINDS[kind]
     frame = people()
@@ -221,7 +222,7 @@ def test_prediction_asks_for_a_fit_and_for_records_of_its_form(kind):
                     getattr(model, method)(narrow)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@for_each("kind", KINDS)
 def test_prediction_and_score_refuse_the_forms_that_a_fit_refuses(kind):
     frame, target = people(), KINDS[kind][1]
     model, rows = fitted(kind, frame), frame.drop(columns=target)
@@ -240,7 +241,7 @@ def test_form_is_refused_without_a_word_about_values():
     assert "71234567" not in str(refusal.value)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@for_each("kind", KINDS)
 def test_with_a_schema_no_value_is_refused(kind):
     frame = people()
     frame.loc[0, "dose"] = np.inf
@@ -250,7 +251,7 @@ def test_with_a_schema_no_value_is_refused(kind):
 
 
 @pytest.mark.filterwarnings("ignore::dpcore.errors.PrivacyLeakWarning")
-@pytest.mark.parametrize(
+@for_each(
     ("values", "sentence"),
     [
         (np.linspace(0, 1, 60), "continuous"),
@@ -283,8 +284,8 @@ def test_without_a_schema_columns_are_described_by_what_they_hold():
 
 
 @pytest.mark.filterwarnings("ignore::dpcore.errors.PrivacyLeakWarning")
-@pytest.mark.parametrize("y", [pd.date_range("2024-01-01", periods=60), pd.to_timedelta(np.arange(60), unit="D")])
-@pytest.mark.parametrize("form", [pd.Series, np.asarray, list])
+@for_each("y", [pd.date_range("2024-01-01", periods=60), pd.to_timedelta(np.arange(60), unit="D")])
+@for_each("form", [pd.Series, np.asarray, list])
 def test_without_a_schema_dates_and_spans_are_no_numbers(y, form):
     budget = BudgetAccountant(5)
     with pytest.raises(InputError, match="no numbers"):
@@ -326,7 +327,7 @@ def test_a_column_vector_is_taken_with_a_warning():
     assert model.classes_.tolist() == [False, True]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("fields", "labels", "dtype"),
     [
         ({"type": "boolean"}, [False, True], "bool"),
