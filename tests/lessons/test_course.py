@@ -36,13 +36,14 @@ from dpcore.lessons import (
 from dpcore.plots.lessons.lessons_class import class_alt, class_figure
 from pages.components.classroom.class_board import reach_words
 from pages.components.classroom.class_student import STOPS
+from tests.support.rows import for_each
 
 EPSILONS = [Decimal(text) for text in ("0.1", "0.5", "2")]
 
 # Sensitivity
 
 
-@pytest.mark.parametrize("clamp", [1, 5, 40, 365])
+@for_each("clamp", [1, 5, 40, 365])
 def test_no_stay_changes_a_clamped_total_by_more_than_the_clamp_and_one_does(clamp):
     changes = [min(stay, clamp) for stay in range(LONGEST_STAY + 1)]
     assert min(changes) >= 0
@@ -72,7 +73,7 @@ def test_the_answer_of_a_clamped_total_stays_within_its_margin():
 # The definition
 
 
-@pytest.mark.parametrize("epsilon", EPSILONS)
+@for_each("epsilon", EPSILONS)
 def test_no_set_is_more_than_e_to_the_epsilon_times_as_likely_and_one_is(epsilon):
     factor, ratios = math.exp(float(epsilon)), []
     for low in range(-5, 16):
@@ -95,7 +96,7 @@ def test_chances_of_a_set_are_sums_and_those_of_all_answers_are_one():
     assert everything.after(0.3) == pytest.approx(0.3)
 
 
-@pytest.mark.parametrize("before", [0.01, 0.5, 0.9])
+@for_each("before", [0.01, 0.5, 0.9])
 def test_odds_after_are_the_ratio_times_odds_before(before):
     found = set_chances(5, 8, Decimal(1))
     after = found.after(before)
@@ -105,7 +106,7 @@ def test_odds_after_are_the_ratio_times_odds_before(before):
 # Coins
 
 
-@pytest.mark.parametrize("honest", [0.1, 0.5, 0.9])
+@for_each("honest", [0.1, 0.5, 0.9])
 def test_epsilon_of_a_coin_is_the_largest_log_ratio_of_the_two_answers(honest):
     yes, no = honest + (1 - honest) / 2, (1 - honest) / 2
     assert coin_epsilon(honest) == pytest.approx(max(math.log(yes / no), math.log((1 - no) / (1 - yes))))
@@ -149,8 +150,8 @@ def test_delta_is_an_area_and_not_the_chance_to_exceed_the_factor():
     assert example.exceeded > 4 * example.delta
 
 
-@pytest.mark.parametrize("deviation", [0.5, 1.0, 2.0, 4.0])
-@pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.0])
+@for_each("deviation", [0.5, 1.0, 2.0, 4.0])
+@for_each("epsilon", [0.1, 1.0, 3.0])
 def test_twice_the_factor_is_exceeded_with_a_chance_of_three_delta_at_most(deviation, epsilon):
     example = DeltaExample(deviation, epsilon)
     assert example.delta < example.exceeded
@@ -201,7 +202,7 @@ def test_the_mean_of_a_class_counts_answers_with_less_noise_for_more():
     assert together([answer(1, "0.2", 100)]).margin == margin(Decimal("0.2"))
 
 
-@pytest.mark.parametrize("epsilon", STOPS)
+@for_each("epsilon", STOPS)
 def test_the_mean_of_equal_answers_is_within_its_margin_as_often_as_is_said(epsilon):
     """By the exact distribution of the sum of their noise."""
     reach = math.ceil(12 / float(epsilon))

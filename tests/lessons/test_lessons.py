@@ -43,6 +43,7 @@ from dpcore.plots.lessons.lessons import (
     neighbours_alt,
     neighbours_figure,
 )
+from tests.support.rows import for_each
 
 EPSILONS = [Decimal(text) for text in ("0.1", "0.5", "1", "2")]
 COUNTED = next(place for place, one in enumerate(GROUP) if one.counted)
@@ -85,7 +86,7 @@ def test_the_fixed_groups_of_age_are_those_of_the_public_data():
     assert np.bincount(found, minlength=len(PEOPLE)).tolist() == list(PEOPLE)
 
 
-@pytest.mark.parametrize("questions", [1, 2, 7, len(AGES)])
+@for_each("questions", [1, 2, 7, len(AGES)])
 def test_both_ways_of_asking_answer_the_same_questions_within_their_margins(questions):
     draws = [both_ways(questions, Decimal("0.1"), draw) for draw in range(200)]
     first = draws[0]
@@ -102,14 +103,14 @@ def test_both_ways_of_asking_answer_the_same_questions_within_their_margins(ques
     assert better == (questions > 1)
 
 
-@pytest.mark.parametrize("epsilon", EPSILONS)
+@for_each("epsilon", EPSILONS)
 def test_chances_of_noise_are_those_of_a_difference_of_geometric_variables(epsilon):
     for noise in (-7, -1, 0, 1, 2, 30):
         expected = difference_of_geometrics(noise, epsilon)
         assert noise_chance(noise, epsilon) == pytest.approx(expected, rel=1e-9)
 
 
-@pytest.mark.parametrize("epsilon", EPSILONS)
+@for_each("epsilon", EPSILONS)
 def test_the_margin_is_the_smallest_that_holds_95_percent(epsilon):
     reach = margin(epsilon)
 
@@ -159,8 +160,8 @@ def test_one_person_changes_no_chance_by_more_than_the_factor(person, epsilon):
 # Odds
 
 
-@pytest.mark.parametrize("epsilon", EPSILONS)
-@pytest.mark.parametrize("before", [0.01, 0.1, 0.5, 0.9])
+@for_each("epsilon", EPSILONS)
+@for_each("before", [0.01, 0.1, 0.5, 0.9])
 def test_the_worst_answer_teaches_what_the_odds_say(before, epsilon):
     """Bayes' rule over every likely answer of the two neighbours."""
     pair = neighbours(COUNTED, epsilon)
@@ -194,7 +195,7 @@ def test_more_answers_narrow_the_average():
     assert abs(found.means[-1] - 123) <= found.margins[-1]
 
 
-@pytest.mark.parametrize("epsilon", ["0.05", "0.5", "2"])
+@for_each("epsilon", ["0.05", "0.5", "2"])
 def test_costs_are_what_an_account_has_spent(epsilon):
     cap, spending = toy_cap(Decimal(1000)), ToyBudget(toy_cap(Decimal(1000)))
     for spent in costs(cap, Decimal(epsilon), 30).spent:
@@ -213,7 +214,7 @@ def exact_delta(epsilon: Decimal, questions: int, bound: float) -> float:
     return delta
 
 
-@pytest.mark.parametrize("epsilon", ["0.05", "0.1", "0.5"])
+@for_each("epsilon", ["0.05", "0.1", "0.5"])
 def test_composed_costs_hold_and_a_third_less_would_not(epsilon):
     [*_, composed] = costs(toy_cap(Decimal(5)), Decimal(epsilon), 100).composed
     assert exact_delta(Decimal(epsilon), 100, float(composed)) <= 1e-6
@@ -256,7 +257,7 @@ def test_both_counts_of_a_difference_share_one_budget():
     assert np.var(found.noisy) == pytest.approx(2 * one, rel=0.05)
 
 
-@pytest.mark.parametrize("epsilon", EPSILONS)
+@for_each("epsilon", EPSILONS)
 def test_the_ceiling_is_what_the_best_guess_between_neighbours_reaches(epsilon):
     """One half plus half the total variation distance of the two noisy counts."""
     chances = [difference_of_geometrics(n, epsilon) for n in range(-301, 302)]
@@ -264,7 +265,7 @@ def test_the_ceiling_is_what_the_best_guess_between_neighbours_reaches(epsilon):
     assert ceiling(epsilon) == pytest.approx(0.5 + distance / 4, rel=1e-9)
 
 
-@pytest.mark.parametrize("epsilon", EPSILONS)
+@for_each("epsilon", EPSILONS)
 def test_membership_is_certain_from_exact_answers_and_bounded_from_noisy_ones(epsilon):
     """Seeded: 20,000 guesses, within five standard deviations of the ceiling."""
     guesses = 20_000
@@ -305,7 +306,7 @@ def test_a_toy_budget_is_spent_to_the_last_digit_and_then_refuses():
     assert budget.spent == 1
 
 
-@pytest.mark.parametrize("epsilon", ["0", "-1", "much", "nan"])
+@for_each("epsilon", ["0", "-1", "much", "nan"])
 def test_a_toy_budget_takes_no_nonsense(epsilon):
     with pytest.raises(BudgetError):
         ToyBudget(toy_cap(Decimal(1))).ask(COUNTS[0], epsilon, 1)
