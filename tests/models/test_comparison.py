@@ -15,6 +15,7 @@ from dpcore.models.comparison import (
     compare_redescriptions,
 )
 from dpcore.privacy.randomness import SeededRandom
+from tests.support.rows import for_each
 
 METHODS = [("tree", {"method": "lookahead", "blocks": (2,)}), ("rule_list", {"pool_size": 500})]
 
@@ -61,7 +62,7 @@ def test_more_budget_predicts_better_and_progress_counts_every_fit():
         assert low.low <= low.mean <= low.high
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("methods", "epsilons", "repeats", "sentence"),
     [
         ([], ["1"], 1, "Choose methods"),

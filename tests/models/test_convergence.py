@@ -12,6 +12,7 @@ from dpcore import DPRuleListClassifier, RedescriptionMiner, Schema, chain_cours
 from dpcore.errors import RequestError
 from dpcore.models.convergence import ChainCourse
 from tests.support import toy_people
+from tests.support.rows import for_each
 
 SCHEMA = toy_people.schema()
 PEOPLE = toy_people.frame(400)
@@ -50,14 +51,13 @@ def rule_list(schema: Schema = SCHEMA, **chosen: Any) -> Any:
     return learner.fit(PEOPLE.drop(columns="ill"), PEOPLE["ill"]).release_
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("made", "walks", "steps"),
     [
         (lambda: rule_list(sampler="mcmc", mcmc_steps=1000), 1, 1000),
         (lambda: miner("alt_mcmc"), 2, 1200),
         (lambda: miner("mcmc_tree_pair"), 2, 1200),
     ],
-    ids=["mcmc", "alt_mcmc", "mcmc_tree_pair"],
 )
 def test_all_three_chains_are_told_of(made: Any, walks: int, steps: int):
     release = made()

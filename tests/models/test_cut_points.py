@@ -20,6 +20,7 @@ from dpcore.learning.learner import Run
 from dpcore.models.registry import LEARNERS
 from dpcore.privacy.randomness import SeededRandom
 from dpcore.released.release import Release, make_release
+from tests.support.rows import for_each
 
 SCHEMA = Schema.from_mapping(
     {
@@ -88,7 +89,7 @@ def used(content: Any) -> Iterator[tuple[str, int]]:
             yield from used(part)
 
 
-@pytest.mark.parametrize(("family", "chosen"), [(name, own) for name, all_ in RUNS.items() for own in all_])
+@for_each(("family", "chosen"), [(name, own) for name, all_ in RUNS.items() for own in all_])
 def test_no_method_cuts_elsewhere(family: str, chosen: dict[str, Any], table: PrivateTable) -> None:
     learner, found = LEARNERS[family], set[tuple[str, int]]()
     for cuts in (CUTS, ()):
@@ -104,7 +105,7 @@ def test_no_method_cuts_elsewhere(family: str, chosen: dict[str, Any], table: Pr
     assert found
 
 
-@pytest.mark.parametrize("family", RUNS)
+@for_each("family", RUNS)
 def test_what_cannot_be_cut_at_is_refused_before_it_costs(family: str) -> None:
     learner = LEARNERS[family]
     for chosen, fault in (

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -27,6 +26,7 @@ from dpcore.privacy.randomness import SeededRandom
 from dpcore.released.release import Release, make_release
 from dpcore.report.contents import content
 from tests.support.fake_learner import real_learners
+from tests.support.rows import for_each
 
 _ROWS = 1500
 #: What a column that a person reads may not be called by.
@@ -82,7 +82,7 @@ def released(family: str, *, plain: bool = False) -> Release:
     return make_release(family, plan, model, secure=True, dataset_name="Stays")
 
 
-@pytest.mark.parametrize("family", real_learners())
+@for_each("family", real_learners())
 def test_every_family_is_told_by_labels_and_units(family):
     shown = readable(released(family))
     page = content(released(family))
@@ -94,7 +94,7 @@ def test_every_family_is_told_by_labels_and_units(family):
     assert not [word for word in RAW if word in told]
 
 
-@pytest.mark.parametrize("family", real_learners())
+@for_each("family", real_learners())
 def test_the_release_as_a_file_stays_as_it_was(family):
     release = released(family)
     before, shown = release.to_json(), readable(release)
@@ -104,7 +104,7 @@ def test_the_release_as_a_file_stays_as_it_was(family):
     assert Release.from_json(shown.to_json()) == release
 
 
-@pytest.mark.parametrize("family", [name for name in real_learners() if LEARNERS[name].targeted])
+@for_each("family", [name for name in real_learners() if LEARNERS[name].targeted])
 def test_a_case_in_either_words_is_predicted_alike(family):
     release = released(family)
     shown, cases = readable(release), records().head(200)
@@ -197,7 +197,7 @@ def test_a_label_does_not_begin_as_conditions_on_rows_do():
     assert [column.name for column in Labels(Schema.from_mapping(content)).schema] == ["b", "C"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("one", "other", "told"),
     [
         ("Age", "Age", ["Age (sys_bp)", "Age (sx)"]),

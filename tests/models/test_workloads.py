@@ -14,6 +14,7 @@ from dpcore.privacy.randomness import SeededRandom
 from dpcore.workspace.runs.machine import Machine
 from tests.models.test_configurations import FEW, planned, seeds
 from tests.support.configurations import WAYS, draw_people, table_of
+from tests.support.rows import for_each
 
 
 @pytest.mark.parametrize(("family", "way"), WAYS)
@@ -38,7 +39,7 @@ def test_the_work_of_every_step_is_told_before(family, way, seed):
     assert forecast.bytes > 0
 
 
-@pytest.mark.parametrize(("family", "way"), WAYS)
+@for_each(("family", "way"), WAYS)
 def test_more_people_at_most_are_more_work(family, way):
     """From tables that are no toys: how large a tree grows on a single person is for noise alone to say."""
     drawn, chosen = planned(Random(4), family, way)

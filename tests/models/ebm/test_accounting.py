@@ -29,6 +29,7 @@ from dpcore.models.ebm.released.ebm_parameters import EBMParameters
 from dpcore.privacy.bounded_range import Selections
 from dpcore.privacy.budgets import calibrate_fine_gaussian, gaussian_delta
 from tests.support import ebm_cases as cases
+from tests.support.rows import for_each
 
 DELTA = Decimal("0.00001")
 CHOICES = [
@@ -89,15 +90,15 @@ def test_all_steps_together_keep_epsilon_and_delta(target, chosen, rows_per_pers
         assert person >= 0.99 * allowed
 
 
-@pytest.mark.parametrize("rows_per_person", [1, 3, 1000])
+@for_each("rows_per_person", [1, 3, 1000])
 def test_choices_of_pairs_cost_their_share(rows_per_person):
     _, own = cost(pairs=4, epsilon="2", rows_per_person=rows_per_person)
     assert 4 * rows_per_person * choice_epsilon(own) <= own.split[CHOICE]
     assert own.split[CHOICE] == Decimal("0.2")
 
 
-@pytest.mark.parametrize("rows_per_person", [1, 5])
-@pytest.mark.parametrize("pairs", [1, 3, 5])
+@for_each("rows_per_person", [1, 5])
+@for_each("pairs", [1, 3, 5])
 def test_pairs_are_chosen_for_much_less_than_by_adding_up(pairs, rows_per_person):
     """Against the same split with the choice taken off epsilon first: 5 to 10 % less noise."""
     for epsilon in ("0.1", "1", "8"):
@@ -146,7 +147,7 @@ def test_sensitivities_of_the_mechanisms_by_hand():
     assert PAIR_STEPS < RESIDUAL_STEPS
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("epsilon", "delta", "rows_per_person", "chosen"),
     [
         ("0.003314226", DELTA, 1000, {"pairs": 6}),

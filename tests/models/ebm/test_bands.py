@@ -7,6 +7,7 @@ from scipy.stats import binom
 from dpcore.models.ebm.released.bands import Band
 from dpcore.models.ebm.released.ebm_model import Term
 from tests.oracles.mechanisms_oracle import FALSE_ALARM
+from tests.support.rows import for_each
 from tests.support.small_ebm import small_ebm
 
 BINS = 12
@@ -19,7 +20,7 @@ def replicates(draw, count, *, outputs=1, smooth=False, signal=0.0):
     return noise + signal * np.linspace(-1, 1, BINS)[None, :, None]
 
 
-@pytest.mark.parametrize("count", [3, 5, 10])
+@for_each("count", [3, 5, 10])
 def test_bands_hold_in_95_percent_of_cases(count):
     draw, hits, bins = np.random.default_rng(count), 0, 0
     for _ in range(1000):

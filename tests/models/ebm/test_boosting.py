@@ -20,6 +20,7 @@ from dpcore.privacy.mechanisms import FineGaussian
 from dpcore.privacy.randomness import SeededRandom, public_generator
 from tests.oracles import ebm_oracle as oracle
 from tests.support import ebm_cases as cases
+from tests.support.rows import for_each
 from tests.support.small_tables import schema_of
 
 SIZES = (4, 3, 5)
@@ -109,8 +110,8 @@ def residual_sums(kind, course, start, shapes, feature):
     return np.array(oracle.sums(np.trunc(values), codes[feature], SIZES[feature])).T
 
 
-@pytest.mark.parametrize("kind", ["binary", "classes", "numbers"])
-@pytest.mark.parametrize("known", [0, 1])
+@for_each("kind", ["binary", "classes", "numbers"])
+@for_each("known", [0, 1])
 def test_sums_are_those_of_the_scores_so_far(kind, known):
     """Every exact sum, against scores worked out from the shapes; also after shapes known before."""
     watch, outputs = Watch(), len(start_of(kind).intercept)
@@ -143,7 +144,7 @@ def test_the_result_is_the_mean_of_the_late_iterates_or_the_last_one(averaged):
         np.testing.assert_allclose(own, np.mean(all_of_it[1 + first :], axis=0))
 
 
-@pytest.mark.parametrize("kind", ["binary", "classes", "numbers"])
+@for_each("kind", ["binary", "classes", "numbers"])
 def test_replicates_without_noise_are_alike_and_with_noise_are_not(kind):
     course, start = course_of(kind, replicates=3)
     with cases.quiet_replicates():
@@ -156,7 +157,7 @@ def test_replicates_without_noise_are_alike_and_with_noise_are_not(kind):
         assert len({own.tobytes() for own in differ[feature]}) == 3
 
 
-@pytest.mark.parametrize("kind", ["binary", "classes", "numbers"])
+@for_each("kind", ["binary", "classes", "numbers"])
 def test_cores_do_not_change_a_seeded_result(kind):
     found = []
     for cores in (1, 2, 5):

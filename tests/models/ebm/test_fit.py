@@ -23,6 +23,7 @@ from dpcore.models.ebm.learning.kernels import NUMBER_STEPS
 from dpcore.privacy.mechanisms import ExponentialMechanism, FineGaussian
 from tests.oracles import ebm_oracle as oracle
 from tests.support import ebm_cases as cases
+from tests.support.rows import for_each
 
 ROWS = 150
 RUNS = [
@@ -66,7 +67,7 @@ class Tape:
         return [exact for own, exact, _ in self.answers if own == mechanism]
 
 
-@pytest.mark.parametrize(("target", "chosen"), RUNS)
+@for_each(("target", "chosen"), RUNS)
 def test_every_answer_comes_from_the_mechanism_that_was_budgeted(target, chosen, monkeypatch):
     tape = Tape(monkeypatch)
     private = cases.table(cases.frame(ROWS), cases.schema(target=target))
@@ -159,7 +160,7 @@ def test_released_counts_and_intercept_come_from_the_noisy_histograms(monkeypatc
     assert counts == pytest.approx(released[:-2].sum(), abs=100)
 
 
-@pytest.mark.parametrize("target", ["ill", "stage", "stay"])
+@for_each("target", ["ill", "stage", "stay"])
 def test_terms_are_centred_and_predict_what_boosting_learned(target):
     private = cases.table(cases.frame(800), cases.schema(target=target))
     _, model = cases.fit(private, target, "8", pairs=1)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from dpcore.domain.columns import COLUMN_ADAPTER, IntegerColumn, NumericColumn
 from dpcore.models.ebm.learning.grid import Bins, FineCells, feature_cells
 from tests.oracles import ebm_oracle as oracle
+from tests.support.rows import for_each
 from tests.support.small_tables import schema_of, table_of
 from tests.support.strategies import columns
 
@@ -57,7 +58,7 @@ def check_cells(column):
         assert all(edge == int(edge) for edge in edges)
 
 
-@pytest.mark.parametrize("column", HARD, ids=lambda column: f"{column.type}-{len(column.cells)}")
+@for_each("column", HARD)
 def test_fine_cells_of_hard_columns(column):
     check_cells(column)
 
@@ -105,7 +106,7 @@ def test_bins_partition_the_domain_whatever_the_noise(column, seed, most, least)
     check_bins(cells, noisy, bins, most)
 
 
-@pytest.mark.parametrize("column", HARD, ids=lambda column: f"{column.type}-{len(column.cells)}")
+@for_each("column", HARD)
 def test_bins_of_hard_columns(column):
     for seed in range(4):
         for most in (2, 128):

@@ -23,6 +23,7 @@ from dpcore.released.evaluation import counts_summed
 from dpcore.released.plan import RunPlan
 from dpcore.released.regression_evaluation import error_edges
 from dpcore.released.thresholds import SENSITIVITY, operating_points
+from tests.support.rows import for_each
 
 ROWS = 3000
 SCHEMA = Schema.from_mapping(
@@ -126,8 +127,8 @@ def held_out(task: str) -> pd.DataFrame:
     return frame[known]
 
 
-@pytest.mark.parametrize("task", TARGETS)
-@pytest.mark.parametrize("block", [64, 1000, 65_536])
+@for_each("task", TARGETS)
+@for_each("block", [64, 1000, 65_536])
 def test_scores_of_the_table_are_those_of_its_frame(task, block, monkeypatch):
     monkeypatch.setattr(holdout, "_BLOCK", block)
     scores = holdout.model_scores(TABLE.partitions[0], model(task))
@@ -181,7 +182,7 @@ def test_both_histograms_share_the_budget(monkeypatch):
     assert epsilon == Decimal("1.5")
 
 
-@pytest.mark.parametrize("task", TARGETS)
+@for_each("task", TARGETS)
 def test_figures_with_noise_are_near(task):
     noisy = holdout.evaluate(Run(TABLE, plan(task, "0.5"), SecureRandom()), model(task))
     exact = holdout.evaluate(Run(TABLE, plan(task, "900"), SecureRandom()), model(task))

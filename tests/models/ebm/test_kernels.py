@@ -27,6 +27,7 @@ from dpcore.models.ebm.learning.kernels import (
     softmax_residuals,
 )
 from tests.oracles import ebm_oracle as oracle
+from tests.support.rows import for_each
 
 CELLS, REPLICATES = 5, 2
 #: The powers of a softmax are of tables of 24 bits: grid steps per record.
@@ -75,8 +76,8 @@ def length(vector):
     return math.sqrt(sum(int(entry) ** 2 for entry in np.ravel(vector)))
 
 
-@pytest.mark.parametrize(("kind", "outputs"), KINDS)
-@pytest.mark.parametrize("rows", [0, 1, 300])
+@for_each(("kind", "outputs"), KINDS)
+@for_each("rows", [0, 1, 300])
 def test_residuals_agree_with_the_oracle(kind, outputs, rows):
     for seed in range(5):
         labels, scores, _ = make(kind, outputs, rows, seed)
@@ -103,7 +104,7 @@ def test_sums_and_scores_agree_with_the_oracle(width):
         assert np.array_equal(moved[replicate], values[replicate] + change[replicate][:, codes])
 
 
-@pytest.mark.parametrize(
+@for_each(
     "edges",
     [
         [],
@@ -124,7 +125,7 @@ def test_numbers_find_their_cells(edges):
     assert number_cells(numbers, edges, len(edges) + 1).tolist() == expected
 
 
-@pytest.mark.parametrize(("kind", "outputs"), KINDS)
+@for_each(("kind", "outputs"), KINDS)
 def test_a_place_without_a_record_adds_nothing(kind, outputs):
     labels, scores, codes = make(kind, outputs, 50, 1)
     assert not sums_of(kind, (np.full_like(labels, ABSENT), scores, codes)).any()
@@ -148,7 +149,7 @@ def test_one_record_changes_residual_sums_by_their_sensitivity_at_most(kind, out
                     assert np.count_nonzero(own.any(axis=0)) <= 1
 
 
-@pytest.mark.parametrize("outputs", [1, 2, 3, 50])
+@for_each("outputs", [1, 2, 3, 50])
 def test_witness_of_classes(outputs):
     """A record of a class that is all but impossible changes sums by nearly the sensitivity."""
     scores = np.full((1, outputs, 1), -60 * CLASS_STEPS, dtype=np.int32)
@@ -160,8 +161,8 @@ def test_witness_of_classes(outputs):
     assert length(moved) <= residual_sensitivity(outputs, 1)
 
 
-@pytest.mark.parametrize("clip", [1.0, 1 / 3, 0.1, 1e-3, 1e-30])
-@pytest.mark.parametrize(("label", "score"), [(1.0, -100), (0.0, 100), (1.0, -0.5), (0.0, 5.0)])
+@for_each("clip", [1.0, 1 / 3, 0.1, 1e-3, 1e-30])
+@for_each(("label", "score"), [(1.0, -100), (0.0, 100), (1.0, -0.5), (0.0, 5.0)])
 def test_witness_of_numbers(clip, label, score):
     """An outlier at a bound of the target counts as much as a clip and no more."""
     labels = np.array([label * NUMBER_STEPS], dtype=np.int32)

@@ -17,6 +17,7 @@ from tests.oracles.mechanisms_oracle import FALSE_ALARM
 from tests.support import ebm_cases as cases
 from tests.support import toy_people
 from tests.support.configurations import draw_person, table_of
+from tests.support.rows import for_each
 from tests.support.small_tables import schema_of
 
 LEARNER = cases.LEARNER
@@ -39,7 +40,7 @@ def number_between(lower, upper, **more):
     return schema_of([number, {"name": "x", "type": "boolean"}], **more)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("domain", "target", "chosen", "words"),
     [
         (one_column(type="boolean"), "y", {}, "no column to learn from"),
@@ -79,9 +80,9 @@ def test_a_target_of_one_class_or_too_many_is_refused(classes):
         LEARNER.plan(domain, "y", Decimal(1), {})
 
 
-@pytest.mark.parametrize("epsilon", ["0.000000001", "0.0000001"])
-@pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize("pairs", [0, 6])
+@for_each("epsilon", ["0.000000001", "0.0000001"])
+@for_each("target", TARGETS)
+@for_each("pairs", [0, 6])
 def test_a_tiny_epsilon_is_refused_in_a_sentence(epsilon, target, pairs):
     with pytest.raises(BudgetError, match="This epsilon is too small"):
         LEARNER.plan(SCHEMA, target, Decimal(epsilon), {"pairs": pairs})
@@ -192,7 +193,7 @@ def test_missing_and_other_values_have_bins_of_their_own():
     assert c.bins(raw, private.schema).tolist() == [3, 4]
 
 
-@pytest.mark.parametrize(("lower", "upper"), [(0, 1e-30), (-5e29, 5e29), (1e9, 1e9 + 2)])
+@for_each(("lower", "upper"), [(0, 1e-30), (-5e29, 5e29), (1e9, 1e9 + 2)])
 def test_targets_of_any_size_give_numbers(lower, upper):
     """Nothing that is squared and squared again leaves the range of numbers."""
     domain = number_between(lower, upper, holdout_percent=50)
@@ -306,7 +307,7 @@ def test_shapes_of_a_release_depend_on_public_inputs_and_noisy_bins_only():
     assert sum(map(sum, bins_of(models[0])[:3])) < sum(map(sum, bins_of(models[2])[:3]))
 
 
-@pytest.mark.parametrize("chosen", QUICK)
+@for_each("chosen", QUICK)
 def test_a_seed_tells_the_result(chosen):
     asked = {"evaluate": True, "epochs": 4, **chosen}
     first = [cases.fit(TABLE, "ill", source=7, **asked)[1] for _ in range(2)]

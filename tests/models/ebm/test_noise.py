@@ -10,6 +10,7 @@ from dpcore.models.ebm.learning.random_splits import RandomSplits
 from dpcore.models.ebm.learning.steps import AllBins
 from dpcore.models.ebm.released.bands import Band
 from tests.support import ebm_cases as cases
+from tests.support.rows import for_each
 from tests.support.small_tables import schema_of
 
 COLUMNS = [f"x{i}" for i in range(6)]
@@ -101,8 +102,8 @@ def test_a_person_with_several_rows_counts_as_one_where_a_column_stands_out():
     assert clear[1] > 6, clear
 
 
-@pytest.mark.parametrize("rows", [1, 5])
-@pytest.mark.parametrize(("step", "method"), [(AllBins, "all_bins"), (RandomSplits, "random_splits")])
+@for_each("rows", [1, 5])
+@for_each(("step", "method"), [(AllBins, "all_bins"), (RandomSplits, "random_splits")])
 def test_chance_in_who_is_in_the_data_is_that_of_people(rows, step, method, monkeypatch):
     known, asked, unknown, of = [], [], step.unknown, Band.of
 
@@ -150,7 +151,7 @@ def test_narrow_bands_would_be_found_out(target):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("epsilon", ["0.5", "1", "4"])
-@pytest.mark.parametrize("target", ["ill", "stage", "stay"])
+@for_each("epsilon", ["0.5", "1", "4"])
+@for_each("target", ["ill", "stage", "stay"])
 def test_noise_bands_cover_long_form(target, epsilon):
     assert 0.925 <= coverage(target, epsilon, 80, rows=5000) <= 0.975

@@ -19,6 +19,7 @@ from tests.models.ebm.test_records import WIDE
 from tests.oracles import ebm_oracle as oracle
 from tests.support import ebm_cases as cases
 from tests.support import toy_people
+from tests.support.rows import for_each
 from tests.support.small_tables import schema_of
 
 SCHEMA = toy_people.schema(columns=WIDE)
@@ -33,7 +34,7 @@ def side_of(name, seed):
     return bins, counts, coarsen(SCHEMA, bins, counts)
 
 
-@pytest.mark.parametrize("name", ["age", "smoker", "region", "town"])
+@for_each("name", ["age", "smoker", "region", "town"])
 def test_a_side_is_a_coarser_partition(name):
     for seed in range(20):
         bins, counts, side = side_of(name, seed)
@@ -61,7 +62,7 @@ def test_few_categories_are_kept_and_many_keep_the_most_frequent():
         assert kept.min() >= counts[~np.isin(town.groups, alone)].max()
 
 
-@pytest.mark.parametrize("target", ["ill", "stage", "age"])
+@for_each("target", ["ill", "stage", "age"])
 def test_pair_tables_are_the_residuals_per_cell(target):
     """Of all pairs at once, under shapes that are no longer flat."""
     table = toy_people.table(toy_people.schema(max_rows=400), toy_people.frame(300))

@@ -1,7 +1,6 @@
 """Records of a run: labels, histograms, bins and pairs."""
 
 import numpy as np
-import pytest
 
 from dpcore.models.ebm.learning.ebm_queries import COUNT_STEPS, histogram_sensitivity
 from dpcore.models.ebm.learning.grid import Bins, feature_cells
@@ -18,6 +17,7 @@ from dpcore.models.ebm.learning.records import (
 )
 from tests.oracles import ebm_oracle as oracle
 from tests.support import toy_people
+from tests.support.rows import for_each
 
 TARGETS = ["ill", "stage", "age"]
 SCHEMA = toy_people.schema(max_rows=700)
@@ -39,8 +39,8 @@ def bins_of(target, table=TABLE, seed=0):
     ]
 
 
-@pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize("part", ["all", "train", "holdout"])
+@for_each("target", TARGETS)
+@for_each("part", ["all", "train", "holdout"])
 def test_histograms_agree_with_the_oracle(target, part):
     (own,), cells = TABLE.partitions, feature_cells(SCHEMA, target)
     *features, of_target = TABLE.total(histograms, target, part)
@@ -60,7 +60,7 @@ def test_histograms_agree_with_the_oracle(target, part):
     assert {int(counts.sum()) for counts in (*features, of_target)} == {len(known)}
 
 
-@pytest.mark.parametrize("target", TARGETS)
+@for_each("target", TARGETS)
 def test_one_row_changes_histograms_by_their_sensitivity_at_most(target):
     """Every row of a small table is taken out in turn; all but one histogram lose it."""
 
@@ -76,7 +76,7 @@ def test_one_row_changes_histograms_by_their_sensitivity_at_most(target):
     assert largest > histogram_sensitivity(len(SCHEMA.columns)) * 0.999, "it is attained"
 
 
-@pytest.mark.parametrize("target", TARGETS)
+@for_each("target", TARGETS)
 def test_places_without_a_record_or_a_target_have_no_label(target):
     (own,) = TABLE.partitions
     labels = labels_of(own, target, "all")
@@ -89,7 +89,7 @@ def test_places_without_a_record_or_a_target_have_no_label(target):
         assert not known.all()
 
 
-@pytest.mark.parametrize("target", TARGETS)
+@for_each("target", TARGETS)
 def test_bins_of_records_are_the_bins_of_their_raw_values(target):
     """The learner's way from a value to a bin is the reader's way."""
     bins, people = bins_of(target), TABLE.public_frame("all")

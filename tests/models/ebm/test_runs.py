@@ -1,16 +1,16 @@
 """Over which bins a question adds up: every bin is in one run, and the way that tells most is taken."""
 
 import numpy as np
-import pytest
 
 from dpcore.models.ebm.learning.runs import Runs, best_runs, possible_runs
 from dpcore.models.ebm.learning.smoothing import Prior, distances
+from tests.support.rows import for_each
 
 MASS = np.array([9.0, 1.0, 4.0, 4.0, 2.0, 7.0, 3.0, 2.0, 0.5])
 
 
-@pytest.mark.parametrize("ordered", [0, 2, 8])
-@pytest.mark.parametrize("whole", [True, False])
+@for_each("ordered", [0, 2, 8])
+@for_each("whole", [True, False])
 def test_every_bin_is_in_one_run_of_neighbours_and_what_has_no_order_is_alone(ordered, whole):
     for turn in range(20):
         ways = possible_runs(MASS, ordered, turn, whole=whole)

@@ -2,10 +2,9 @@
 
 from itertools import pairwise
 
-import pytest
-
 from dpcore.models.ebm.learning.schedule import resolve
 from dpcore.models.ebm.released.ebm_parameters import EBMParameters
+from tests.support.rows import for_each
 
 OPEN = ("max_bins", "epochs", "learning_rate", "bin_share")
 
@@ -15,8 +14,8 @@ def resolved(parameters=None, **changes):
     return resolve(parameters or EBMParameters(), **given)
 
 
-@pytest.mark.parametrize("method", ["all_bins", "random_splits"])
-@pytest.mark.parametrize("numbers", [True, False])
+@for_each("method", ["all_bins", "random_splits"])
+@for_each("numbers", [True, False])
 def test_nothing_stays_open_and_what_is_chosen_stays(method, numbers):
     filled = resolved(EBMParameters(method=method), numbers=numbers)
     assert all(getattr(filled, name) is not None for name in OPEN)
@@ -42,9 +41,9 @@ def test_more_precision_learns_faster_and_with_more_bins():
     assert (filled[0].max_bins, filled[-1].max_bins) == (16, 64)
 
 
-@pytest.mark.parametrize("mu", [1e-9, 1.0, 1e3])
-@pytest.mark.parametrize("rows", [1, 10**8])
-@pytest.mark.parametrize("features", [1, 999])
+@for_each("mu", [1e-9, 1.0, 1e3])
+@for_each("rows", [1, 10**8])
+@for_each("features", [1, 999])
 def test_the_rule_holds_in_the_corners(mu, rows, features):
     filled = resolved(mu=mu, max_rows=rows, features=features)
     assert EBMParameters(**filled.model_dump()).model_dump() == filled.model_dump()

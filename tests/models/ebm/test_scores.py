@@ -18,6 +18,7 @@ from dpcore.privacy.randomness import SeededRandom
 from tests.oracles import ebm_oracle as oracle
 from tests.support import ebm_cases as cases
 from tests.support.partitioned import divided
+from tests.support.rows import for_each
 
 ROWS = 500
 TARGETS = ["ill", "stage", "stay"]
@@ -39,7 +40,7 @@ def drawn(table, target, draw, replicates=2, *, size=1.0):
     return shapes, base, values
 
 
-@pytest.mark.parametrize("target", TARGETS)
+@for_each("target", TARGETS)
 def test_answers_do_not_depend_on_what_was_asked_before(target):
     """The same partition after other shapes, against one that has kept nothing."""
     table, draw = table_of(target), np.random.default_rng(1)
@@ -53,7 +54,7 @@ def test_answers_do_not_depend_on_what_was_asked_before(target):
             )
 
 
-@pytest.mark.parametrize("target", TARGETS)
+@for_each("target", TARGETS)
 def test_sums_agree_with_the_oracle(target, monkeypatch):
     """Over several blocks of places, the last of them not full."""
     monkeypatch.setattr(scores, "_BLOCK", 60)
@@ -70,7 +71,7 @@ def test_sums_agree_with_the_oracle(target, monkeypatch):
             assert np.abs(mine.T - expected).max() <= ROWS * 4e-6 * RESIDUAL_STEPS
 
 
-@pytest.mark.parametrize("target", TARGETS)
+@for_each("target", TARGETS)
 def test_tables_asked_together_have_the_sums_that_they_have_alone(target):
     table = table_of(target)
     shapes, _, _ = drawn(table, target, np.random.default_rng(8))
@@ -100,7 +101,7 @@ def test_a_release_does_not_depend_on_what_is_kept(target, count, monkeypatch):
     assert disturbed == undisturbed
 
 
-@pytest.mark.parametrize("target", TARGETS)
+@for_each("target", TARGETS)
 def test_random_splits_do_not_depend_on_partitions(target):
     """Columns of one turn share tables of joint bins: those of all partitions are added up."""
     table = cases.table(cases.frame(ROWS), cases.schema(target=target, holdout_percent=30))
@@ -155,8 +156,8 @@ def test_shapes_of_any_size_stay_within_the_largest_score():
             assert np.abs(sums).sum(axis=1).max() <= ROWS * RESIDUAL_STEPS
 
 
-@pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize("columns", [1, 400, 4000])
+@for_each("target", TARGETS)
+@for_each("columns", [1, 400, 4000])
 def test_everybody_starts_from_the_intercept_however_many_columns_there_are(target, columns):
     """Of a number that is usually close to its upper bound, and of classes that are as rare as can be."""
     domain = cases.schema(target=target)

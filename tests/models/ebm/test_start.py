@@ -14,6 +14,7 @@ from dpcore.models.ebm.learning.start import (
     total_rows,
 )
 from tests.oracles import ebm_oracle as oracle
+from tests.support.rows import for_each
 
 CELLS = 128
 ROWS = 10_000.0
@@ -44,7 +45,7 @@ def test_several_classes_start_from_log_shares():
     np.testing.assert_allclose(start.curvature, [0.25, 0.21, 0.16])
 
 
-@pytest.mark.parametrize("classes", [2, 3, 50])
+@for_each("classes", [2, 3, 50])
 def test_classes_start_sanely_from_noise(classes):
     for seed in range(200):
         draw = np.random.default_rng(seed)

@@ -3,7 +3,6 @@
 from itertools import pairwise
 
 import numpy as np
-import pytest
 
 from dpcore.models.ebm.learning.kernels import RESIDUAL_STEPS
 from dpcore.models.ebm.learning.random_splits import RandomSplits
@@ -14,6 +13,7 @@ from dpcore.privacy.mechanisms import FineGaussian
 from dpcore.privacy.randomness import SeededRandom
 from tests.oracles import ebm_oracle as oracle
 from tests.support.ebm_cases import Quiet, watched
+from tests.support.rows import for_each
 
 COUNTS = np.array([400.0, 300.0, 250.0, 200.0, 90.0, 0.1])
 MECHANISM = FineGaussian(RESIDUAL_STEPS, 0.02)
@@ -44,9 +44,9 @@ def sums_of(outputs=1, seed=4):
     return (draw.normal(size=(REPLICATES, 6, outputs)) * COUNTS[:, None] * 0.1 * RESIDUAL_STEPS).astype(np.int64)
 
 
-@pytest.mark.parametrize("ordered", [0, 5])
-@pytest.mark.parametrize("clip", [1.0, 0.05])
-@pytest.mark.parametrize("classes", [True, False])
+@for_each("ordered", [0, 5])
+@for_each("clip", [1.0, 0.05])
+@for_each("classes", [True, False])
 def test_the_first_answers_give_the_posterior_means_of_the_oracle(ordered, clip, classes):
     start, sums, flat = start_of(1, clip), sums_of(), np.zeros((REPLICATES, 6, 1))
     with watched() as answers:
@@ -112,8 +112,8 @@ def test_noise_of_a_step_is_small_however_few_the_records():
         assert np.abs(turned(step, nothing, flat, source)).max() < 0.5
 
 
-@pytest.mark.parametrize("direction", [1, -1])
-@pytest.mark.parametrize("classes", [True, False])
+@for_each("direction", [1, -1])
+@for_each("classes", [True, False])
 def test_a_shape_that_may_only_rise_never_falls(direction, classes):
     step, shapes, source = (
         all_bins(start_of(), feature(5, direction), classes=classes),
@@ -127,7 +127,7 @@ def test_a_shape_that_may_only_rise_never_falls(direction, classes):
     assert (direction * np.diff(free[:, :5, 0]) < 0).any(), "the control is not held"
 
 
-@pytest.mark.parametrize("leaves", [2, 3, 5, 16])
+@for_each("leaves", [2, 3, 5, 16])
 def test_random_splits_agree_with_the_paper(leaves):
     """A leaf is a run of bins; it moves by rate x sum / count (Nori et al. 2021, Algorithm 1)."""
     one = np.array([[7.0], [-3.0], [2.0], [0.5], [1.0], [0.2]]) * RESIDUAL_STEPS

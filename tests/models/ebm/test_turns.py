@@ -1,16 +1,16 @@
 """Columns that take their turn together: tables that several share, and what is read off them."""
 
 import numpy as np
-import pytest
 
 from dpcore.models.ebm.learning.records import Binning, Layout, cell_codes, layout_codes
 from dpcore.models.ebm.learning.turns import Turns, apart, summed
 from tests.support import ebm_cases as cases
+from tests.support.rows import for_each
 
 SIZES = [33, 2, 3, 9, 40, 1100, 7]
 
 
-@pytest.mark.parametrize("rate", [0.01, 0.05, 0.1, 0.5, 1.0])
+@for_each("rate", [0.01, 0.05, 0.1, 0.5, 1.0])
 def test_every_feature_has_one_turn_and_one_table(rate):
     turns = Turns.together(SIZES, rate)
     assert sorted(feature for turn in range(len(turns.turns)) for feature in turns.features(turn)) == list(range(7))
@@ -20,7 +20,7 @@ def test_every_feature_has_one_turn_and_one_table(rate):
         assert len(members) == 1 or np.prod([SIZES[feature] for feature in members]) <= 1024
 
 
-@pytest.mark.parametrize("sizes", [(4,), (2, 3), (3, 1, 5), (2, 3, 2, 2)])
+@for_each("sizes", [(4,), (2, 3), (3, 1, 5), (2, 3, 2, 2)])
 def test_joint_bins_come_apart_as_records_were_added_up(sizes):
     """Sums of shapes at the joint bin of every record, and sums over each column's own bins."""
     draw = np.random.default_rng(1)
@@ -39,7 +39,7 @@ def test_joint_bins_come_apart_as_records_were_added_up(sizes):
         np.testing.assert_array_equal(found, expected)
 
 
-@pytest.mark.parametrize("columns", [(0,), (1, 0), (0, 1, 2)])
+@for_each("columns", [(0,), (1, 0), (0, 1, 2)])
 def test_the_code_of_several_columns_is_their_joint_bin(columns):
     table = cases.table(cases.frame(60), cases.schema(target="ill", max_rows=60))
     (own,) = table.partitions

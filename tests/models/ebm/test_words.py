@@ -11,6 +11,7 @@ import pytest
 
 from dpcore.models.ebm.released.ebm_model import COLUMNS, score_table
 from dpcore.models.ebm.released.ebm_words import EBMWords, bin_names, factor
+from tests.support.rows import for_each
 from tests.support.small_ebm import AGE, SCHEMA, TARGETS, small_ebm
 
 CASE = {"age": 70, "glucose": 6.0, "<i>ward</i>": "D"}
@@ -40,7 +41,7 @@ def test_log_odds_are_also_told_as_a_factor():
     assert words("regression").told(-1, 0.1) == "−1.00 (noise alone −1.20 to −0.80)"
 
 
-@pytest.mark.parametrize("score", [-500.0, -5.0, 0.0, 3.0, 500.0])
+@for_each("score", [-500.0, -5.0, 0.0, 3.0, 500.0])
 def test_a_factor_is_short_at_any_score(score):
     assert len(factor(score)) < 20
     assert "inf" not in factor(score)
@@ -82,7 +83,7 @@ def test_a_term_within_the_noise_is_told_as_such_and_nothing_else():
     assert reading[1].startswith("These may be noise or chance")
 
 
-@pytest.mark.parametrize("task", TARGETS)
+@for_each("task", TARGETS)
 def test_every_term_is_read_once(task):
     reading = "\n".join(words(task).reading())
     for item in words(task).model.terms:
@@ -92,7 +93,7 @@ def test_every_term_is_read_once(task):
 # One case
 
 
-@pytest.mark.parametrize("task", TARGETS)
+@for_each("task", TARGETS)
 def test_the_sum_of_a_case_is_what_the_model_predicts(task):
     told, frame = words(task), pd.DataFrame([CASE])
     parts = told.model.explain(CASE, SCHEMA)
@@ -121,7 +122,7 @@ def test_the_range_of_a_chance_holds_it_and_grows_with_the_noise(task):
         assert widths[1] > 1.5 * widths[0]
 
 
-@pytest.mark.parametrize("task", TARGETS)
+@for_each("task", TARGETS)
 def test_what_is_not_known_adds_nothing_and_is_said(task):
     told = words(task)
     model, nothing = told.model, told.model.explain({"age": None}, SCHEMA)
@@ -150,7 +151,7 @@ def test_a_number_is_clipped_to_its_bounds():
 # Score table
 
 
-@pytest.mark.parametrize("task", TARGETS)
+@for_each("task", TARGETS)
 def test_the_score_table_holds_every_number_once(task):
     model = small_ebm(task)
     table = score_table(model)

@@ -26,6 +26,7 @@ from dpcore.models.ilp.learning.coverage import (
 )
 from tests.oracles.clauses import holds
 from tests.support.prolog_programs import covered, needs_prolog, program
+from tests.support.rows import for_each
 from tests.support.small_relations import (
     EVERYTHING_OF_ROWS,
     SCHEMA,
@@ -106,7 +107,7 @@ def test_a_clause_covers_the_same_people_alone_and_in_its_lattice() -> None:
         assert list(counts[place]) == [int(np.bitwise_count(vector & one).sum()) for one in members]
 
 
-@pytest.mark.parametrize("form", [{"row": "first"}, {"row": "last"}, {"least": 2}, {"alike": "kind"}])
+@for_each("form", [{"row": "first"}, {"row": "last"}, {"least": 2}, {"alike": "kind"}])
 def test_places_without_a_row_are_no_rows(form: dict) -> None:
     """Their codes are zero, as those of the first category are: nobody may be covered for that."""
     keep = form.get("row", "last")

@@ -22,6 +22,7 @@ from dpcore.models.ilp.learning.ilp_estimator import DPILPClassifier
 from dpcore.models.ilp.released.ilp_model import ILPModel
 from dpcore.privacy.accountant import BudgetAccountant
 from dpcore.released.release import Release
+from tests.support.rows import for_each
 
 SCHEMA = Schema.from_text(
     """
@@ -85,7 +86,7 @@ def one_table() -> tuple[pd.DataFrame, pd.Series, Schema]:
     return frame, (frame["age"] > 60).rename("ill"), schema
 
 
-@pytest.mark.parametrize(
+@for_each(
     "settings",
     [
         {},
@@ -117,7 +118,7 @@ def test_fit_finds_what_is_planted_and_carries_its_release(settings: dict[str, A
         assert getattr(released, name) == value
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("changes", "error"),
     [
         ({"positive": "maybe"}, RequestError),
@@ -134,7 +135,7 @@ def test_what_cannot_be_asked_for_costs_nothing(changes: dict[str, Any], error: 
     assert budget.spent == 0
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("change", "error", "sentence"),
     [
         (lambda t: {"drug": t["drug"]}, RequestError, "'patient'"),
@@ -151,7 +152,7 @@ def test_tables_that_do_not_fit_cost_nothing(change: Any, error: Any, sentence: 
     assert budget.spent == 0
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("change", "sentence"),
     [
         (lambda t: {"patient": t["patient"]}, "drug"),

@@ -23,6 +23,7 @@ from dpcore.models.ilp.released.ilp_model import CoveredGroup, ILPModel
 from dpcore.models.ilp.released.ilp_words import clause_words
 from dpcore.models.registry import get_learner
 from tests.oracles.clauses import holds
+from tests.support.rows import for_each
 from tests.support.small_relations import (
     EVERYTHING_OF_ROWS,
     SCHEMA,
@@ -51,7 +52,7 @@ def model_of(clause: Clause) -> ILPModel:
     return ILPModel(classes=("no", "yes"), positive=1, groups=groups, count_margin=1, clause_count=1, evaluation=None)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("clause", "words"),
     [
         (said("drug: kind = a", least=2), "at least 2 drug rows, each with kind = a"),
@@ -84,7 +85,7 @@ def test_one_row_may_do_for_what_two_variables_ask() -> None:
     assert clause_words(apart, ORDERED).endswith("that has kind = b")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("clause", "goals"),
     [
         (

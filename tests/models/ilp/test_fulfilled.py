@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pandas as pd
-import pytest
 
 from dpcore.domain.schemas.schema import Schema
 from dpcore.models.ilp.language.atoms import Atom
 from dpcore.models.ilp.language.clause import Clause, Variable
 from dpcore.models.ilp.released.fulfilled import fulfilling_rows
+from tests.support.rows import for_each
 
 SCHEMA = Schema.from_mapping(
     {
@@ -34,7 +34,7 @@ def ward(*cells: int) -> tuple[Atom, ...]:
     return (Atom(table="stay", column="ward", cells=cells),)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("variable", "rows"),
     [
         (Variable(table="stay", atoms=ward(0)), [0, 2]),

@@ -17,6 +17,7 @@ from dpcore.models.ilp.language.prolog import Prolog
 from dpcore.models.ilp.released.example import made_up_case
 from dpcore.models.ilp.released.ilp_model import CoveredGroup, ILPModel
 from dpcore.models.ilp.released.ilp_words import clause_words
+from tests.support.rows import for_each
 from tests.support.small_relations import SCHEMA, TARGET, small_schema
 
 EVERYTHING = [
@@ -190,7 +191,7 @@ def test_no_two_columns_or_tables_share_a_predicate() -> None:
     assert "y" not in said, "a clause about the target would ask for itself"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("what", "words"),
     [
         (Clause(), "at all"),
@@ -249,7 +250,7 @@ def numbers(kind: str, lower: float, upper: float, edges: list[float]) -> Schema
     return Schema.from_mapping({"name": "n", "max_rows": 9, "columns": [column, {"name": TARGET, "type": "boolean"}]})
 
 
-@pytest.mark.parametrize(
+@for_each(
     "schema",
     [
         numbers("integer", 0, 10, [2.2, 2.8, 5]),
@@ -265,7 +266,7 @@ def test_numbers_of_a_case_lie_in_their_bins(schema: Schema) -> None:
             assert covers(Clause(atoms=(item,)), {"patient": case["person"]}, schema), case
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("atoms", "epsilon", "delta", "eta"),
     [(12, 1.0, 0.9, 0.1), (60, 0.1, 0.95, 0.05), (8, 2, 0.5, 0.2)],
 )

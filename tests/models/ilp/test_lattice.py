@@ -18,6 +18,7 @@ from dpcore.models.ilp.language.generality import Generality
 from dpcore.models.ilp.language.ilp_parameters import ILPParameters
 from dpcore.models.ilp.language.lattice import Lattice, build_lattice
 from tests.oracles.clauses import Body, Wanted, holds
+from tests.support.rows import for_each
 from tests.support.small_relations import (
     EVERYTHING_OF_ROWS,
     TARGET,
@@ -45,8 +46,8 @@ def lattice_of(schema: Schema | None = None, **chosen: object) -> Lattice:
     return build_lattice(schema or small_schema(), TARGET, parameters)
 
 
-@pytest.mark.parametrize("negation", [False, True])
-@pytest.mark.parametrize("variables", [0, 1, 2, 3])
+@for_each("negation", [False, True])
+@for_each("variables", [0, 1, 2, 3])
 def test_clauses_stand_in_lexicographic_order_each_once(variables: int, negation: bool) -> None:
     """The position of a clause is what is drawn: it must not depend on how clauses are listed."""
     clauses = lattice_of(max_literals=4, max_variables=variables, negation=negation).clauses.tolist()
@@ -123,8 +124,8 @@ def test_every_meaning_is_in_the_lattice_as_short_as_can_be(longest: int, variab
     assert own == shortest
 
 
-@pytest.mark.parametrize("quantifiers", [None, EVERYTHING_OF_ROWS])
-@pytest.mark.parametrize("negation", [False, True])
+@for_each("quantifiers", [None, EVERYTHING_OF_ROWS])
+@for_each("negation", [False, True])
 def test_no_clause_is_written_twice(negation: bool, quantifiers: tuple[str, ...] | None) -> None:
     schema, longest = (ordered_schema(), 3) if quantifiers else (None, 4)
     lattice = lattice_of(schema, max_literals=longest, max_variables=3, negation=negation, quantifiers=quantifiers)

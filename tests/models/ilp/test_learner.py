@@ -29,6 +29,7 @@ from dpcore.released.plan import CountNoise, RunPlan
 from dpcore.released.release import make_release
 from pages.components.families.shared import cells
 from tests.oracles.clauses import Body, Wanted, holds
+from tests.support.rows import for_each
 from tests.support.small_relations import TARGET, People, body_of, draw_people, people, small_schema
 
 BIG = small_schema(max_rows=2000)
@@ -145,7 +146,7 @@ def test_several_rows_per_person_divide_the_budget() -> None:
         ILPLearner().plan(flat, "y", Decimal(1), {"count_share": Decimal("0.000000003")})
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("chosen", "sentence"),
     [
         ({"positive": "maybe"}, "'maybe' is not a class of 'ill'. Classes: 'no', 'yes'"),
@@ -176,7 +177,7 @@ def test_published_methods_refuse_lattices_that_they_cannot_count(
     plan(method="noisy_max")
 
 
-@pytest.mark.parametrize("method", ["noisy_max", "relevance_aware", "naive"])
+@for_each("method", ["noisy_max", "relevance_aware", "naive"])
 def test_shapes_and_progress_tell_nothing_of_the_records(method: str) -> None:
     """The same calls and the same numbers of everything for very different people."""
     schema = small_schema(max_rows=70, holdout_percent=30)

@@ -20,6 +20,7 @@ from dpcore.models.ilp.released.fulfilled import fulfilling_rows
 from dpcore.models.ilp.released.ilp_model import CoveredGroup, ILPModel
 from dpcore.models.ilp.released.ilp_words import clause_words
 from dpcore.privacy.randomness import SeededRandom
+from tests.support.rows import for_each
 
 SCHEMA = Schema.from_mapping(
     {
@@ -99,7 +100,7 @@ def test_which_rows_belong_to_which_must_be_told() -> None:
     assert model.first_clause(nobody, SCHEMA).tolist() == [1]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("stays", "labs", "groups"),
     [
         ([("1", "emergency")], [("1", 9)], (0,)),
@@ -139,7 +140,7 @@ IN_ORDER = SCHEMA.model_copy(
 TWO_HIGH = WITH_HIGH.model_copy(update={"least": 2})
 
 
-@pytest.mark.parametrize(
+@for_each(
     "variables",
     [
         [Variable(table="stay", atoms=(EMERGENCY, WITH_HIGH))],
@@ -178,7 +179,7 @@ def test_rows_that_belong_to_the_row_meant_are_marked() -> None:
     assert not any(marks.any() for marks in fulfilling_rows(none, SCHEMA, tables).values())
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("variables", "words"),
     [
         (

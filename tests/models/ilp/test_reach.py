@@ -16,6 +16,7 @@ from dpcore.models.ilp.language.clause import Variable
 from dpcore.models.ilp.language.ilp_parameters import ILPParameters
 from dpcore.models.ilp.language.lattice import Lattice, build_lattice
 from dpcore.models.ilp.language.reach import reach_of
+from tests.support.rows import for_each
 from tests.support.small_relations import (
     EVERYTHING_OF_ROWS,
     TARGET,
@@ -81,7 +82,7 @@ def test_nobody_satisfies_more_clauses_than_are_noised_for(
         assert np.isin(held, level).sum() <= reach_of(lattice).most(level) <= len(level)
 
 
-@pytest.mark.parametrize(("least", "most"), [(2, 2), (3, 1), (4, 1)])
+@for_each(("least", "most"), [(2, 2), (3, 1), (4, 1)])
 def test_rows_that_are_counted_are_shared_out(least: int, most: int) -> None:
     """Attained: of four drugs, two kinds can be there twice, and one three or four times."""
     literals = [f"drug: kind = {kind}" for kind in "abc"]
@@ -128,7 +129,7 @@ def clauses_of_one_variable(lattice: Lattice, wanted: Callable[[Variable], bool]
     return np.array([place for place, items in enumerate(said) if len(items) == 1 and wanted(items[0])])
 
 
-@pytest.mark.parametrize(("length", "most"), [(0, 1), (1, 3), (2, 3), (3, 1)])
+@for_each(("length", "most"), [(0, 1), (1, 3), (2, 3), (3, 1)])
 def test_conditions_on_the_person_exclude_each_other(length: int, most: int) -> None:
     """Attained: a woman of 45 meets one of two sexes, two of four sides of edges, and so on."""
     lattice = lattice_of(max_literals=3, max_variables=0)
@@ -142,7 +143,7 @@ def test_conditions_on_the_person_exclude_each_other(length: int, most: int) -> 
     assert len(level) > most or length == 0
 
 
-@pytest.mark.parametrize(("drugs", "most"), [(1, 2), (2, 4), (4, 4)])
+@for_each(("drugs", "most"), [(1, 2), (2, 4), (4, 4)])
 def test_rows_meet_more_conditions_the_more_there_may_be(drugs: int, most: int) -> None:
     """One row of kind a is of the group ab, too; with a second one of kind c, three hold."""
     schema, texts = rows_per_person(drugs, 1), ("a", "b", "c")

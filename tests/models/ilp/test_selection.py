@@ -23,6 +23,7 @@ from dpcore.privacy.budgets import EPSILON_STEP
 from dpcore.privacy.mechanisms import GeometricMechanism, NoisyMax
 from dpcore.privacy.randomness import SecureRandom, SeededRandom
 from tests.oracles.mechanisms_oracle import FALSE_ALARM, chi_square
+from tests.support.rows import for_each
 from tests.support.small_relations import TARGET, small_schema
 
 LITERALS = ("sex = f", "age > 30", "drug: kind = a", "test: ward = yes")
@@ -120,7 +121,7 @@ def test_strict_clauses_come_first_with_no_more_noise(positive: int, negative: i
     assert [plain.weights_of(place) for place in range(clauses)] == [asked.weights] * clauses
 
 
-@pytest.mark.parametrize("method", ["noisy_max", "naive", "relevance_aware"])
+@for_each("method", ["noisy_max", "naive", "relevance_aware"])
 def test_the_first_clause_is_the_stricter_one(method: str) -> None:
     """Of one that covers many, a fifth of them described, and one that covers few, all of them described."""
     counts = np.zeros((len(lattice_of()[0]), 2), dtype=np.int64)
@@ -251,7 +252,7 @@ def watch(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, Decimal, int]]:
     return asked
 
 
-@pytest.mark.parametrize("method", ["noisy_max", "naive", "relevance_aware"])
+@for_each("method", ["noisy_max", "naive", "relevance_aware"])
 def test_every_method_finds_a_clause_that_stands_out(method: str) -> None:
     lattice, parameters = lattice_of(method=method)
     counts = np.full((len(lattice), 2), 50_000, dtype=np.int64)

@@ -30,6 +30,7 @@ from dpcore.privacy.budgets import EPSILON_STEP
 from dpcore.privacy.losses import pure_rho, selection_rho
 from dpcore.privacy.randomness import SeededRandom
 from tests.models.ilp.test_selection import chances
+from tests.support.rows import for_each
 from tests.support.small_relations import TARGET, People, counts_of, draw_people, ordered_schema, people
 
 SCHEMA = ordered_schema()
@@ -76,7 +77,7 @@ def test_both_sides_move_by_one_person_at_most(crowd: People, place: int) -> Non
     assert moved.sum() == known
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("sides", "expected"),
     [((900, 100), (455, 4096)), ((100, 900), (4096, 455)), ((500, 500), (4096, 4096)), ((10**9, -3), (1, 4096))],
 )
@@ -124,7 +125,7 @@ def test_a_rare_value_is_found_without_a_weight() -> None:
     assert plain.sides_margin == 0
 
 
-@pytest.mark.parametrize(("share", "alike"), [(0.1, True), (0.7, True), (1.0, False)])
+@for_each(("share", "alike"), [(0.1, True), (0.7, True), (1.0, False)])
 def test_unless_asked_both_sides_weigh_alike_where_the_value_is_rare(share: float, alike: bool) -> None:
     found = fitted(rare_people(4000, 1, share), "20")
     assert found.sides is not None
@@ -141,7 +142,7 @@ def test_weights_that_are_given_need_no_counts(given: dict[str, int]) -> None:
     assert asked.alike
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("sides", "told"),
     [
         ((7500, 2500), False),
@@ -225,9 +226,9 @@ def test_counts_of_both_sides_and_clauses_share_one_budget(steps: int, rows: int
     assert divided(epsilon, alike=False) == (0, epsilon)
 
 
-@pytest.mark.parametrize("rows", [1, 3])
-@pytest.mark.parametrize("clauses", [1, 2, 7])
-@pytest.mark.parametrize("rho", ["0.00001", "0.03", "2"])
+@for_each("rows", [1, 3])
+@for_each("clauses", [1, 2, 7])
+@for_each("rho", ["0.00001", "0.03", "2"])
 def test_what_counts_of_both_sides_cost_in_a_run_that_composes(rows: int, clauses: int, rho: str) -> None:
     """The largest clauses pay for themselves and for the counts, and not much is left."""
     epsilon = clauses_epsilon(Decimal(rho), rows, clauses, alike=True)
@@ -240,7 +241,7 @@ def test_what_counts_of_both_sides_cost_in_a_run_that_composes(rows: int, clause
     assert clauses * selection_rho(rows * given_weights / clauses) <= Decimal(rho)
 
 
-@pytest.mark.parametrize("asked", [{}, {"weigh_alike": False}, {"clauses": 3, "count_share": "0.3"}])
+@for_each("asked", [{}, {"weigh_alike": False}, {"clauses": 3, "count_share": "0.3"}])
 def test_people_are_enough_by_what_the_choice_of_a_clause_gets(
     monkeypatch: pytest.MonkeyPatch, asked: dict[str, Any]
 ) -> None:

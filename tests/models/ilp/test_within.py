@@ -43,6 +43,7 @@ from tests.support.nested_relations import (
 )
 from tests.support.partitioned import divided
 from tests.support.prolog_programs import covered, needs_prolog, program
+from tests.support.rows import for_each
 
 DOMAIN = nested_schema()
 #: Few conditions, so that a test can look at every clause.
@@ -210,7 +211,7 @@ def one_variable(lattice: Lattice, keep: Callable[[Variable], bool]) -> np.ndarr
     return np.array(found)
 
 
-@pytest.mark.parametrize(("least", "most"), [(1, 2), (2, 2), (3, 1)])
+@for_each(("least", "most"), [(1, 2), (2, 2), (3, 1)])
 def test_nested_rows_that_are_counted_are_shared_out(least: int, most: int) -> None:
     """Attained: of six values, each high or low, both can be there in a stay three times if there were stays enough."""
     schema = nested_schema(children=[{**child, "max_rows_per_person": 4} for child in SCHEMA["children"]])

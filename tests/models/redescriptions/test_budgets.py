@@ -27,6 +27,7 @@ from tests.support.redescription_cases import (
     way,
 )
 from tests.support.redescription_cases import table as table_of
+from tests.support.rows import for_each
 
 SCHEMA = schema()
 ROWS = rows_of(SCHEMA, 90)
@@ -171,7 +172,7 @@ def test_the_published_sensitivity_is_far_on_the_safe_side(spent):
     assert ratios == pytest.approx(1.5 / SCHEMA.max_rows)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("method", "depth", "starts", "rounds", "share", "margins"),
     [
         ("exact_pairs", 2, 1, 1, Decimal("0.4"), False),
@@ -202,7 +203,7 @@ def test_published_alternation_spends_equally_on_every_tree_and_every_count(roun
     assert float(calls.pairs + calls.leaves) == pytest.approx(expected, abs=1e-8)
 
 
-@pytest.mark.parametrize("way", WAYS)
+@for_each("way", WAYS)
 def test_guarantees_say_what_they_rest_on(way):
     plan = plan_of(**way)
     chain = way["method"] == "alt_mcmc" or (way["method"] == "mcmc_tree_pair" and way.get("sampler") != "pool")

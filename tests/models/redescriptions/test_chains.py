@@ -20,6 +20,7 @@ from dpcore.privacy.randomness import SecureRandom, SeededRandom
 from tests.oracles import redescriptions_oracle as oracle
 from tests.oracles.mechanisms_oracle import FALSE_ALARM, chi_square
 from tests.support import redescription_cases as cases
+from tests.support.rows import for_each
 
 CLASSES, MAX_ROWS = 3, 40
 #: Splits of the two views.
@@ -98,8 +99,8 @@ def target_of(kind, weight):
 # Distribution
 
 
-@pytest.mark.parametrize("make", [Single, Pair])
-@pytest.mark.parametrize("depth", [1, 2])
+@for_each("make", [Single, Pair])
+@for_each("depth", [1, 2])
 def test_the_chain_leads_to_the_exponential_mechanism(make, depth):
     """Symmetric proposals, detailed balance, and the enumerated target in the limit."""
     kind, weight = make(people(16), depth), 1.2
@@ -179,8 +180,8 @@ def test_scores_kept_up_to_date_lead_where_scores_computed_anew_do(depth, kind, 
     assert found == expected
 
 
-@pytest.mark.parametrize("accept", [True, False])
-@pytest.mark.parametrize("depth", [1, 2, 3])
+@for_each("accept", [True, False])
+@for_each("depth", [1, 2, 3])
 def test_a_step_changes_the_node_that_was_drawn_and_nothing_else(accept, depth):
     """Whatever the node and the split: so the way back is as likely as the way there."""
     table, left, right, classes = packed(*people(30, (3, 5)))
@@ -206,7 +207,7 @@ class Ones(SecureRandom):
         return np.full(count, ~np.uint64(0))
 
 
-@pytest.mark.parametrize("nodes", [1, 2, 3, 5, 7, 14, 15, 30])
+@for_each("nodes", [1, 2, 3, 5, 7, 14, 15, 30])
 def test_the_largest_words_are_still_in_range(nodes):
     proposals = Proposals.draw(nodes, 3, Ones())
     assert proposals.nodes.tolist() == [nodes - 1] * 3
@@ -219,8 +220,8 @@ def test_the_largest_words_are_still_in_range(nodes):
 # What is drawn
 
 
-@pytest.mark.parametrize("draw", [tree_of, pair_of])
-@pytest.mark.parametrize("steps", [1, 500])
+@for_each("draw", [tree_of, pair_of])
+@for_each("steps", [1, 500])
 def test_the_same_words_are_drawn_whatever_the_records(draw, steps):
     told = []
     for size in (0, 1, 30):

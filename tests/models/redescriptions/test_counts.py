@@ -21,6 +21,7 @@ from dpcore.models.redescriptions.released.consistent import (
 from dpcore.models.redescriptions.released.regions import Domain
 from dpcore.models.redescriptions.released.tree_pair import Tree, TreePair
 from tests.support.redescription_tables import exact_margin, geometric, level_tree, pair_of, wide_schema
+from tests.support.rows import for_each
 
 NARROW = Schema.from_mapping(
     {
@@ -45,7 +46,7 @@ def test_variance_of_the_noise_is_that_of_two_sided_geometric_noise():
     assert noise_variance(0) == 0
 
 
-@pytest.mark.parametrize("scale", [0.1, 0.3, 1.0, 5.0, 24.0, 100.0])
+@for_each("scale", [0.1, 0.3, 1.0, 5.0, 24.0, 100.0])
 def test_margins_of_few_counts_hold_as_often_as_they_say(scale):
     """Where a normal distribution of the same variance would be too light."""
     assert float(noise_margin(scale, np.array(1))) == exact_margin(scale, 1)

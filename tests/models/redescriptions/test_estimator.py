@@ -13,6 +13,7 @@ from dpcore.errors import (
 )
 from dpcore.models.redescriptions.learning.redescription_estimator import RedescriptionMiner
 from dpcore.privacy.accountant import BudgetAccountant
+from tests.support.rows import for_each
 
 SCHEMA = Schema.from_text(
     """
@@ -80,7 +81,7 @@ def test_two_frames_are_the_two_views():
         miner(schema=bare).fit(frame)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("changes", "columns", "error"),
     [
         ({"left": ("weight",)}, None, SchemaError),

@@ -24,6 +24,7 @@ from dpcore.models.redescriptions.learning.exact_pairs import (
 from dpcore.models.redescriptions.learning.redescription_queries import AGREEMENT
 from dpcore.privacy.randomness import SecureRandom, SeededRandom
 from tests.support import redescription_cases as cases
+from tests.support.rows import for_each
 
 #: "and", "or" and single literals over the cells (both, first only, second only, neither).
 NAMED = [{0}, {1}, {2}, {3}, {0, 1}, {0, 2}, {1, 3}, {2, 3}, {0, 1, 2}, {0, 1, 3}, {0, 2, 3}, {1, 2, 3}]
@@ -115,7 +116,7 @@ def test_no_two_small_sets_move_further_than_their_sensitivity():
     assert np.max(moves, axis=0).tolist() == [256 * AGREEMENT.value] * 2, "and one is reached"
 
 
-@pytest.mark.parametrize("rows", [1, 1000, 2**24 - 1, 2**24, 2**24 + 1, 10**8])
+@for_each("rows", [1, 1000, 2**24 - 1, 2**24, 2**24 + 1, 10**8])
 def test_utilities_of_all_records_can_be_kept(rows):
     steps = agreement_steps(rows)
     assert steps == 256 if rows < 2**24 else 16 < steps < 256
@@ -186,8 +187,8 @@ def test_too_many_candidates_are_thinned_out_at_random():
     assert not np.array_equal(*chosen)
 
 
-@pytest.mark.parametrize("words", [1, 157, 1_562_500])
-@pytest.mark.parametrize("sizes", [(1, 1), (3, 5), (60, 120), (1000, 30), (2000, 2000)])
+@for_each("words", [1, 157, 1_562_500])
+@for_each("sizes", [(1, 1), (3, 5), (60, 120), (1000, 30), (2000, 2000)])
 def test_candidates_fit_into_time_and_memory(words, sizes):
     counts = candidate_counts(*sizes, words)
     for count, size in zip(counts, sizes, strict=True):
@@ -228,7 +229,7 @@ def test_draws_follow_the_exponential_mechanism(source, beyond_chance):
     assert stats.chisquare(counts[kept], uniform).pvalue < 1e-6, "the test tells them apart"
 
 
-@pytest.mark.parametrize("change", ["both", "left", "right", "neither"])
+@for_each("change", ["both", "left", "right", "neither"])
 def test_neighbours_have_probabilities_within_epsilon(change):
     generator = np.random.default_rng(8)
     left, right = generator.random((3, 30)) < 0.4, generator.random((3, 30)) < 0.6
@@ -245,7 +246,7 @@ def test_neighbours_have_probabilities_within_epsilon(change):
     assert np.abs(logs[0] - logs[1]).max() <= epsilon
 
 
-@pytest.mark.parametrize("epsilon", ["1", "0.05", "0.0001"])
+@for_each("epsilon", ["1", "0.05", "0.0001"])
 def test_a_draw_costs_no_more_than_its_budget(epsilon):
     weight = pair_weight(Decimal(epsilon), 10_000, 50_000)
     cost = 2 * agreement_steps(10_000) * Fraction(weight.numerator, 2**weight.bits) + 8 * Fraction(weight.error)

@@ -22,6 +22,7 @@ from dpcore.models.redescriptions.released.significance import Independence, Siz
 from dpcore.privacy.budgets import geometric_tail
 from tests.oracles import extraction_oracle as oracle
 from tests.support.redescription_tables import geometric, pair_of, wide_schema
+from tests.support.rows import for_each
 
 
 def counts_of(table: object, scale: float = 1.0) -> PairCounts:
@@ -104,8 +105,8 @@ def test_the_same_redescriptions_with_the_same_numbers_as_by_enumeration(shape, 
         np.testing.assert_allclose(search.p_values(found), p_values, rtol=1e-5, atol=1e-12)
 
 
-@pytest.mark.parametrize("leaves", [1, 2, 3, 4, 5, 8])
-@pytest.mark.parametrize("most", [1, 2, 3, 4])
+@for_each("leaves", [1, 2, 3, 4, 5, 8])
+@for_each("most", [1, 2, 3, 4])
 def test_unions_are_what_disjunctions_of_leaves_and_negations_describe(leaves, most):
     family = unions(leaves, most)
     sets = [frozenset(np.flatnonzero(row).tolist()) for row in family.members]

@@ -19,6 +19,7 @@ from dpcore.models.redescriptions.released.redescription_set import read_pairs
 from dpcore.models.redescriptions.released.regions import Domain
 from dpcore.models.redescriptions.released.tree_pair import Tree, TreePair
 from tests.support.redescription_tables import geometric, pair_of, wide_schema
+from tests.support.rows import for_each
 from tests.support.small_redescriptions import (
     ILL,
     INSULIN,
@@ -181,7 +182,7 @@ def test_noise_alone_says_nothing():
         assert read_pairs(pairs, schema, Constraints()).found == ()
 
 
-@pytest.mark.parametrize(
+@for_each(
     "changes",
     [
         {"noisy_counts": ((1, 2), (3, 4))},
@@ -201,7 +202,7 @@ def test_a_pair_that_does_not_fit_together_is_refused(changes):
         TreePair.model_validate(content)
 
 
-@pytest.mark.parametrize("splits", [0, 2, 4, 31])
+@for_each("splits", [0, 2, 4, 31])
 def test_a_tree_has_one_to_four_whole_levels(splits):
     with pytest.raises(ValidationError, match="1, 3, 7 or 15 splits"):
         Tree(view="left", splits=(ILL,) * splits)

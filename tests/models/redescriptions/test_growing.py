@@ -17,6 +17,7 @@ from dpcore.privacy.randomness import SecureRandom, SeededRandom
 from tests.oracles import redescriptions_oracle as oracle
 from tests.oracles.mechanisms_oracle import FALSE_ALARM, chi_square
 from tests.support import redescription_cases as cases
+from tests.support.rows import for_each
 
 #: Blocks and splits of domains small enough to list every tree.
 DOMAINS = [((1,), 4), ((2,), 3), ((1, 1), 3), ((1, 2), 2), ((2, 1), 2), ((1, 1, 1), 2)]
@@ -53,7 +54,7 @@ def test_blocks_fill_the_depth_and_fit_into_memory(depth, splits, classes):
 # Heap
 
 
-@pytest.mark.parametrize("blocks", [(1, 1, 1, 1), (2, 2), (3, 1), (1, 3), (1, 2, 1), (3,)])
+@for_each("blocks", [(1, 1, 1, 1), (2, 2), (3, 1), (1, 3), (1, 2, 1), (3,)])
 def test_blocks_are_put_where_their_records_are(blocks, monkeypatch):
     """Each block names its own number at its nodes; people tell which block they went through."""
     splits, depth = 40, sum(blocks)
@@ -146,7 +147,7 @@ def test_the_budget_of_a_block_is_nearly_used_up():
     assert 0.5 * float(epsilon) < gap <= float(epsilon)
 
 
-@pytest.mark.parametrize("blocks", [(1,), (2, 2), (1, 1, 1, 1), (3,)])
+@for_each("blocks", [(1,), (2, 2), (1, 1, 1, 1), (3,)])
 def test_every_level_is_weighed_for_its_budget(blocks, monkeypatch):
     """Once for each level; the drawn blocks of a level share it."""
     fitted, fit = [], ExactWeight.fit
@@ -162,7 +163,7 @@ def test_every_level_is_weighed_for_its_budget(blocks, monkeypatch):
     assert fitted == [("purity", depth, Decimal("0.25"), 50, 4, CLASSES) for depth in blocks]
 
 
-@pytest.mark.parametrize("blocks", [(2,), (2, 2), (1, 1, 1, 1), (3,)])
+@for_each("blocks", [(2,), (2, 2), (1, 1, 1, 1), (3,)])
 def test_the_same_draws_are_made_whatever_the_records(blocks):
     told = []
     for people in (0, 1, 40):

@@ -25,6 +25,7 @@ from tests.support.redescription_cases import (
     way,
 )
 from tests.support.redescription_cases import table as table_of
+from tests.support.rows import for_each
 
 SCHEMA = schema()
 ROWS = rows_of(SCHEMA, 90)
@@ -222,7 +223,7 @@ LOPSIDED = schema(
 )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("domain", "parameters", "sentence"),
     [
         (SCHEMA, {"left": ("old", "old")}, "name each column of a view once"),
@@ -266,7 +267,7 @@ def draws_of(**parameters):
     return plan, model, source.calls
 
 
-@pytest.mark.parametrize("method", METHODS)
+@for_each("method", METHODS)
 def test_every_parameter_has_an_effect(method):
     base = {"method": method, "starts": 2, "depth": 2}
     plan, _, calls = draws_of(**base)

@@ -3,7 +3,6 @@
 from itertools import product
 
 import numpy as np
-import pytest
 
 from dpcore.domain.counted import PEOPLE
 from dpcore.domain.schemas.schema import Schema
@@ -19,6 +18,7 @@ from dpcore.models.redescriptions.released.reading import sentence
 from dpcore.models.redescriptions.released.redescription_model import RedescriptionModel
 from dpcore.models.redescriptions.released.redescription_text import redescriptions_text
 from dpcore.models.redescriptions.released.regions import Domain
+from tests.support.rows import for_each
 from tests.support.small_redescriptions import literal, tree, tree_pair
 
 
@@ -75,7 +75,7 @@ def test_a_schema_that_says_never_missing_ends_the_matter():
     assert "may" in marks(*counts).values()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("table", "least", "mark"),
     [
         ([[30, 0, 5, 250], [0, 0, 0, 0], [5, 0, 2900, 20], [250, 0, 20, 600]], 0.5, ""),
@@ -95,7 +95,7 @@ def test_what_holds_for_enough_people_without_missing_values_is_not_explained_by
     assert [item.missing for item in wide] == [mark]
 
 
-@pytest.mark.parametrize("seed", range(20))
+@for_each("seed", range(20))
 def test_nobody_without_missing_values_on_a_side_is_taken_away(seed):
     """Against every possible record: what is left is a bound from below, whoever the people are."""
     draw = np.random.default_rng(seed)

@@ -17,6 +17,7 @@ from dpcore.privacy.randomness import SecureRandom, SeededRandom
 from tests.oracles import redescriptions_oracle as oracle
 from tests.oracles.mechanisms_oracle import FALSE_ALARM, chi_square
 from tests.support import redescription_cases as cases
+from tests.support.rows import for_each
 
 CLASSES, SPLITS = 3, (3, 4)
 #: Sensitivity of the score of a pair, in records.
@@ -152,7 +153,7 @@ def test_the_sensitivity_asked_for_is_used_but_never_less_than_the_proved_one(re
     assert seen[0][0].monotone is False
 
 
-@pytest.mark.parametrize("size", [1, 500, 5000])
+@for_each("size", [1, 500, 5000])
 def test_the_same_draws_are_made_whatever_the_records(size):
     told = []
     for crowd in (0, 1, 60):

@@ -19,6 +19,7 @@ from dpcore.models.redescriptions.released.reading import (
 )
 from dpcore.models.redescriptions.released.redescription_text import redescriptions_text
 from tests.support.redescription_tables import exact_margin
+from tests.support.rows import for_each
 from tests.support.small_redescriptions import (
     ILL,
     SCALE,
@@ -88,7 +89,7 @@ def test_where_a_person_may_have_several_rows_records_are_told_of():
     assert "people" not in told + in_full("may", several.counted)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("words", "wanted"),
     [
         ("", lambda item: True),

@@ -16,6 +16,7 @@ from dpcore.models.redescriptions.released.duplicates import query_overlap
 from dpcore.models.redescriptions.released.regions import Box, Domain, shared_cells
 from dpcore.models.redescriptions.released.simplify import Space, covered, simplified
 from dpcore.models.redescriptions.released.tree_pair import Tree
+from tests.support.rows import for_each
 
 KINDS = [
     {"type": "boolean"},
@@ -171,7 +172,7 @@ DOMAIN = Domain(SCHEMA)
 YES, NOT_YES, YOUNG, MIDDLE, OLD = 0b0010, 0b1101, 0b0001, 0b0010, 0b1100
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("boxes", "simple"),
     [
         ([{"a": YES, "b": YES}, {"a": YES, "b": NOT_YES}], [{"a": YES}]),

@@ -9,6 +9,7 @@ from scipy.stats import binom
 from dpcore.models.redescriptions.released.significance import Independence, Sizes, binomial_tail
 from tests.oracles import extraction_oracle as oracle
 from tests.support.redescription_tables import geometric
+from tests.support.rows import for_each
 
 
 def sizes(both: object, left: float, right: float, inside: tuple[int, int]) -> Sizes:
@@ -17,7 +18,7 @@ def sizes(both: object, left: float, right: float, inside: tuple[int, int]) -> S
     return Sizes(array, (left * ones, right * ones), (inside[0] * ones, inside[1] * ones))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("people", "leaves", "scale", "shares", "inside"),
     [
         (1000, (4, 4), 12.0, (0.24, 0.1), (1, 1)),
@@ -48,8 +49,8 @@ def test_without_noise_p_values_are_the_published_ones():
     np.testing.assert_allclose(found, binom.sf(both - 1, 500, 0.4 * 0.3))
 
 
-@pytest.mark.parametrize("chance", [0.0, 1e-9, 0.02, 0.5, 0.999, 1.0])
-@pytest.mark.parametrize("people", [1, 7, 500, 40_000])
+@for_each("chance", [0.0, 1e-9, 0.02, 0.5, 0.999, 1.0])
+@for_each("people", [1, 7, 500, 40_000])
 def test_a_binomial_tail_is_scipy_s(people, chance):
     least = np.unique([-1, 0, 1, 2, people // 3, people - 1, people, people + 1])
     found = binomial_tail(least, people, np.full(len(least), chance))
@@ -108,7 +109,7 @@ def test_p_values_give_no_more_false_alarms_than_they_say(scale, inside, draws):
         assert np.mean(published <= 0.001) > 0.02
 
 
-@pytest.mark.parametrize("scale", [0.0, 1.0, 6.0])
+@for_each("scale", [0.0, 1.0, 6.0])
 def test_a_person_with_several_rows_counts_as_one(scale):
     """Independent sides, all rows of a person alike; false alarm 1e-6. Positive control: as if they were people."""
     people, rows, shares, draws = 600, 5, (0.3, 0.3), 4000

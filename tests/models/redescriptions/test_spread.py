@@ -3,7 +3,6 @@
 from itertools import product
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
@@ -14,6 +13,7 @@ from dpcore.models.redescriptions.released.redescription_derived import view_con
 from dpcore.models.redescriptions.released.tree_pair import Tree, TreePair
 from dpcore.privacy.randomness import SeededRandom
 from tests.support.redescription_cases import PLAIN, rows_of, run, schema, table
+from tests.support.rows import for_each
 
 SCHEMA = schema(PLAIN)
 
@@ -57,7 +57,7 @@ def test_every_noisy_table_tells_where_to_look_next(counts, alone, scale, left):
     assert told <= {"left0", "left1", "right0", "right1"}
 
 
-@pytest.mark.parametrize("fill", [0, -1, -(10**9), 1, 10**9])
+@for_each("fill", [0, -1, -(10**9), 1, 10**9])
 def test_flat_tables_block_all_columns_of_the_pair(fill):
     told = told_by(pair_of(np.full((4, 4), fill)), SCHEMA)
     assert told == {"left0", "left1", "right0", "right1"}
@@ -79,7 +79,7 @@ def test_unused_pairs_speak_of_no_used_column():
     assert unused(literals, pairs, {"left0", "left1", "left2"}).all(), "all, if none is left"
 
 
-@pytest.mark.parametrize("seed", range(4))
+@for_each("seed", range(4))
 def test_later_searches_look_elsewhere_as_the_released_tables_say(seed):
     """What a search may use can be worked out from the release alone."""
     wide = schema(

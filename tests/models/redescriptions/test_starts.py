@@ -24,6 +24,7 @@ from tests.oracles import redescriptions_oracle as oracle
 from tests.oracles.mechanisms_oracle import FALSE_ALARM, chi_square
 from tests.support import redescription_cases as cases
 from tests.support.redescription_cases import table as table_of
+from tests.support.rows import for_each
 
 SCHEMA = cases.schema()
 #: Two yes/no columns on the left, one with two edges on the right: 2 x 2 pairs of literals.
@@ -94,7 +95,7 @@ def test_a_random_start_does_not_look_at_records():
         assert told == [[("words", 1)]] * 3
 
 
-@pytest.mark.parametrize("bins", [2, 15, 16, 17, 100, 256])
+@for_each("bins", [2, 15, 16, 17, 100, 256])
 def test_the_cells_of_a_long_column_are_put_together_evenly(bins):
     domain = cases.schema(
         [

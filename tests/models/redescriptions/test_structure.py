@@ -23,6 +23,7 @@ from tests.oracles import redescriptions_oracle as oracle
 from tests.oracles.mechanisms_oracle import FALSE_ALARM, chi_square
 from tests.support.redescription_cases import LEARNER, schema
 from tests.support.redescription_cases import table as table_of
+from tests.support.rows import for_each
 
 TINY = schema(
     [
@@ -186,7 +187,7 @@ def test_the_budget_of_an_exact_pair_is_nearly_used_up():
     assert 0.9 * budget < gap <= budget
 
 
-@pytest.mark.parametrize("epsilon", ["0.001", "1", "100"])
+@for_each("epsilon", ["0.001", "1", "100"])
 def test_summed_weights_are_within_their_bound(epsilon):
     """The scores of the left conditions against fifty digits."""
     draw, rows, columns, people = np.random.default_rng(1), 5, 4000, 10_000

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from itertools import product
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -18,6 +17,7 @@ from dpcore.models.redescriptions.released.formal import formal
 from dpcore.models.redescriptions.released.redescription_words import plain
 from dpcore.models.redescriptions.released.regions import Box, Domain
 from dpcore.models.redescriptions.released.simplify import simplified
+from tests.support.rows import for_each
 
 CLINIC = Schema.from_mapping(
     {
@@ -57,7 +57,7 @@ def but(name: str, *labels: str) -> int:
     return DOMAIN.everything(name) & ~cells(name, *labels)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("boxes", "text"),
     [
         ([], "nobody"),
@@ -78,7 +78,7 @@ def test_yes_and_no(boxes, text):
     assert plain(boxes, DOMAIN) == text
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("boxes", "text"),
     [
         ([{"diabetes_2008": YES}], "diabetes in 2008"),
@@ -123,7 +123,7 @@ def test_years_and_denials_cannot_be_misread(boxes, text):
     assert plain(boxes, DOMAIN) == text
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "held", "text"),
     [
         ("age", 0b00001, "age at most 30 years"),
@@ -164,7 +164,7 @@ def test_values_of_one_column(name, held, text):
     assert plain([{name: held}], DOMAIN) == text
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("boxes", "text"),
     [
         (
@@ -214,7 +214,7 @@ def test_brackets_what_is_shared_and_what_is_unknown(boxes, text):
     assert plain(boxes, DOMAIN) == text
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("boxes", "text"),
     [
         ([], "nobody"),
@@ -251,7 +251,7 @@ ODD = Schema.from_mapping(
 )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("boxes", "said", "written"),
     [
         ([{"a or b": YES}], "“a or b”", '"a or b" = yes'),

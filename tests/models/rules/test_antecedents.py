@@ -19,6 +19,7 @@ from dpcore.models.rules.learning.antecedents import (
 )
 from dpcore.models.rules.learning.rule_list_learner import RuleListLearner
 from dpcore.privacy.randomness import SeededRandom
+from tests.support.rows import for_each
 
 #: Chance of a false alarm of each statistical test.
 FALSE_ALARM = 1e-6
@@ -40,8 +41,8 @@ def brute_force(items: list[Condition], size: int) -> list[tuple[int, ...]]:
     ]
 
 
-@pytest.mark.parametrize("size", [1, 2, 3, 4])
-@pytest.mark.parametrize("groups", [(2,), (1, 1), (3, 2, 4), (2, 1, 3, 2), (5, 1, 1, 1, 2)])
+@for_each("size", [1, 2, 3, 4])
+@for_each("groups", [(2,), (1, 1), (3, 2, 4), (2, 1, 3, 2), (5, 1, 1, 1, 2)])
 def test_without_a_cap_every_conjunction_comes_once(groups, size):
     items = literals(*groups)
     found = _random_conjunctions(items, size, 10_000, SeededRandom(0))
@@ -90,7 +91,7 @@ def test_a_category_may_hold_the_word_and():
     )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("parameters", "sentence"),
     [
         ({"max_antecedents": 5000, "sampler": "pool"}, "more memory"),

@@ -19,6 +19,7 @@ from dpcore.privacy.randomness import SeededRandom
 from tests.models.rules.test_samplers import ALL, PLAIN, ROWS, SCHEMA, TINY, _antecedents, _prior
 from tests.oracles import rules_oracle
 from tests.oracles.mechanisms_oracle import FALSE_ALARM, chi_square
+from tests.support.rows import for_each
 from tests.support.small_tables import domain, neighbours, table_of
 
 EPSILON = Decimal(1)
@@ -100,8 +101,8 @@ def test_blocks_are_drawn_with_their_enumerated_probabilities(blocks):
     assert chi_square(list(observed.values()), other) < FALSE_ALARM, "six times the weight would be seen"
 
 
-@pytest.mark.parametrize("quarters", range(5))
-@pytest.mark.parametrize("worth", [UNEVEN, (WORTH, 1), (WORTH, WORTH)])
+@for_each("quarters", range(5))
+@for_each("worth", [UNEVEN, (WORTH, 1), (WORTH, WORTH)])
 def test_one_row_more_adds_to_those_left_what_it_may(quarters, worth):
     """Between nothing and the largest worth, with whatever class they are worth something."""
     for counts in itertools.product(range(12), repeat=2):
@@ -159,7 +160,7 @@ def test_no_prior_is_so_small_that_a_rule_is_lost():
     assert prior.log_turns(2) == (0.0, -math.inf), "a list that may not go on does not"
 
 
-@pytest.mark.parametrize("rules", [1, 2, 3, 5, 40])
+@for_each("rules", [1, 2, 3, 5, 40])
 def test_the_prior_of_a_number_of_rules_goes_on_until_there_are_so_many(rules):
     """Before that a list ends as good as never, but it can: no condition may be left."""
     prior = ListPrior.of_number(_antecedents(), rules, 1.0)
@@ -175,8 +176,8 @@ def _ended(following, members):
     return not following.after_each(members)[may].any()
 
 
-@pytest.mark.parametrize("rules", [1, 2, 3, 5])
-@pytest.mark.parametrize("divided", [True, False])
+@for_each("rules", [1, 2, 3, 5])
+@for_each("divided", [True, False])
 def test_lists_have_as_many_rules_as_asked_for(rules, divided):
     """Or end where no two rules could follow."""
     weight = block_weight(EPSILON, ALL, 2, SCHEMA.max_rows)
@@ -189,7 +190,7 @@ def test_lists_have_as_many_rules_as_asked_for(rules, divided):
     assert all(len(own.members) == rules or _ended(following, own.members) for own in drawn)
 
 
-@pytest.mark.parametrize("blocks", [1, 2, 3, 7, 15])
+@for_each("blocks", [1, 2, 3, 7, 15])
 def test_where_there_is_little_to_tell_the_first_block_gets_nearly_all(blocks):
     little, much = (choose_parts(Decimal(signal), 1000, blocks) for signal in ("4.99", "5"))
     assert len(little) == len(much) == blocks

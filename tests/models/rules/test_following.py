@@ -3,11 +3,11 @@
 import itertools
 
 import numpy as np
-import pytest
 
 from dpcore.domain.conditions import schema_conditions
 from dpcore.models.rules.learning.antecedents import Antecedents
 from dpcore.models.rules.learning.following import Following
+from tests.support.rows import for_each
 from tests.support.small_tables import schema_of
 
 COLUMNS = [
@@ -28,7 +28,7 @@ def _captured(itemset):
     return {p for p in EVERYBODY if all(m.holds(p[0] if m.column == "age" else p[1]) for m in met)}
 
 
-@pytest.mark.parametrize("length", [0, 1, 2, 3])
+@for_each("length", [0, 1, 2, 3])
 def test_of_single_conditions_exactly_those_may_follow_that_leave_somebody(length):
     following = Following.of(Antecedents(LITERALS, SINGLES), SCHEMA)
     for chosen in itertools.permutations(range(len(SINGLES)), length):
@@ -59,7 +59,7 @@ def test_given_conditions_leave_those_whom_none_of_them_names():
     assert Following.of(given, SCHEMA).kept(np.array([0, 1])).tolist() == [0, 1]
 
 
-@pytest.mark.parametrize("seed", range(5))
+@for_each("seed", range(5))
 def test_of_rules_of_two_conditions_exactly_those_may_follow_that_leave_somebody(seed):
     """Whatever lists came before, built rule by rule from those that may follow, until none may."""
     both = SINGLES + PAIRS

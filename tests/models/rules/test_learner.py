@@ -31,6 +31,7 @@ from dpcore.privacy.mechanisms import ExponentialMechanism, GaussianMechanism, G
 from dpcore.privacy.randomness import SecureRandom, SeededRandom
 from dpcore.released.plan import CountNoise
 from tests.oracles import rules_oracle
+from tests.support.rows import for_each
 from tests.support.small_tables import schema_of
 
 LEARNER = RuleListLearner()
@@ -251,7 +252,7 @@ def test_levels_never_need_more_than_there_is_whatever_is_found(columns, levels,
             return
 
 
-@pytest.mark.parametrize("reach", [(4, 6), (10, 45, 120), (3, 1), (22, 231, 1540, 7315)])
+@for_each("reach", [(4, 6), (10, 45, 120), (3, 1), (22, 231, 1540, 7315)])
 def test_no_other_division_makes_the_sum_of_the_noise_scales_smaller(reach):
     """By Cauchy and Schwarz; tried on many random divisions, and attained by none but ours."""
     roots, total, left = [math.sqrt(r) for r in reach], 0.0, Decimal(1)
@@ -317,7 +318,7 @@ def test_given_antecedents_are_the_only_ones_used():
     assert len(model.rules) == 3, "with almost no noise both rules are worth having"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "sentence"),
     [
         ("ill = yes", "target"),
@@ -402,7 +403,7 @@ def test_all_rows_of_a_person_are_in_one_part():
 # Refusals
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("parameters", "sentence"),
     [
         ({"alpha": (1.0,)}, "one for each class"),

@@ -8,6 +8,7 @@ from dpcore.errors import RequestError
 from dpcore.models.rules.learning.rule_list_learner import RuleListLearner
 from dpcore.models.rules.released.rule_list_parameters import RuleListParameters
 from tests.support import toy_people
+from tests.support.rows import for_each
 
 #: As a release of an earlier version holds them.
 EARLIER = {
@@ -26,7 +27,7 @@ EARLIER = {
 }
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("changed", "rules"),
     [
         ({}, 6),
@@ -42,7 +43,7 @@ def test_parameters_of_earlier_versions_are_read(changed, rules):
     assert RuleListParameters.model_validate(parameters.model_dump(mode="json")) == parameters
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("asked", "sentence"),
     [
         ({"list_length": 8.0}, "say with rules how many there should be"),

@@ -10,6 +10,7 @@ from dpcore.learning.learner import Run
 from dpcore.models.rules.learning import rule_list_learner as learner_module
 from dpcore.models.rules.learning.rule_list_learner import RuleListLearner, told_of
 from dpcore.privacy.randomness import SeededRandom
+from tests.support.rows import for_each
 from tests.support.small_tables import schema_of, table_of
 
 VALUES = {"a": ("p", "q"), "b": ("p", "q", "r"), "c": ("p", "q", "r"), "d": ("p", "q")}
@@ -71,7 +72,7 @@ def test_without_leaving_them_out_there_would_be_rules_without_people(monkeypatc
     assert any(sum(rule.noisy_counts) <= 0 for model in models for rule in model.rules)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("noisy", "margin", "told"),
     [
         ([[50, 30], [10, 10], [90, 40]], 3, [0, 1, 2]),
@@ -89,9 +90,7 @@ def test_where_nobody_else_is_left_the_last_rule_takes_everybody_else(noisy, mar
     assert told_of(np.array(noisy), margin).tolist() == (told or [0])
 
 
-@pytest.mark.parametrize(
-    ("least", "told"), [(0, [1, 3]), (1, [1, 3]), (2, [1, 2, 3]), (3, [0, 1, 2, 3]), (9, [0, 1, 2, 3])]
-)
+@for_each(("least", "told"), [(0, [1, 3]), (1, [1, 3]), (2, [1, 2, 3]), (3, [0, 1, 2, 3]), (9, [0, 1, 2, 3])])
 def test_so_many_rules_stay_and_of_those_without_people_the_ones_with_most(least, told):
     noisy = np.array([[-5, 1], [50, 30], [-1, 0], [90, 40]])
     assert told_of(noisy, 3, least).tolist() == told

@@ -23,6 +23,7 @@ from dpcore.privacy.randomness import SecureRandom, SeededRandom
 from tests.oracles import rules_oracle
 from tests.oracles.mechanisms_oracle import FALSE_ALARM, chi_square
 from tests.support.partitioned import divided
+from tests.support.rows import for_each
 from tests.support.small_tables import domain, neighbours, schema_of, table_of
 
 COLUMNS = [
@@ -90,8 +91,8 @@ def _p_value(picks, distribution):
 # The prior
 
 
-@pytest.mark.parametrize("count", [1, 2, 3, 4, 5])
-@pytest.mark.parametrize("longest", [1, 3, 9])
+@for_each("count", [1, 2, 3, 4, 5])
+@for_each("longest", [1, 3, 9])
 def test_log_probability_is_the_enumerated_prior(count, longest):
     prior, exact = _prior(count, longest), _prior_oracle(count, longest)
     assert sum(exact.values()) == pytest.approx(1.0)
@@ -230,7 +231,7 @@ def _states(count, longest):
     return list(_prior_oracle(count, longest))
 
 
-@pytest.mark.parametrize(("count", "longest"), [(1, 1), (2, 1), (2, 2), (3, 3), (4, 3), (4, 4)])
+@for_each(("count", "longest"), [(1, 1), (2, 1), (2, 2), (3, 3), (4, 3), (4, 4)])
 def test_proposals_are_the_enumerated_ones(count, longest):
     """Uniform noise on a grid that every choice divides gives the exact distribution."""
     grid = [(i + 0.5) / 12 for i in range(12)]
@@ -248,7 +249,7 @@ def test_proposals_are_the_enumerated_ones(count, longest):
             assert seen[key] / (6 * 144) == pytest.approx(chance)
 
 
-@pytest.mark.parametrize(("count", "longest"), [(1, 1), (2, 1), (2, 2), (3, 3), (5, 3), (4, 4)])
+@for_each(("count", "longest"), [(1, 1), (2, 1), (2, 2), (3, 3), (5, 3), (4, 4)])
 def test_hastings_correction_is_the_ratio_of_proposals(count, longest):
     moves = {s: rules_oracle.proposals(s, count, longest) for s in _states(count, longest)}
     for state, reachable in moves.items():
@@ -386,7 +387,7 @@ def test_rows_of_one_person_compose():
     assert _worst(EXTREME) <= 1.0 + 1e-9
 
 
-@pytest.mark.parametrize("seed", range(3))
+@for_each("seed", range(3))
 def test_neighbour_ratio_holds_for_every_pool(seed):
     """Given any pool the selection alone is private: the pool need not resemble the prior."""
     lists, lengths = _prior(TINY_COUNT).draw(12, SeededRandom(seed))

@@ -21,6 +21,7 @@ from dpcore.models.summaries.released.code_trees import CodeLevelTable, CodeTree
 from dpcore.models.summaries.released.frames import code_frame
 from dpcore.models.summaries.released.summary_model import NoisyTable, SummaryModel
 from dpcore.privacy.randomness import SeededRandom
+from tests.support.rows import for_each
 
 #: Groups of six cells: two of the coarsest level, three of the level below.
 COARSE, FINE = (0, 0, 0, 0, 1, 1), (0, 0, 1, 1, 2, 2)
@@ -118,7 +119,7 @@ def released(epsilon="1", account="0", rows=3000, **parameters):
     return plan, learner.run(Run(table, plan, SeededRandom(1)))
 
 
-@pytest.mark.parametrize(("account", "own"), [("0", {}), (DELTA, {}), ("0", {"delta": DELTA})])
+@for_each(("account", "own"), [("0", {}), (DELTA, {}), ("0", {"delta": DELTA})])
 def test_levels_have_a_part_of_the_budget_and_close_counts(account, own):
     plan, model = released(account=account, **own)
     assert sum(plan.split.parts.values()) == plan.epsilon

@@ -18,6 +18,7 @@ from dpcore.models.summaries.released.axes import axes_of
 from dpcore.models.summaries.released.finer import FinerTable, finer, finer_ends
 from dpcore.models.summaries.released.reading import column_reading
 from dpcore.privacy.randomness import SeededRandom
+from tests.support.rows import for_each
 
 DELTA = "0.000001"
 SCHEMA = Schema.from_mapping(
@@ -92,7 +93,7 @@ def test_both_counts_are_made_one_by_least_squares():
     assert np.bincount(told.cells, made.values) == pytest.approx(coarse)
 
 
-@pytest.mark.parametrize(("account", "own"), [("0", {}), (DELTA, {}), ("0", {"delta": DELTA})])
+@for_each(("account", "own"), [("0", {}), (DELTA, {}), ("0", {"delta": DELTA})])
 def test_quantiles_are_closer_than_cut_points_allow(table, account, own):
     plan, model = looked(table, account, finer=("pressure", "age"), **own)
     assert plan.split.parts[FINER] > 0

@@ -25,6 +25,7 @@ from dpcore.privacy.bounded_range import Selections
 from dpcore.privacy.budgets import gaussian_delta
 from dpcore.privacy.losses import pure_rho, selection_rho
 from dpcore.privacy.randomness import SeededRandom
+from tests.support.rows import for_each
 
 LEARNER = SummaryLearner()
 ROWS = 3000
@@ -64,7 +65,7 @@ def released(planned, seed=1, frame=None):
     return LEARNER.run(Run(table, planned, SeededRandom(seed)))
 
 
-@pytest.mark.parametrize("parameters", [{}, {"by": "ill"}, {"pairs": 2}, {"crosstabs": ("age by ill",), "pairs": 1}])
+@for_each("parameters", [{}, {"by": "ill"}, {"pairs": 2}, {"crosstabs": ("age by ill",), "pairs": 1}])
 def test_all_tables_together_keep_the_budget(parameters):
     pure = plan(**parameters)
     noise = noise_of(pure)
@@ -85,7 +86,7 @@ def test_all_tables_together_keep_the_budget(parameters):
     assert composed.epsilon > 1
 
 
-@pytest.mark.parametrize("parameters", [{}, {"by": "ill", "pairs": 1}, {"pairs": 2}])
+@for_each("parameters", [{}, {"by": "ill", "pairs": 1}, {"pairs": 2}])
 def test_all_tables_together_keep_a_delta_of_their_own(parameters):
     asked = LEARNER.plan(schema(), "", Decimal(1), parameters | {"delta": "0.000001"}, Decimal(0))
     noise = noise_of(asked)
@@ -192,7 +193,7 @@ def test_shares_are_optimal():
     assert share == pytest.approx(best, abs=0.02)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("parameters", "sentence"),
     [
         ({"by": "nothing"}, "no column 'nothing'"),
@@ -209,7 +210,7 @@ def test_what_cannot_be_counted_is_refused_in_a_sentence(parameters, sentence):
         plan(**parameters)
 
 
-@pytest.mark.parametrize("pairs", [1, 2, 3, 45])
+@for_each("pairs", [1, 2, 3, 45])
 def test_whatever_pairs_are_found_there_is_enough_for_the_table_of_each(pairs):
     """A run that is planned must not fail once it has touched a record: the smallest may be found with the largest."""
     columns = [{"name": f"small {place}", "type": "boolean"} for place in range(8)]

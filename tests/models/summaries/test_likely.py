@@ -13,6 +13,7 @@ from dpcore.models.summaries.released.axes import axes_of
 from dpcore.models.summaries.released.estimates import Estimates, Measured
 from dpcore.models.summaries.released.likely import likely_column, likely_pair
 from dpcore.models.summaries.released.raking import chosen, raked
+from tests.support.rows import for_each
 
 
 def column(counts, deviation: float, seed: int = 0) -> Estimates:
@@ -38,7 +39,7 @@ def test_cells_without_a_value_are_in_no_order():
     assert [axis.in_order(axis.size(own)) for axis in axes_of(own, None)] == [12, 5, 0]
 
 
-@pytest.mark.parametrize("deviation", [1.0, 30.0, 1e4])
+@for_each("deviation", [1.0, 30.0, 1e4])
 def test_a_column_keeps_its_total_and_has_no_negative_counts(deviation):
     own = column([400, 0, 0, 100], deviation)
     counts = likely_column(own, 0)
@@ -146,7 +147,7 @@ def test_weights_follow_a_circle_of_pairs_that_no_forest_can():
         np.testing.assert_allclose(found, wanted, atol=0.01)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("counts", "in_order"),
     [
         ([[0, 0], [0, 0]], (0, 0)),
@@ -155,7 +156,7 @@ def test_weights_follow_a_circle_of_pairs_that_no_forest_can():
         ([[1e7, 0], [0, 0], [0, 3]], (3, 2)),
     ],
 )
-@pytest.mark.parametrize("deviation", [1e-6, 1.0, 1e6])
+@for_each("deviation", [1e-6, 1.0, 1e6])
 def test_however_few_cells_or_people_tables_have_numbers(counts, in_order, deviation) -> None:
     counts = np.asarray(counts, dtype=float)
     generator = np.random.default_rng(3)

@@ -12,6 +12,7 @@ from dpcore.models.summaries.released.questions import how_many, how_many_by, sh
 from dpcore.models.summaries.released.summary_model import NoisyTable, SummaryModel
 from tests.models.summaries.test_learner import people, schema
 from tests.models.summaries.test_reading import looks
+from tests.support.rows import for_each
 
 
 @pytest.mark.crossed
@@ -42,7 +43,7 @@ def test_a_sum_of_cells_has_the_noise_of_its_cells_together():
     assert (most.high - most.low) / 3.92 < 3 * own.deviation((0,))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("question", "sentence"),
     [
         ("ward = w1 and sex = f", "has not counted these columns together: make one with the pair 'ward by sex'"),
@@ -57,7 +58,7 @@ def test_what_cannot_be_told_is_refused_in_a_sentence(question, sentence):
         how_many(looks()[0], parse_conjunction(question, schema()))
 
 
-@pytest.mark.parametrize(("first", "last"), [(0, 0), (0, 49), (3, 3), (1, 99), (0, 99)])
+@for_each(("first", "last"), [(0, 0), (0, 49), (3, 3), (1, 99), (0, 99)])
 def test_shares_of_all_are_held_by_their_intervals(first, last):
     """Of the noise on a hundred cells, each has a hundredth; the number of all people has all of it."""
     draw, held = np.random.default_rng(1), []

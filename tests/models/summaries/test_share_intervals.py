@@ -1,7 +1,7 @@
 import numpy as np
-import pytest
 
 from dpcore.models.summaries.released.share_intervals import Whole, share_intervals
+from tests.support.rows import for_each
 
 PEOPLE, NOISE, DRAWS = 1000, 40.0, 20_000
 
@@ -19,8 +19,8 @@ def _held(shares, generator, *, gaussian=True, known=False):
     return ((low <= np.asarray(shares) + 1e-9) & (np.asarray(shares) <= high + 1e-9)).mean(axis=0)
 
 
-@pytest.mark.parametrize("gaussian", [True, False])
-@pytest.mark.parametrize("shares", [(1.0, 0.0, 0.0, 0.0), (0.5, 0.3, 0.19, 0.01), (0.9, 0.1, 0.0)])
+@for_each("gaussian", [True, False])
+@for_each("shares", [(1.0, 0.0, 0.0, 0.0), (0.5, 0.3, 0.19, 0.01), (0.9, 0.1, 0.0)])
 def test_every_share_is_held_as_often_as_is_said(shares, gaussian):
     # With 20,000 draws 95 % comes out within 0.8 points but once in a million times.
     held = _held(shares, np.random.default_rng(1), gaussian=gaussian)

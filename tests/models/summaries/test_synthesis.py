@@ -25,6 +25,7 @@ from dpcore.models.summaries.released.synthetic_files import as_csv, as_parquet,
 from dpcore.privacy.randomness import SeededRandom
 from dpcore.released.release import make_release
 from tests.models.summaries.test_learner import LEARNER, ROWS, people, plan, released, schema
+from tests.support.rows import for_each
 
 
 @pytest.fixture(scope="module")
@@ -133,8 +134,8 @@ def test_errors_of_shares_are_told_beforehand(model):
     assert errors["pairs kept"] >= 1
 
 
-@pytest.mark.parametrize("rows", [500, 20_000, 100_000])
-@pytest.mark.parametrize("epsilon", ["2", "200"])
+@for_each("rows", [500, 20_000, 100_000])
+@for_each("epsilon", ["2", "200"])
 def test_errors_of_shares_are_no_smaller_than_told(epsilon, rows):
     """Where there is hardly any noise, drawing and weighting records are all that moves shares."""
     made, own = released(plan(epsilon=epsilon, pairs=6)), schema()

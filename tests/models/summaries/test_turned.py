@@ -23,6 +23,7 @@ from dpcore.models.summaries.released.turned import turned
 from dpcore.privacy.randomness import SeededRandom
 from tests.models.summaries.test_learner import LEARNER, plan, schema
 from tests.support.configurations import table_of
+from tests.support.rows import for_each
 
 LOOKS = 200
 
@@ -115,7 +116,7 @@ def with_rare_values() -> np.ndarray:
     return exact
 
 
-@pytest.mark.parametrize("deviation", [2.0, 6.0, 15.0])
+@for_each("deviation", [2.0, 6.0, 15.0])
 def test_rare_values_are_pooled_and_intervals_hold_the_association_of_the_pooled_table(deviation):
     exact, draw, held = with_rare_values(), np.random.default_rng(6), []
     for seed in range(200):
@@ -235,7 +236,7 @@ def costs_looked_at(exact, deviation, draw) -> tuple[SummaryModel, Schema]:
     return SummaryModel(axes=axes, sizes=sizes, tables=tables, by=1, gaussian=True, count_margin=20), own
 
 
-@pytest.mark.parametrize(("rows", "deviation"), [(3000, 10.0), (10_000, 30.0), (10_000, 5.0)])
+@for_each(("rows", "deviation"), [(3000, 10.0), (10_000, 30.0), (10_000, 5.0)])
 def test_differences_of_skewed_numbers_are_held_by_their_intervals(rows, deviation):
     """Noise in the many cells that hold hardly anybody neither hides the difference nor makes it sure."""
     (exact, difference), draw, found = costs(rows), np.random.default_rng(5), []

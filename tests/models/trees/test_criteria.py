@@ -15,6 +15,7 @@ from dpcore.models.trees.learning.criteria import (
     real_losses,
 )
 from tests.oracles import trees_oracle
+from tests.support.rows import for_each
 
 NAMES = ["error", "gini", "information_gain", "matsushita"]
 #: Largest change in units of loss, from the thesis or its correction, at N rows.
@@ -48,8 +49,8 @@ def test_one_record_never_lowers_a_loss_nor_raises_it_beyond_its_sensitivity(nam
     assert 0 <= int(later) - int(before) <= criterion.sensitivity.value
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("rows", [1, 2, 5, 9])
+@for_each("name", NAMES)
+@for_each("rows", [1, 2, 5, 9])
 def test_every_pair_of_small_neighbours_obeys_the_sensitivity(name, rows):
     """Exhaustive over three classes."""
     criterion = make_criterion(name, rows, 3)
@@ -75,15 +76,15 @@ def test_witness_nearly_attains_the_sensitivity_at_every_size(name, rows):
     assert min(before, after) >= 0, "an overflow would show as a negative loss"
 
 
-@pytest.mark.parametrize("name", ["gini", "information_gain", "matsushita"])
+@for_each("name", ["gini", "information_gain", "matsushita"])
 def test_the_sensitivity_of_the_error_would_be_caught(name):
     criterion = make_criterion(name, 1000, 2)
     before, after = criterion.branch_losses(np.array([[999, 0], [999, 1]]))
     assert after - before > 1.5 * criterion.unit
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("rows", [100, 50_000, 4_000_000])
+@for_each("name", NAMES)
+@for_each("rows", [100, 50_000, 4_000_000])
 def test_sensitivity_is_the_published_one_with_the_public_n(name, rows):
     """For two classes; error and Gini are half of the thesis's, which changes no ranking."""
     criterion = make_criterion(name, rows, 2)
@@ -129,7 +130,7 @@ def test_integer_sqrt_is_exact(square):
     assert int(integer_sqrt(np.array([square]))[0]) == math.isqrt(square)
 
 
-@pytest.mark.parametrize("root", [1, 2, 3, 94_906_265, 94_906_266, 2**31 - 1])
+@for_each("root", [1, 2, 3, 94_906_265, 94_906_266, 2**31 - 1])
 def test_integer_sqrt_is_exact_around_squares(root):
     squares = [root * root - 1, root * root, root * root + 1]
     assert integer_sqrt(np.array(squares)).tolist() == [root - 1, root, root]
@@ -147,7 +148,7 @@ def test_the_delta_score_lies_within_its_sensitivity(values, unit):
     assert ahead == math.floor(exact * DELTA_GRID)
 
 
-@pytest.mark.parametrize("candidates", [2, 3, 10])
+@for_each("candidates", [2, 3, 10])
 def test_neighbours_come_close_to_the_sensitivity_of_the_delta_score(candidates):
     """A large node of one class gets a record of the other, which only the first split isolates.
 

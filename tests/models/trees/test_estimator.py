@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
-
 from dpcore.models.trees.learning.tree_estimator import DPForestClassifier, DPTreeClassifier
 from tests.support.estimators import CASES
+from tests.support.rows import for_each
 
 #: A cheap setting of every way to learn.
 SETTINGS = [
@@ -17,7 +16,7 @@ SETTINGS = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "settings"), SETTINGS)
+@for_each(("kind", "settings"), SETTINGS)
 def test_every_way_to_learn_predicts_what_its_release_says(kind, settings):
     case = CASES[kind.__name__]
     model = kind(epsilon=100, schema=case.schema, random_state=2, **settings)

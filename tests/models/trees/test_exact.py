@@ -29,6 +29,7 @@ from dpcore.privacy.losses import pure_rho
 from dpcore.privacy.randomness import SecureRandom, SeededRandom
 from tests.oracles import lookahead_oracle
 from tests.oracles.mechanisms_oracle import FALSE_ALARM
+from tests.support.rows import for_each
 from tests.support.small_tables import schema_of, table_of
 
 UTILITIES = ("labelled", "correct", "purity")
@@ -314,7 +315,7 @@ def test_a_split_that_the_path_has_decided_is_left_out(reserved):
     assert splits > 60
 
 
-@pytest.mark.parametrize("blocks", [(1,), (3,), (2, 2), (1, 2, 1), (2, 1, 2)])
+@for_each("blocks", [(1,), (3,), (2, 2), (1, 2, 1), (2, 1, 2)])
 def test_progress_tells_of_whole_levels_of_blocks(blocks):
     """Within a level, the time of a block would tell how many records its node has."""
     for seed in range(6):
@@ -327,7 +328,7 @@ def test_progress_tells_of_whole_levels_of_blocks(blocks):
         assert done[-1] == 1000
 
 
-@pytest.mark.parametrize("criterion", ["error", "gini", "balanced"])
+@for_each("criterion", ["error", "gini", "balanced"])
 def test_chances_are_separated_though_no_group_has_another_label(criterion):
     """One class is the likeliest in every group, so that no question leaves fewer mistakes than none."""
     schema = schema_of([{"name": "x", "type": "boolean"}, {"name": "y", "type": "boolean", "target": True}], 2000)

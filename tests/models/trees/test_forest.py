@@ -17,6 +17,7 @@ from dpcore.models.trees.released.splits import split_by_category
 from dpcore.privacy.randomness import SecureRandom, SeededRandom
 from dpcore.released.release import Release, make_release
 from tests.support import toy_people
+from tests.support.rows import for_each
 from tests.support.small_tables import schema_of, table_of
 
 LEARNER = ForestLearner()
@@ -126,7 +127,7 @@ def test_a_table_of_no_or_one_record_is_fitted(method, sharing, rows, target):
     assert model.evaluation is not None
 
 
-@pytest.mark.parametrize(("method", "sharing"), KINDS)
+@for_each(("method", "sharing"), KINDS)
 def test_people_train_one_tree_or_all(method, sharing):
     """Without noise, counts over the trees are those of the training people, once or five times."""
     for evaluate, part in ((True, "train"), (False, "all")):
@@ -141,7 +142,7 @@ def test_people_train_one_tree_or_all(method, sharing):
             assert max(totals) < 0.3 * known
 
 
-@pytest.mark.parametrize(("method", "sharing"), KINDS)
+@for_each(("method", "sharing"), KINDS)
 def test_progress_is_the_same_for_any_records(method, sharing):
     told = []
     for seed, table in enumerate((TABLE, table_of(SCHEMA, []))):
@@ -155,7 +156,7 @@ def test_progress_is_the_same_for_any_records(method, sharing):
     assert told[0][-1] == ("checking on people set aside", 1, 1)
 
 
-@pytest.mark.parametrize(("method", "sharing"), KINDS)
+@for_each(("method", "sharing"), KINDS)
 def test_a_tiny_budget_that_is_accepted_can_be_run(method, sharing):
     planned = 0
     for steps in (1, 4, 5, 11, 100, 10_000):
@@ -196,8 +197,8 @@ def test_trees_that_spend_too_much_together_are_not_released(sharing, monkeypatc
         LEARNER.run(Run(TABLE, plan, SecureRandom()))
 
 
-@pytest.mark.parametrize("sharing", ["parts", "split"])
-@pytest.mark.parametrize(("cost", "told"), [("0.005", 0.25), ("50", 0.9)])
+@for_each("sharing", ["parts", "split"])
+@for_each(("cost", "told"), [("0.005", 0.25), ("50", 0.9)])
 def test_a_leaf_is_told_the_chance_of_all_people_as_far_as_it_is_noise(sharing, cost, told):
     def grown(*leaves):
         below = [
@@ -225,7 +226,7 @@ def test_chances_on_average_are_those_of_all_people():
         assert model.predict_proba(people, SCHEMA)[known, 1].mean() == pytest.approx(share, abs=0.08)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("epsilon", "max_rows", "trees"),
     [("0.1", 240, 2), ("0.4", 300, 4), ("1", 300, 10), ("0.000001", 64, 2), ("10", 1_000_000, 10)],
 )

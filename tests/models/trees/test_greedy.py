@@ -27,6 +27,7 @@ from dpcore.privacy.randomness import SeededRandom
 from tests.oracles import trees_oracle
 from tests.oracles.mechanisms_oracle import FALSE_ALARM, chi_square
 from tests.support.partitioned import divided
+from tests.support.rows import for_each
 from tests.support.small_tables import schema_of, table_of
 
 COLUMNS = [
@@ -226,7 +227,7 @@ def test_nothing_is_bought_that_decides_nothing(grow):
     assert all(child.count_epsilon == 400 for child in deep.children), "and no count besides"
 
 
-@pytest.mark.parametrize("steps", [1, 2, 7])
+@for_each("steps", [1, 2, 7])
 def test_a_budget_of_a_few_steps_still_buys_a_leaf_or_a_plain_refusal(steps):
     budget, data = steps * EPSILON_STEP, data_of(random_rows(20))
     root = grow_adaptive(data, budget, TreeParameters(), SeededRandom(1))
@@ -237,7 +238,7 @@ def test_a_budget_of_a_few_steps_still_buys_a_leaf_or_a_plain_refusal(steps):
             grow(data, budget, "error", 3, SeededRandom(1))
 
 
-@pytest.mark.parametrize("method", ["adaptive", "fixed", "sulq", "random"])
+@for_each("method", ["adaptive", "fixed", "sulq", "random"])
 def test_a_leaf_counts_its_records(method):
     """With a budget that makes noise vanish, leaves hold the exact counts of their region."""
     content = random_rows(300)
@@ -281,8 +282,8 @@ def planted():
     return NodeData(table_of(schema, content), "y", "all"), schema
 
 
-@pytest.mark.parametrize("criterion", CRITERIA)
-@pytest.mark.parametrize("method", ["adaptive", "fixed", "sulq"])
+@for_each("criterion", CRITERIA)
+@for_each("method", ["adaptive", "fixed", "sulq"])
 def test_a_huge_budget_finds_the_planted_splits(method, criterion):
     data, _ = planted()
     (root,) = METHODS[method](data, Decimal(100_000), SeededRandom(3), criterion)
@@ -388,8 +389,8 @@ def part_sizes(ids, parts, keys=(1, 2)):
     return held
 
 
-@pytest.mark.parametrize("numbers", ["in turn", "multiples", "random"])
-@pytest.mark.parametrize("parts", [1, 2, 3, 7, 100])
+@for_each("numbers", ["in turn", "multiples", "random"])
+@for_each("parts", [1, 2, 3, 7, 100])
 def test_every_record_is_in_one_of_even_parts(parts, numbers):
     ids = {
         "in turn": np.arange(40_000, dtype=np.uint64),

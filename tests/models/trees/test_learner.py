@@ -24,6 +24,7 @@ from dpcore.released.evaluation import auc_of
 from dpcore.released.release import Release, make_release
 from tests.oracles.mechanisms_oracle import FALSE_ALARM
 from tests.support import toy_people
+from tests.support.rows import for_each
 from tests.support.small_tables import schema_of, table_of
 
 LEARNER = TreeLearner()
@@ -56,9 +57,9 @@ def exact_shares(model, table, target):
 # Plans
 
 
-@pytest.mark.parametrize("method", EVERY)
-@pytest.mark.parametrize("rows_per_person", [1, 3])
-@pytest.mark.parametrize("evaluate", [True, False])
+@for_each("method", EVERY)
+@for_each("rows_per_person", [1, 3])
+@for_each("evaluate", [True, False])
 def test_a_plan_costs_exactly_its_epsilon_and_evaluation_is_beside_it(method, rows_per_person, evaluate):
     domain = toy_people.schema(rows_per_person)
     for epsilon in ("0.5", "1.000000001"):
@@ -123,7 +124,7 @@ def test_a_release_can_be_read_back_and_keeps_its_budget(method, target):
             assert node.estimates[node.label] == pytest.approx(max(node.estimates), abs=0.02)
 
 
-@pytest.mark.parametrize("method", EVERY)
+@for_each("method", EVERY)
 def test_a_large_budget_finds_the_rule_of_the_toy_people(method):
     _, model = fit(method, epsilon="200", source=SeededRandom(2))
     share, _ = exact_shares(model, TABLE, "ill")
@@ -165,7 +166,7 @@ def test_only_groups_where_records_stop_are_counted(monkeypatch):
     assert sizes[-1] == (len(model.finals), 2)
 
 
-@pytest.mark.parametrize("method", EVERY)
+@for_each("method", EVERY)
 def test_counts_are_those_of_the_training_people(method):
     """At a huge budget the class counts of the groups are exact, targets unknown left out."""
     for evaluate, part in ((True, "train"), (False, "all")):
@@ -206,7 +207,7 @@ def test_several_rows_of_a_person(method, rows_per_person):
     assert plan.row_epsilon("evaluation") <= Decimal(3) / rows_per_person
 
 
-@pytest.mark.parametrize("method", EVERY)
+@for_each("method", EVERY)
 def test_a_tiny_budget_that_is_accepted_can_be_run(method):
     """A run that is planned must not fail after it has touched a record."""
     planned = 0
@@ -232,7 +233,7 @@ def calls_of(method, table, seed):
     return calls
 
 
-@pytest.mark.parametrize("method", EVERY)
+@for_each("method", EVERY)
 def test_progress_tells_steps_that_are_the_same_for_any_records(method):
     empty = table_of(SCHEMA, [])
     tables = [TABLE, empty, toy_people.table(SCHEMA, toy_people.frame(30))]
@@ -266,7 +267,7 @@ WIDE = [{"name": f"c{i}", "type": "categorical", "categories": [f"v{j}" for j in
 ILL = {"name": "ill", "type": "boolean"}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("schema", "target", "parameters", "sentence"),
     [
         (schema_of([ILL]), "ill", {}, "nothing to split on"),
@@ -286,7 +287,7 @@ def test_a_request_that_cannot_be_honoured_is_refused(schema, target, parameters
     assert str(caught.value).endswith(".")
 
 
-@pytest.mark.parametrize("method", EVERY)
+@for_each("method", EVERY)
 def test_nothing_but_the_target_still_makes_a_tree_or_is_refused(method):
     domain = schema_of([ILL], max_rows=20)
     if method == "lookahead":
@@ -349,8 +350,8 @@ def test_figures_survive_noise_that_dwarfs_every_count():
     assert auc_of(counts // 10**9, estimates) == pytest.approx(0.9)
 
 
-@pytest.mark.parametrize("criterion", ["balanced", "error", "gini"])
-@pytest.mark.parametrize("leaf_share", [0.01, 0.1, 0.5])
+@for_each("criterion", ["balanced", "error", "gini"])
+@for_each("leaf_share", [0.01, 0.1, 0.5])
 def test_what_is_accepted_for_persons_of_very_many_rows_can_be_run(criterion, leaf_share):
     """In the form that composes, the share of a leaf may be too small to be stated for one row."""
     unit = {"column": "person", "max_rows_per_person": 1000}

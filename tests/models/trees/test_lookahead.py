@@ -20,6 +20,7 @@ from dpcore.learning.exact_draws.lookahead import ExactWeight, _path_to, _Proble
 from dpcore.privacy.randomness import SecureRandom, SeededRandom
 from tests.oracles import lookahead_oracle
 from tests.oracles.mechanisms_oracle import FALSE_ALARM, chi_square
+from tests.support.rows import for_each
 
 UTILITIES = ("labelled", "correct", "purity")
 #: Depth, splits, classes: domains small enough to list every tree.
@@ -142,7 +143,7 @@ def test_no_tree_tells_neighbours_apart_by_more_than_epsilon(utility, depth, spl
     assert worst > 0.4 * float(epsilon)
 
 
-@pytest.mark.parametrize(("utility", "depth"), [("labelled", 2), ("correct", 3), ("purity", 3)])
+@for_each(("utility", "depth"), [("labelled", 2), ("correct", 3), ("purity", 3)])
 def test_all_neighbours_of_a_tiny_domain_stay_within_epsilon(utility, depth):
     """Two splits and two classes: every data set of up to 3 records, every record added."""
     epsilon, kinds = Decimal(1), list(itertools.product((False, True), (False, True), (0, 1)))
@@ -229,7 +230,7 @@ def test_weight_and_rounding_together_stay_within_the_budget(depth, splits, clas
         assert exact > Fraction(epsilon) * Fraction(99, 100)
 
 
-@pytest.mark.parametrize("utility", UTILITIES)
+@for_each("utility", UTILITIES)
 def test_rounding_errors_are_within_their_bound(utility):
     """The scores of the root's splits against fifty digits."""
     depth, splits, classes, rows = 3, 6, 3, 700

@@ -23,6 +23,7 @@ from dpcore.plots.trees.tree import tree_figure
 from dpcore.privacy.budgets import geometric_tail
 from dpcore.released.noisy_counts import sum_tail
 from tests.support import small_trees
+from tests.support.rows import for_each
 from tests.support.small_tables import schema_of
 from tests.support.small_trees import small_forest
 
@@ -45,7 +46,7 @@ def split(column, first, last, schema=SCHEMA):
     return split_on(Condition(column=column, first=first, last=last), schema)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("chosen", "texts"),
     [
         (split("age", 0, 1), ["age <= 60", "age > 60 or missing"]),
@@ -369,8 +370,8 @@ def associated():
     return freeze(root, small_trees.SCHEMA, ("no", "yes"), Decimal(1))
 
 
-@pytest.mark.parametrize("target", ["died", "ward"])
-@pytest.mark.parametrize("trees", [1, 4, 5])
+@for_each("target", ["died", "ward"])
+@for_each("trees", [1, 4, 5])
 def test_chances_groups_and_predictions_agree(target, trees):
     schema, forest = small_trees.SCHEMA, small_forest(trees, target)
     generator = np.random.default_rng(3)
@@ -425,8 +426,8 @@ def test_a_path_that_overspends_is_not_released():
     assert freeze(root, people, ("no", "yes"), Decimal(4)).path_spent(1) == 4
 
 
-@pytest.mark.parametrize("scale", [0.05, 0.12, 0.15, 0.3, 0.4, 0.7, 1.5, 10.0])
-@pytest.mark.parametrize("leaves", [2, 16, 17, 64, 250])
+@for_each("scale", [0.05, 0.12, 0.15, 0.3, 0.4, 0.7, 1.5, 10.0])
+@for_each("leaves", [2, 16, 17, 64, 250])
 def test_margins_and_intervals_cover_the_noise_of_many_leaves(scale, leaves):
     """The exact distribution of a sum of so many noises; for little noise too, where most are 0."""
     reach = max(2, int(40 * scale) + 3)

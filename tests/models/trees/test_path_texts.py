@@ -3,7 +3,6 @@
 import re
 from itertools import product
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -13,6 +12,7 @@ from dpcore.models.trees.released.splits import Split, path_texts, split_conditi
 from dpcore.models.trees.released.tree_model import TreeModel
 from tests.models.trees.test_model import SCHEMA as PLAIN
 from tests.models.trees.test_model import inner, leaf, split, tree
+from tests.support.rows import for_each
 from tests.support.small_tables import schema_of
 
 COLUMNS = (
@@ -90,7 +90,7 @@ def offered(whole):
     return [split_on(asked, whole) for asked in split_conditions(whole, "ill", reserved=True)]
 
 
-@pytest.mark.parametrize("whole", SCHEMAS.values(), ids=SCHEMAS)
+@for_each("whole", SCHEMAS.values())
 def test_every_two_questions_of_a_column_mean_what_their_answers_mean(whole):
     for one, other in product(offered(whole), repeat=2):
         for answer in product((0, 1), repeat=2):
@@ -118,7 +118,7 @@ def test_any_way_through_any_splits_means_what_its_answers_mean(data, whole):
         assert len(texts) == len(possible), "one condition for each column"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("answers", "told"),
     [
         ([("home", 2, 1), ("home", 0, 0)], ("home = alone",)),

@@ -14,6 +14,7 @@ from dpcore.models.trees.learning.pruning import (
 )
 from dpcore.models.trees.released.splits import Split
 from tests.oracles import trees_oracle
+from tests.support.rows import for_each
 
 
 def leaf(*counts, total=None):
@@ -67,13 +68,13 @@ def test_quinlans_examples_of_the_upper_limit():
         assert predicted_errors(total, 0) / total == pytest.approx(rate, abs=5e-4)
 
 
-@pytest.mark.parametrize(("total", "errors"), [(16, 1), (7, 3), (168, 4), (1000, 0), (20, 19)])
+@for_each(("total", "errors"), [(16, 1), (7, 3), (168, 4), (1000, 0), (20, 19)])
 def test_the_limit_is_the_exact_binomial_one(total, errors):
     expected = trees_oracle.upper_error_rate(total, errors, CONFIDENCE)
     assert predicted_errors(total, errors) == pytest.approx(total * expected, rel=1e-9)
 
 
-@pytest.mark.parametrize(("total", "errors"), [(0.0, 0.0), (3.0, 3.0), (2.0, 2.5)])
+@for_each(("total", "errors"), [(0.0, 0.0), (3.0, 3.0), (2.0, 2.5)])
 def test_nothing_left_to_be_right_about(total, errors):
     assert predicted_errors(total, errors) == total
 
