@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from pages.components.server.delivery import Delivery
+from tests.support.rows import for_each
 
 ENDED, BROKEN_OFF = ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY, ForwardMsg.FINISHED_EARLY_FOR_RERUN
 
@@ -21,7 +21,7 @@ def told(of: list[str], status: int, following: list[str] | None) -> int:
     return message.script_finished
 
 
-@pytest.mark.parametrize("following", [["picture"], ["meter", "picture"], None])
+@for_each("following", [["picture"], ["meter", "picture"], None])
 def test_what_is_drawn_anew_was_broken_off(following: list[str] | None) -> None:
     assert told(["picture"], ENDED, following) == BROKEN_OFF
 
@@ -31,7 +31,7 @@ PARTED = "At ε = 0.50 and δ = 5 · 10⁻⁷, ε 2.00 of ε ≤ ∞: ≈ 35% of
 KEPT = "At ε_=_0.50 and δ_=_5_·_10⁻⁷, ε_2.00 of ε_≤_∞: ≈_35% of e^ε".replace("_", "\N{NO-BREAK SPACE}")
 
 
-@pytest.mark.parametrize("kind", ["markdown", "html", "alert", "heading"])
+@for_each("kind", ["markdown", "html", "alert", "heading"])
 def test_signs_are_sent_with_their_numbers(kind: str) -> None:
     queue, message = Delivery(), ForwardMsg()
     getattr(message.delta.new_element, kind).body = PARTED

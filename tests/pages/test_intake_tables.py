@@ -31,6 +31,7 @@ from tests.support.page_tools import (
     store_all_the_same,
     words,
 )
+from tests.support.rows import for_each
 
 TRAINS = "train_id,direction\n1,west\n2,east\n3,west\n"
 CARS = "train_id,length,wheels\n1,short,2\n1,long,3\n2,long,2\n9,long,2\n"
@@ -211,7 +212,7 @@ def test_what_was_filled_in_outlives_a_further_file():
     assert shown.loc["direction", schema_rows.CATEGORIES] == "east; west"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "groups"),
     [
         ("heart: I21; I22 | lung: J44", {"heart": ["I21", "I22"], "lung": ["J44"]}),
@@ -225,7 +226,7 @@ def test_groups_are_split_outside_quotes(text, groups):
     assert category_text.split_groups(category_text.join_groups(groups)) == found
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("kind", "text", "sentence"),
     [
         ("categorical", "heart", "write groups as"),

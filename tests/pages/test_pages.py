@@ -43,6 +43,7 @@ from tests.support.page_tools import (
     ward,
     words,
 )
+from tests.support.rows import for_each
 
 PAGES = ("data_sets", "rule_list", "tree", "forest", "relational_rules", "releases", "learn", "class_room", "custodian")
 GOOD = "age,sex,died\n" + "\n".join(
@@ -503,7 +504,7 @@ def test_the_form_stores_a_data_set():
 # Parts
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("change", "sentence"),
     [
         ({schema_rows.LOWER: None}, "lowest and its highest"),
@@ -527,7 +528,7 @@ def test_each_fault_of_a_column_is_named(change, sentence):
     assert sentence in fault
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "categories"),
     [
         ("a; b;c\nd;", ["a", "b", "c", "d"]),

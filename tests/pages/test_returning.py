@@ -12,6 +12,7 @@ from pages.components.server.remembering import remember
 from pages.components.visitor import login, remembered
 from tests.support.page_tools import ROOT, add_ward, checked, words
 from tests.support.page_visitors import ANN
+from tests.support.rows import for_each
 
 SITE = TestClient(Starlette(routes=[Route("/remember", remember)]))
 
@@ -62,7 +63,7 @@ def test_a_cookie_comes_back_as_it_was_sent(value: str, monkeypatch) -> None:
     assert remembered.remembered(remembered.PLACE) == value
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("params", "headers"),
     [
         ({"name": "other", "value": "a"}, {}),

@@ -38,6 +38,7 @@ from tests.support.page_visitors import (
     result_of_visitor,
     run_of_visitor,
 )
+from tests.support.rows import for_each
 
 Visit = Callable[[User], None]
 TOGGLE = "Share with everybody who may see this data set"
@@ -141,7 +142,7 @@ def test_the_filter_asks_whose(visit: Visit):
     assert len(options(checked(app), "Result")) == 2
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("wanted", "by", "fits"),
     [
         (Wanted(whose="Mine"), "", True),

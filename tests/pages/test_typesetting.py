@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
-
 from pages.components.kit.markup import unparted
+from tests.support.rows import for_each
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("words", "kept"),
     [
         ("ε = 0.50", "ε_=_0.50"),
