@@ -7,6 +7,7 @@ import pytest
 from dpcore.errors import BudgetError
 from dpcore.privacy.accountant import BudgetAccountant
 from dpcore.privacy.losses import gaussian_rho, pure_loss, run_loss
+from tests.support.rows import for_each
 
 
 def test_a_budget_cannot_be_overspent():
@@ -87,13 +88,13 @@ def test_a_delta_below_every_float_counts_as_none():
         budget.spend(pure_loss(Decimal("0.7")), "a tree")
 
 
-@pytest.mark.parametrize("cap", ["-5", "0", "NaN", "much"])
+@for_each("cap", ["-5", "0", "NaN", "much"])
 def test_what_is_no_cap_is_refused(cap):
     with pytest.raises(BudgetError):
         BudgetAccountant(cap)
 
 
-@pytest.mark.parametrize("delta", ["-0.1", "1", "2", "NaN", "inf", "a little"])
+@for_each("delta", ["-0.1", "1", "2", "NaN", "inf", "a little"])
 def test_what_is_no_delta_is_refused(delta):
     with pytest.raises(BudgetError, match="Delta must be"):
         BudgetAccountant(1, delta_cap=delta)

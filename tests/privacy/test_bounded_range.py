@@ -14,6 +14,7 @@ from dpcore.privacy.bounded_range import Selections
 from dpcore.privacy.budgets import calibrate_gaussian, gaussian_delta
 from dpcore.privacy.mechanisms import ExponentialMechanism
 from tests.oracles import privacy_oracle
+from tests.support.rows import for_each
 
 
 def hockey_stick(ratios, chances, epsilon):
@@ -41,7 +42,7 @@ def test_the_curve_covers_every_pair_of_two_outcomes_and_one_touches_it(epsilon,
         assert hockey_stick(*pair, at) == pytest.approx(curve(epsilon, at), rel=1e-6, abs=1e-12)
 
 
-@pytest.mark.parametrize("epsilon", [1e-6, 0.01, 0.5, 5, 100])
+@for_each("epsilon", [1e-6, 0.01, 0.5, 5, 100])
 def test_losses_have_the_curve_of_the_range(epsilon):
     sums, chances = Selections(epsilon, 1).losses
     assert chances.sum() == pytest.approx(1, abs=1e-12)
@@ -81,8 +82,8 @@ def test_no_selection_of_two_outcomes_beside_gaussian_noise_exceeds_the_bound(ep
     assert adversary(mu, epsilon, each, place * each) <= bound * (1 + 1e-9) + 1e-280
 
 
-@pytest.mark.parametrize("count", [1, 2, 5])
-@pytest.mark.parametrize(("mu", "epsilon"), [(0.3, 1.0), (1.0, 2.0), (2.0, 9.0)])
+@for_each("count", [1, 2, 5])
+@for_each(("mu", "epsilon"), [(0.3, 1.0), (1.0, 2.0), (2.0, 9.0)])
 def test_delta_agrees_with_an_integral_over_the_losses(mu, epsilon, count):
     """The sum of the losses has the density of a sum of uniforms, tilted by exp(x / 2)."""
     each = 0.3 * epsilon / count

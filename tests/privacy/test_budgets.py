@@ -19,12 +19,13 @@ from dpcore.errors import BudgetError
 from dpcore.privacy import budgets
 from dpcore.privacy.budgets import EPSILON_STEP, FINE_SCALE, BudgetSplit
 from tests.oracles import privacy_oracle
+from tests.support.rows import for_each
 
 ROOT = Path(__file__).parents[2]
 EPSILONS = st.integers(1, 10**12).map(lambda steps: steps * EPSILON_STEP)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("value", "exact"),
     [
         (0.1, "0.1"),
@@ -45,7 +46,7 @@ def test_parse_epsilon_is_exact(value, exact):
     assert budgets.parse_epsilon(value) == Decimal(exact)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("value", "sentence"),
     [
         (0, "above 0"),
@@ -97,7 +98,7 @@ def test_costs_are_shown_rounded_up_and_what_is_left_down(epsilon, places):
     assert epsilon - step < down <= epsilon
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("epsilon", "up", "text"),
     [
         ("0.5", True, "0.50"),
@@ -161,7 +162,7 @@ def test_decimal_weights_sum_exactly_too(total, weights):
     assert sum(split.parts.values()) == total
 
 
-@pytest.mark.parametrize(
+@for_each(
     "weights",
     [
         {},
@@ -182,7 +183,7 @@ def test_a_budget_too_small_to_split():
         BudgetSplit.by_weights(EPSILON_STEP, {"a": 1, "b": 1})
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("parts", "sentence"),
     [
         ({"a": "0.5", "b": "0.4999"}, "sum to the whole"),
@@ -212,7 +213,7 @@ def test_geometric_tail_matches_enumeration(scale, confidence):
     assert budgets.geometric_tail(scale, confidence) == privacy_oracle.geometric_tail(scale, confidence)
 
 
-@pytest.mark.parametrize("scale", [0.0, -1.0, 1e-6, 0.001, 1 / 745])
+@for_each("scale", [0.0, -1.0, 1e-6, 0.001, 1 / 745])
 def test_geometric_tail_of_next_to_no_noise(scale):
     assert budgets.geometric_tail(scale, 0.95) == 0
 
@@ -222,7 +223,7 @@ def gaussian_epsilon_of_dp_accounting(mu: float, delta: float) -> float:
     return float(pld.get_epsilon_for_delta(delta))
 
 
-@pytest.mark.parametrize(("mu", "epsilon"), [(0.1, 0.2), (0.5, 1.0), (1.0, 1.0), (1.0, 4.0), (3.0, 8.0)])
+@for_each(("mu", "epsilon"), [(0.1, 0.2), (0.5, 1.0), (1.0, 1.0), (1.0, 4.0), (3.0, 8.0)])
 def test_gaussian_delta_matches_dp_accounting(mu, epsilon):
     delta = budgets.gaussian_delta(mu, epsilon)
     assert gaussian_epsilon_of_dp_accounting(mu, delta) == pytest.approx(epsilon, abs=1e-3)
@@ -244,7 +245,7 @@ def test_calibration_is_tight_and_never_unsafe(log_epsilon, log_delta):
     assert privacy_oracle.gaussian_delta(mu * 1.001, epsilon) > delta
 
 
-@pytest.mark.parametrize(("epsilon", "delta"), [(0.1, 1e-6), (1.0, 1e-5), (8.0, 1e-9)])
+@for_each(("epsilon", "delta"), [(0.1, 1e-6), (1.0, 1e-5), (8.0, 1e-9)])
 def test_calibration_agrees_with_dp_accounting(epsilon, delta):
     mu = budgets.calibrate_gaussian(epsilon, delta)
     theirs = gaussian_epsilon_of_dp_accounting(mu, delta)
@@ -254,7 +255,7 @@ def test_calibration_agrees_with_dp_accounting(epsilon, delta):
     assert epsilon < renyi.get_epsilon(delta)  # an upper bound that is known to be loose
 
 
-@pytest.mark.parametrize(("epsilon", "delta"), [(0, 0.1), (-1, 0.1), (1, 0), (1, 1), (math.nan, 0.1), (1, math.nan)])
+@for_each(("epsilon", "delta"), [(0, 0.1), (-1, 0.1), (1, 0), (1, 1), (math.nan, 0.1), (1, math.nan)])
 def test_calibration_refuses(epsilon, delta):
     with pytest.raises(BudgetError, match="Gaussian noise needs"):
         budgets.calibrate_gaussian(epsilon, delta)
@@ -263,8 +264,8 @@ def test_calibration_refuses(epsilon, delta):
 # Discrete Gaussian noise on a fine grid (docs/privacy/gaussian.md)
 
 
-@pytest.mark.parametrize("scale", [0.5, 1.0, 4.0, 64.0, 2.0**20])
-@pytest.mark.parametrize("reach", [0, 0.5, 1, 3, 12, 40])
+@for_each("scale", [0.5, 1.0, 4.0, 64.0, 2.0**20])
+@for_each("reach", [0, 0.5, 1, 3, 12, 40])
 def test_discrete_and_rounded_noise_differ_as_the_lemma_says(scale, reach):
     k = round(reach * scale)
     with mpmath.workdps(60):
@@ -290,7 +291,7 @@ def test_fine_calibration_pays_for_the_difference(log_epsilon, log_delta, draws)
     assert mu < budgets.calibrate_gaussian(epsilon, delta)
 
 
-@pytest.mark.parametrize("epsilon", ["0.1", "1", "8"])
+@for_each("epsilon", ["0.1", "1", "8"])
 def test_fine_calibration_costs_next_to_nothing(epsilon):
     mu = budgets.calibrate_fine_gaussian(Decimal(epsilon), Decimal("0.000001"), 10_000)
     assert mu == pytest.approx(budgets.calibrate_gaussian(float(epsilon), 1e-6), rel=1e-6)
@@ -299,8 +300,8 @@ def test_fine_calibration_costs_next_to_nothing(epsilon):
     assert gaussian_epsilon_of_dp_accounting(1.05 * mu, 1e-6) > float(epsilon)
 
 
-@pytest.mark.parametrize("draws", [1, 3, 6])
-@pytest.mark.parametrize("epsilon", [1.0, 4.0])
+@for_each("draws", [1, 3, 6])
+@for_each("epsilon", [1.0, 4.0])
 def test_the_lemma_covers_the_exact_composition(draws, epsilon, monkeypatch):
     """With a limit of 64 steps in place of a million, exact convolutions are within reach."""
     scale = 64
@@ -313,7 +314,7 @@ def test_the_lemma_covers_the_exact_composition(draws, epsilon, monkeypatch):
     assert grown > 1e-4
 
 
-@pytest.mark.parametrize(("draws", "epsilon", "factor"), [(1, 10.5, 3.7), (3, 12.5, 1.6), (6, 13.5, 1.15)])
+@for_each(("draws", "epsilon", "factor"), [(1, 10.5, 3.7), (3, 12.5, 1.6), (6, 13.5, 1.15)])
 def test_plain_gaussian_dp_is_no_bound_for_coarse_noise(draws, epsilon, factor):
     """Positive control: what the fine grid is for."""
     mu = math.sqrt(draws) / 0.65
@@ -321,7 +322,7 @@ def test_plain_gaussian_dp_is_no_bound_for_coarse_noise(draws, epsilon, factor):
     assert exact > factor * budgets.gaussian_delta(mu, epsilon)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("epsilon", "delta", "draws", "sentence"),
     [
         (0, 0.1, 1, "Gaussian noise needs"),
@@ -361,7 +362,7 @@ def test_default_delta_is_a_small_power_of_ten(rows):
     assert delta.as_tuple().digits == (1,)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("epsilon", "factor"),
     [
         ("0.1", "of at most 1.11."),
@@ -376,7 +377,7 @@ def test_odds_are_rounded_up(epsilon, factor):
     assert f"by a factor {factor}" in budgets.odds_sentence(Decimal(epsilon), Decimal(0))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("epsilon", "delta", "end"),
     [
         ("1", "0.00001", "of at most 5.44 (twice e^ε), except with a chance of at most 3 · 10⁻⁵"),
@@ -437,7 +438,7 @@ FALSE_WORDS = re.compile(
 )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("words", "false"),
     [
         ("add δ, the chance that this fails", True),

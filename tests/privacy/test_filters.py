@@ -40,6 +40,7 @@ from dpcore.privacy.losses import (
 )
 from tests.support import small_redescriptions, small_trains
 from tests.support.fake_learner import real_learners
+from tests.support.rows import for_each
 
 CAP, DELTA = Decimal(5), Decimal("0.000001")
 EPSILONS = [Decimal(e) for e in ("0.001", "0.05", "0.5", "1", "5", "30")]
@@ -48,7 +49,7 @@ INTERVAL = 1e-3
 DELTAS = [Decimal(d) for d in ("1e-12", "1e-6", "1e-3", "0.3")]
 
 
-@pytest.mark.parametrize(("epsilon", "delta"), [*product(EPSILONS, DELTAS)])
+@for_each(("epsilon", "delta"), [*product(EPSILONS, DELTAS)])
 def test_conversions_agree_with_opendp_and_are_inverse(epsilon, delta):
     dp = pytest.importorskip("opendp.prelude")
     dp.enable_features("contrib")
@@ -121,7 +122,7 @@ def _parameters(epsilon: float):
     return DifferentialPrivacyParameters(epsilon, 0.0)
 
 
-@pytest.mark.parametrize("seed", range(1, 4))
+@for_each("seed", range(1, 4))
 def test_runs_of_all_families_that_are_accepted_keep_the_cap(seed):
     """In the form that the account chooses: the loss distribution of all of them together."""
     pld = pytest.importorskip("dp_accounting.pld").privacy_loss_distribution
@@ -312,7 +313,7 @@ def test_what_is_spent_and_left_agree_with_what_is_accepted(prices):
     assert not cap.accepts(total + pure_loss(left + Decimal("0.000000002")))
 
 
-@pytest.mark.parametrize(("epsilon", "delta"), [("-0.1", "0"), ("1", "1"), ("-1", "0.1")])
+@for_each(("epsilon", "delta"), [("-0.1", "0"), ("1", "1"), ("-1", "0.1")])
 def test_what_is_no_cap_is_refused(epsilon, delta):
     with pytest.raises(BudgetError):
         PrivacyFilter(Decimal(epsilon), Decimal(delta))
@@ -335,8 +336,8 @@ def test_many_runs_with_a_large_delta_of_their_own_are_refused_in_time():
     assert accepted * plan.loss.rho <= cap.rho
 
 
-@pytest.mark.parametrize("evaluate", [False, True])
-@pytest.mark.parametrize("name", ["rule_list", "tree", "ebm"])
+@for_each("evaluate", [False, True])
+@for_each("name", ["rule_list", "tree", "ebm"])
 def test_a_plan_states_a_loss_that_is_not_more_than_that_of_its_epsilon(name, evaluate):
     plan = LEARNERS[name].plan(_schema(), "three", Decimal("0.5"), {"evaluate": evaluate})
     loss = plan.loss

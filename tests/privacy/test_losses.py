@@ -28,6 +28,7 @@ from dpcore.privacy.losses import (
     total_loss,
 )
 from tests.oracles.mechanisms_oracle import gaussian_pmf, geometric_pmf
+from tests.support.rows import for_each
 
 ORDERS = [mpf(order) for order in ("1.000001", "1.01", "1.5", "2", "3", "7.5", "32", "500")]
 EPSILONS = [Decimal(e) for e in ("0.000001", "0.01", "0.1", "0.5", "1", "3", "10", "60")]
@@ -52,7 +53,7 @@ def answers(epsilon: Decimal) -> tuple[list, list]:
         return [odds / (1 + odds), 1 / (1 + odds)], [1 / (1 + odds), odds / (1 + odds)]
 
 
-@pytest.mark.parametrize("epsilon", EPSILONS)
+@for_each("epsilon", EPSILONS)
 def test_pure_dp_is_covered_at_every_order_and_nothing_less_would_do(epsilon):
     first, second = answers(epsilon)
     rho = mpf(str(pure_rho(epsilon)))
@@ -62,7 +63,7 @@ def test_pure_dp_is_covered_at_every_order_and_nothing_less_would_do(epsilon):
     assert rho - reached <= rho * mpf("1e-4") + mpf(str(RHO_STEP))
 
 
-@pytest.mark.parametrize("epsilon", EPSILONS[1:6])
+@for_each("epsilon", EPSILONS[1:6])
 def test_two_sided_geometric_noise_on_one_count_is_randomized_response(epsilon):
     with mp.workdps(60):
         decay = mpmath.exp(-mpf(str(epsilon)))
@@ -104,7 +105,7 @@ def test_permute_and_flip_loses_more_than_that():
     assert divergence(first, second, ORDERS[0]) > ORDERS[0] * mpf(str(selection_rho(Decimal(1))))
 
 
-@pytest.mark.parametrize("scale", [0.5, 1.0, 4.0])
+@for_each("scale", [0.5, 1.0, 4.0])
 def test_discrete_gaussian_noise_keeps_its_rho(scale):
     with mp.workdps(60):
         reach = range(-60, 62)
@@ -133,20 +134,20 @@ def test_losses_add_up_exactly():
     assert pure_loss(Decimal(1), Decimal("1e-7")).rho == UNBOUNDED
 
 
-@pytest.mark.parametrize("amounts", [(-1, 0, 0), (1, 1, 0), (1, 0, -1), ("NaN", 0, 0), (1, "NaN", 0), (1, 0, "NaN")])
+@for_each("amounts", [(-1, 0, 0), (1, 1, 0), (1, 0, -1), ("NaN", 0, 0), (1, "NaN", 0), (1, 0, "NaN")])
 def test_what_is_no_loss_is_refused(amounts):
     with pytest.raises(BudgetError):
         run_loss(*map(Decimal, amounts))
 
 
-@pytest.mark.parametrize("rho", ["0", "0.000000000001", "0.0003125", "0.3", "7.654321098765", "100000"])
+@for_each("rho", ["0", "0.000000000001", "0.0003125", "0.3", "7.654321098765", "100000"])
 def test_a_selection_gets_the_largest_epsilon_that_a_rho_pays_for(rho):
     epsilon = selection_epsilon(Decimal(rho))
     assert selection_rho(epsilon) <= Decimal(rho) < selection_rho(epsilon + EPSILON_STEP)
 
 
-@pytest.mark.parametrize("rows", [1, 2, 5])
-@pytest.mark.parametrize("epsilon", ["0.01", "0.3", "1", "2", "5"])
+@for_each("rows", [1, 2, 5])
+@for_each("epsilon", ["0.01", "0.3", "1", "2", "5"])
 def test_gaussian_counts_are_as_wide_as_geometric_ones_at_half_the_rho(epsilon, rows):
     """Exact variances; of a discrete Gaussian it is never above the square of its scale."""
     rho = counting_rho(Decimal(epsilon), rows)

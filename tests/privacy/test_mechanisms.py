@@ -30,6 +30,7 @@ from tests.oracles.mechanisms_oracle import (
     integer_p_value,
     permute_and_flip_probabilities,
 )
+from tests.support.rows import for_each
 
 EPSILONS = [
     Decimal(text) for text in ("0.000001", "0.001", "0.01", "0.1", "0.3", "0.333333333", "0.7", "1", "2.9", "50")
@@ -37,8 +38,8 @@ EPSILONS = [
 SOURCES = [pytest.param(SecureRandom(), id="secure"), pytest.param(SeededRandom(5), id="seeded")]
 
 
-@pytest.mark.parametrize("epsilon", EPSILONS)
-@pytest.mark.parametrize("sensitivity", [1, 2, 7, 1000, 10**10])
+@for_each("epsilon", EPSILONS)
+@for_each("sensitivity", [1, 2, 7, 1000, 10**10])
 def test_no_mechanism_spends_more_than_asked(epsilon, sensitivity):
     selections = [
         kind(sensitivity, epsilon, monotone=monotone)
@@ -58,14 +59,14 @@ def test_geometric_loss_never_exceeds_its_budget(epsilon, sensitivity):
     assert Fraction(sensitivity) / Fraction(mechanism.scale) <= Fraction(epsilon)
 
 
-@pytest.mark.parametrize("rho", [1e-6, 0.01, 0.125, 1 / 3, 2.0])
-@pytest.mark.parametrize("sensitivity", [1, 3, 1000])
+@for_each("rho", [1e-6, 0.01, 0.125, 1 / 3, 2.0])
+@for_each("sensitivity", [1, 3, 1000])
 def test_gaussian_loss_is_what_was_asked(rho, sensitivity):
     mechanism = GaussianMechanism(sensitivity, rho)
     assert rho * (1 - 1e-6) <= mechanism.privacy_map(sensitivity) <= rho
 
 
-@pytest.mark.parametrize("rho", [0.0, -1.0, math.nan, math.inf])
+@for_each("rho", [0.0, -1.0, math.nan, math.inf])
 def test_gaussian_refuses_an_unusable_budget(rho):
     with pytest.raises(BudgetError):
         GaussianMechanism(1, rho)
@@ -84,7 +85,7 @@ def test_fine_gaussian_keeps_its_mu(sensitivity, mu):
     assert Fraction(mechanism.privacy_map(sensitivity)) <= Fraction(mu) ** 2 / 2
 
 
-@pytest.mark.parametrize("mu", [0.0, -1.0, math.nan, math.inf])
+@for_each("mu", [0.0, -1.0, math.nan, math.inf])
 def test_fine_gaussian_refuses_an_unusable_budget(mu):
     with pytest.raises(BudgetError, match="positive"):
         FineGaussian(2**30, mu)
@@ -118,8 +119,8 @@ def test_monotone_scores_need_half_the_noise():
     assert general.scale == pytest.approx(6.0)
 
 
-@pytest.mark.parametrize("source", SOURCES)
-@pytest.mark.parametrize("sensitivity", [1, 3])
+@for_each("source", SOURCES)
+@for_each("sensitivity", [1, 3])
 def test_geometric_noise_has_its_exact_distribution(source, sensitivity):
     mechanism = GeometricMechanism(sensitivity, Decimal("0.5"))
     noise = mechanism.release(np.full(40_000, 7), source) - 7
@@ -155,15 +156,15 @@ def test_release_keeps_the_shape_and_adds_independent_noise():
 SCORES = np.array([0, 5, 9, 10, 10, -40])
 
 
-@pytest.mark.parametrize("source", SOURCES)
-@pytest.mark.parametrize(
+@for_each("source", SOURCES)
+@for_each(
     ("kind", "probabilities"),
     [
         (ExponentialMechanism, exponential_probabilities),
         (NoisyMax, permute_and_flip_probabilities),
     ],
 )
-@pytest.mark.parametrize("monotone", [True, False])
+@for_each("monotone", [True, False])
 def test_selections_have_their_exact_distribution(source, kind, probabilities, monotone):
     mechanism = kind(5, Decimal(1), monotone=monotone)
     draws = 1500
@@ -251,7 +252,7 @@ def test_rounding_keeps_order(values, step):
     assert np.all(np.diff(grid) >= 0)
 
 
-@pytest.mark.parametrize("value", [1e300, math.inf, -math.inf, math.nan])
+@for_each("value", [1e300, math.inf, -math.inf, math.nan])
 def test_rounding_refuses_a_grid_that_integers_cannot_hold(value):
     with pytest.raises(BudgetError):
         round_utility(np.array([value]), 1.0, 1e-6)

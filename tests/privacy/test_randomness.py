@@ -12,6 +12,7 @@ from scipy.stats import chi2
 import dpcore
 from dpcore.privacy import randomness
 from dpcore.privacy.randomness import SecureRandom, SeededRandom
+from tests.support.rows import for_each
 
 FALSE_ALARM = 1e-6
 SOURCES = [SecureRandom(), SeededRandom(7)]
@@ -36,8 +37,8 @@ def chi_square_passes(counts: np.ndarray) -> bool:
     return bool(statistic < chi2.isf(FALSE_ALARM, len(counts) - 1))
 
 
-@pytest.mark.parametrize("source", SOURCES)
-@pytest.mark.parametrize("count", [0, 1, 1000])
+@for_each("source", SOURCES)
+@for_each("count", [0, 1, 1000])
 def test_words_have_shape_and_type(source, count):
     words = source.words(count)
     assert words.shape == (count,)
