@@ -5,11 +5,11 @@ from __future__ import annotations
 from itertools import product
 
 import numpy as np
-import pytest
 
 from dpcore.domain.conditions import Condition
 from dpcore.domain.schemas.schema import Schema
 from dpcore.released.cases import first_possible, possible_cells
+from tests.support.rows import for_each
 
 SCHEMA = Schema.from_mapping(
     {
@@ -39,7 +39,7 @@ def first(rules, case):
     return next((i for i, rule in enumerate(rules) if all(c.holds(case[c.column]) for c in rule)), None)
 
 
-@pytest.mark.parametrize("seed", range(40))
+@for_each("seed", range(40))
 def test_exactly_the_rules_that_come_first_for_some_completion_are_possible(seed):
     draw = np.random.default_rng(seed)
 

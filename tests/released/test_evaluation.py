@@ -22,13 +22,14 @@ from dpcore.released.evaluation import (
 from dpcore.released.thresholds import SENSITIVITY, group_shares, operating_points
 from dpcore.released.verdict import verdict
 from tests.support import reports
+from tests.support.rows import for_each
 
 COUNTS = np.array([[40, 2], [7, 30], [9, 8], [3, -1]])
 ESTIMATES = np.array([[0.9, 0.1], [0.2, 0.8], [0.5, 0.5], [0.7, 0.3]])
 FIVE = {"rows_per_person": 5}
 
 
-@pytest.mark.parametrize(
+@for_each(
     "case", ["rule list of three classes", "tree", "tree of three classes", "forest", "shapes", "relational rules"]
 )
 def test_every_family_tells_how_many_counts_its_table_adds_up(case: str) -> None:
@@ -82,14 +83,14 @@ def test_an_accuracy_that_noise_makes_more_than_all_has_an_interval() -> None:
     assert 0.03 < evaluation.accuracy.sampling_margin < 0.05
 
 
-@pytest.mark.parametrize(("people", "share"), [(5, 0.7), (20, 0.95), (60, 0.3), (400, 0.99)])
+@for_each(("people", "share"), [(5, 0.7), (20, 0.95), (60, 0.3), (400, 0.99)])
 def test_margins_of_shares_hold_what_chance_does(people: int, share: float) -> None:
     seen = np.random.default_rng(2).binomial(people, share, 4000) / people
     held = [abs(one - share) <= share_margin(one, people) for one in seen]
     assert np.mean(held) >= 0.94
 
 
-@pytest.mark.parametrize(("ill", "well", "true"), [(8, 40, 0.95), (15, 15, 0.9), (10, 100, 0.7), (60, 300, 0.8)])
+@for_each(("ill", "well", "true"), [(8, 40, 0.95), (15, 15, 0.9), (10, 100, 0.7), (60, 300, 0.8)])
 def test_margins_of_an_auc_hold_what_chance_does(ill: int, well: int, true: float) -> None:
     draw, held = np.random.default_rng(4), 0
     scores = np.linspace(-3, 5, 30)
@@ -102,8 +103,8 @@ def test_margins_of_an_auc_hold_what_chance_does(ill: int, well: int, true: floa
     assert held / 300 >= 0.87
 
 
-@pytest.mark.parametrize("rows", [1, 5])
-@pytest.mark.parametrize("people", [300, 1200])
+@for_each("rows", [1, 5])
+@for_each("people", [300, 1200])
 def test_a_person_with_several_rows_counts_as_one_where_chance_is_told(people: int, rows: int) -> None:
     """Useless scores, all rows of a person alike: both intervals hold, and one run in forty is above 0.5."""
     draw, estimates = np.random.default_rng(3), np.stack([1 - np.arange(8) / 8, np.arange(8) / 8], axis=1)
@@ -140,7 +141,7 @@ def apart(auc: float) -> float:
     return float(np.sqrt(2) * norm.ppf(auc))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("people", "ill", "groups", "scale", "true"),
     [(200, 0.5, 32, 2.0, 0.9), (600, 0.05, 16, 1.0, 0.8), (3000, 0.1, 16, 10.0, 0.8), (10_000, 0.2, 8, 1.0, 0.8)],
 )

@@ -15,6 +15,7 @@ from dpcore.released.evaluation import accuracy_of, auc_of, confusion_of, evalua
 from dpcore.released.noisy_counts import noise_intervals, point_estimates, sum_tail
 from tests.oracles import rules_oracle
 from tests.oracles.mechanisms_oracle import FALSE_ALARM, gaussian_pmf
+from tests.support.rows import for_each
 
 TRUE_COUNTS = {
     2: np.array([[40, 3], [0, 0], [5, 5], [300, 900]]),
@@ -54,7 +55,7 @@ def test_count_margin_covers_the_noise():
         assert binom.sf(np.sum(np.abs(noise) <= margin - 1), draws, 0.95) > FALSE_ALARM
 
 
-@pytest.mark.parametrize(("scale", "terms"), [(0.4, 2), (3.0, 2), (3.0, 7), (40.0, 3)])
+@for_each(("scale", "terms"), [(0.4, 2), (3.0, 2), (3.0, 7), (40.0, 3)])
 def test_sum_tail_is_the_smallest_that_covers(scale, terms):
     reach = int(60 * scale) + 2
     one = np.exp(-np.abs(np.arange(-reach, reach + 1)) / scale)
@@ -66,8 +67,8 @@ def test_sum_tail_is_the_smallest_that_covers(scale, terms):
     assert total[middle - tail + 1 : middle + tail].sum() < 0.951
 
 
-@pytest.mark.parametrize("terms", [1, 2, 3, 9, 40])
-@pytest.mark.parametrize("scale", [0.05, 0.2, 0.3, 0.45, 0.51, 0.7, 1.0, 1.02, 1.6, 2.04, 5.1])
+@for_each("terms", [1, 2, 3, 9, 40])
+@for_each("scale", [0.05, 0.2, 0.3, 0.45, 0.51, 0.7, 1.0, 1.02, 1.6, 2.04, 5.1])
 def test_sums_of_discrete_gaussian_noise_stay_within_their_tail(scale, terms):
     """Exact convolutions."""
     reach = int(9 * scale) + 2

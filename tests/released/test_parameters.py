@@ -16,6 +16,7 @@ from dpcore.models.released import FAMILIES
 from dpcore.models.rules.released.rule_list_parameters import BudgetShares
 from dpcore.released.family import ReleasedFamily
 from dpcore.released.parameters import parameters_of
+from tests.support.rows import for_each
 
 MODELS = [family.parameters for family in FAMILIES.values()]
 ESTIMATORS = [kind for kind in (getattr(dpcore, name) for name in dpcore.__all__) if hasattr(kind, "from_release")]
@@ -31,7 +32,7 @@ def options(*path: str) -> dict[str, Any]:
     return {own.name: own.default for own in command.params}
 
 
-@pytest.mark.parametrize("model", [*MODELS, BudgetShares, Constraints])
+@for_each("model", [*MODELS, BudgetShares, Constraints])
 def test_every_field_says_what_it_is(model: Any) -> None:
     parameters = parameters_of(model)
     choices = {choice for own in parameters.values() for choice in own.choices}
@@ -49,7 +50,7 @@ def test_every_field_says_what_it_is(model: Any) -> None:
             assert "Default: " in own.description, name
 
 
-@pytest.mark.parametrize("family", FAMILIES.values(), ids=list(FAMILIES))
+@for_each("family", FAMILIES.values())
 def test_every_field_is_an_option_of_the_command(family: ReleasedFamily) -> None:
     own = options("fit", family.name.replace("_", "-"))
     expected = {name: one.default for name, one in parameters_of(family.parameters).items()}
@@ -70,7 +71,7 @@ def test_every_family_has_an_estimator() -> None:
     assert {kind._learner.name for kind in ESTIMATORS} == set(FAMILIES)
 
 
-@pytest.mark.parametrize("kind", ESTIMATORS)
+@for_each("kind", ESTIMATORS)
 def test_every_field_is_a_keyword_of_the_estimator(kind: Any) -> None:
     family = kind._learner.family
     arguments = inspect.signature(kind).parameters
@@ -93,7 +94,7 @@ def test_every_field_is_a_keyword_of_the_estimator(kind: Any) -> None:
     assert kind.__doc__.index("\nParameters\n---") < kind.__doc__.index("\nAttributes\n---")
 
 
-@pytest.mark.parametrize("kind", ESTIMATORS)
+@for_each("kind", ESTIMATORS)
 def test_an_estimator_takes_no_other_argument(kind: Any) -> None:
     with pytest.raises(TypeError, match="colour"):
         kind(colour="red")

@@ -22,6 +22,7 @@ from dpcore.released.release import Release, make_release
 from dpcore.version import __version__
 from pages.components.families.shared import certificate
 from tests.oracles import privacy_oracle
+from tests.support.rows import for_each
 from tests.support.strategies import schemas
 
 
@@ -97,7 +98,7 @@ def test_row_epsilon_and_noise_follow_the_split(milli, rows):
     assert made.count_noise[0].scale == pytest.approx(1 / float(share))
 
 
-@pytest.mark.parametrize("confidence", [0.5, 0.95, 0.99])
+@for_each("confidence", [0.5, 0.95, 0.99])
 def test_count_margin_is_the_tail_of_the_printed_noise(confidence):
     made = plan("1", 3)
     assert made.count_margin(confidence) == privacy_oracle.geometric_tail(4.0, confidence)
@@ -290,7 +291,7 @@ def test_a_release_that_names_its_unit_in_other_words_is_still_read():
     assert Release.from_json(json.dumps(content)).certificate.privacy_unit == earlier
 
 
-@pytest.mark.parametrize(
+@for_each(
     "change",
     [
         {"format": 2},

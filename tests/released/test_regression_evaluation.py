@@ -22,6 +22,7 @@ from dpcore.released.regression_evaluation import (
     noise_told,
     smooth_tail,
 )
+from tests.support.rows import for_each
 
 DRAWS = {
     "normal": lambda source, n: source.normal(size=n),
@@ -137,8 +138,8 @@ def skewed_errors(rows: int, ratio: float, seed: int) -> np.ndarray:
     return np.minimum(costs, ratio) - math.exp(0.5)
 
 
-@pytest.mark.parametrize("ratio", [30, 1500])
-@pytest.mark.parametrize(("rows", "epsilon"), [(200, 1.0), (200, 0.5), (1000, 0.5), (4000, 0.25)])
+@for_each("ratio", [30, 1500])
+@for_each(("rows", "epsilon"), [(200, 1.0), (200, 0.5), (1000, 0.5), (4000, 0.25)])
 def test_what_noise_hides_in_a_tail_is_in_the_interval(rows, epsilon, ratio):
     """A few people have most of the squares: their errors must not be taken for noise, nor for surely nobody's."""
     held = []
@@ -172,7 +173,7 @@ def test_errors_are_told_with_what_noise_leaves_of_them():
     assert (error_told(below), noise_told(below)) == ("below 6.2", "0 to 6.2")
 
 
-@pytest.mark.parametrize(("rows", "epsilon"), [(0, 1.0), (40, 0.05), (200, 0.02)])
+@for_each(("rows", "epsilon"), [(0, 1.0), (40, 0.05), (200, 0.02)])
 def test_no_figure_if_noise_drowns_the_counts(rows, epsilon):
     for seed in range(20):
         errors = errors_of("normal", rows, 8, seed)
@@ -181,7 +182,7 @@ def test_no_figure_if_noise_drowns_the_counts(rows, epsilon):
         assert len(result.noisy_errors) == len(result.error_edges) - 1
 
 
-@pytest.mark.parametrize("rows", range(1, 8))
+@for_each("rows", range(1, 8))
 def test_a_handful_of_people_tells_nothing_or_how_little_it_tells(rows):
     """However alike their errors are: of five people in one group nothing else differs."""
     figure = evaluated(np.full(rows, 1.1), np.full(rows, 1.1), 4, 1000.0).rmse

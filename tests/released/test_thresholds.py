@@ -20,6 +20,7 @@ from dpcore.released.thresholds import (
     operating_points,
     roc_curve,
 )
+from tests.support.rows import for_each
 
 ESTIMATES = np.array([[0.9, 0.1], [0.5, 0.5], [0.2, 0.8], [0.5, 0.5]])
 COUNTS = np.array([[900, 100], [30, 40], [10, 60], [20, 20]])
@@ -89,7 +90,7 @@ def test_margins_hold_what_noise_does():
     assert min(held.values()) >= 63, held
 
 
-@pytest.mark.parametrize(("people", "ill", "epsilon"), [(60, 0.2, 1.0), (2000, 0.5, 4.0), (400, 0.1, 0.3)])
+@for_each(("people", "ill", "epsilon"), [(60, 0.2, 1.0), (2000, 0.5, 4.0), (400, 0.1, 0.3)])
 def test_margins_hold_as_often_as_they_say_where_few_are_ill_and_where_noise_is_small(people, ill, epsilon):
     """Of eight groups, 80 times: the shares of all thresholds but the last, and of all groups."""
     draw, scale, held, known = np.random.default_rng(8), 1 / epsilon, [], 1 - np.exp(-epsilon)
@@ -141,7 +142,7 @@ def test_a_share_is_told_if_its_records_exceed_three_deviations_of_their_noise(p
     assert len(group_shares(one, 1)) == 1 + told
 
 
-@pytest.mark.parametrize("terms", [1, 15, 16, 17, 33, 100, 1000])
+@for_each("terms", [1, 15, 16, 17, 33, 100, 1000])
 def test_margins_of_many_counts_are_no_smaller_than_they_are_and_hardly_larger(terms):
     for scale in (0.25, 2.0, 40.0):
         exact = sum_tail(scale, terms, 0.975)

@@ -11,6 +11,7 @@ from dpcore.released import regression_evaluation
 from dpcore.released.evaluation import Evaluation, Figure
 from dpcore.released.regression_evaluation import RegressionEvaluation, error_edges, evaluate_errors
 from dpcore.released.verdict import baseline, verdict
+from tests.support.rows import for_each
 
 
 def figure(value, noise=0.02, sampling=0.02):
@@ -26,7 +27,7 @@ def classes(auc, accuracy=0.9, confusion=((800, 20), (100, 80)), **more):
     )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("auc", "more", "grade", "headline"),
     [
         (0.93, {}, "good", "Separates very well"),
@@ -65,7 +66,7 @@ def test_several_classes_and_earlier_releases_of_them():
     assert (earlier.grade, earlier.headline) == ("unknown", "Checked by its labels only")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("own", "constant", "grade", "headline"),
     [
         (4.0, 9.0, "good", "Errors are 56% smaller"),

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
-
 from dpcore.released.workload import Forecast, duration
+from tests.support.rows import for_each
 
 FORECAST = Forecast({"reading": 10.0, "learning": 30.0}, 3.04e8)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("seconds", "words"),
     [
         (0.0, "a few seconds"),
@@ -26,7 +25,7 @@ def test_seconds_are_told_in_round_words(seconds: float, words: str) -> None:
     assert duration(seconds) == words
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("size", "words"), [(4.4e6, "4 MB"), (3.04e8, "300 MB"), (9.96e8, "1 GB"), (2.54e9, "2.5 GB"), (2.4e10, "24 GB")]
 )
 def test_memory_is_told_in_two_digits(size: float, words: str) -> None:
