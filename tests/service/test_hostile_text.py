@@ -18,6 +18,7 @@ from dpcore.workspace.results.dossier import Application
 from dpcore.workspace.results.drafts import Draft
 from tests.support.databases import KINDS, ready_url
 from tests.support.fake_learner import fake_request, register, small_frame, small_schema
+from tests.support.rows import for_each
 
 register()
 TEXTS = {
@@ -104,7 +105,7 @@ def test_any_text_is_taken_or_refused_in_a_sentence(house: tuple[Service, str], 
     assert [info.id for info in service.datasets() if info.id == dataset] == [dataset]
 
 
-@pytest.mark.parametrize("pages", range(9))
+@for_each("pages", range(9))
 def test_a_full_disk_is_said_and_loses_nothing(tmp_path: Path, pages: int) -> None:
     """However much room is left when a run is asked for."""
     with Service(tmp_path, workers=0) as service:
