@@ -30,6 +30,7 @@ from tests.support.accounts import add_row, release_for
 from tests.support.databases import SERVER
 from tests.support.fake_learner import fake_request, register, small_frame, small_schema
 from tests.support.postgres_server import server
+from tests.support.rows import for_each
 from tests.workspace.test_workers import wait_for_step
 
 HALF, NONE = Decimal("0.5"), Decimal(0)
@@ -125,7 +126,7 @@ def test_a_result_that_finds_no_room_is_stored_once_there_is_some(
     assert [line.kind for line in Ledger(engine).entries("data")].count("commit") == 1
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("code", "waits"), [("FULL", True), ("IOERR", True), ("IOERR_WRITE", True), ("CORRUPT", False), ("READONLY", False)]
 )
 def test_only_a_disk_that_may_come_back_is_waited_for(code: str, waits: bool) -> None:

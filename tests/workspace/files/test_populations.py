@@ -33,6 +33,7 @@ from tests.support.accounts import add_row, spend_on_kin
 from tests.support.databases import KINDS, ready_url
 from tests.support.fake_learner import fake_request, register, small_frame, small_schema
 from tests.support.forked import at_once
+from tests.support.rows import for_each
 
 register()
 HALF, ONE, TWO = Decimal("0.5"), Decimal(1), Decimal(2)
@@ -163,8 +164,8 @@ DIFFERENT = [
 ]
 
 
-@pytest.mark.parametrize(("other", "words", "consequence"), DIFFERENT)
-@pytest.mark.parametrize("how", ["same_people_as", "replaces"])
+@for_each(("other", "words", "consequence"), DIFFERENT)
+@for_each("how", ["same_people_as", "replaces"])
 def test_other_people_join_an_account_on_a_recorded_yes_only(
     how: str, other: Schema, words: str, consequence: str, tmp_path: Path
 ) -> None:

@@ -17,6 +17,7 @@ from dpcore.errors import RequestError
 from dpcore.privacy.budgets import exact_amount
 from dpcore.workspace.ledger.accounts import LedgerEntry
 from dpcore.workspace.ledger.audit_log import COLUMNS, Wanted, chosen, to_csv
+from tests.support.rows import for_each
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 
@@ -55,7 +56,7 @@ def rows(*entries: LedgerEntry, **names: str) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(to_csv(entries, names), newline="")))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("wanted", "kept"),
     [
         ({}, [1, 2, 3, 4, 5]),
@@ -91,8 +92,8 @@ def test_a_filter_that_cannot_be_meant_is_refused_in_words() -> None:
         Wanted(first=date(2026, 3, 3), last=date(2026, 3, 2))
 
 
-@pytest.mark.parametrize("sign", [",", ";", "|", "\t"])
-@pytest.mark.parametrize("between", [";", "|", "\t", "\n", "; ", ';"', '";'])
+@for_each("sign", [",", ";", "|", "\t"])
+@for_each("between", [";", "|", "\t", "\n", "; ", ';"', '";'])
 def test_no_reason_is_a_formula_wherever_a_spreadsheet_divides_it(sign: str, between: str) -> None:
     text = to_csv([line(note=f"please{between}=1+cmd|' /C calc'!A0")], {})
     cells = [cell for row in csv.reader(io.StringIO(text, newline=""), delimiter=sign) for cell in row]
@@ -142,7 +143,7 @@ def test_csv_holds_every_field_with_exact_amounts() -> None:
     assert (third["total limit"], third["delta limit"], third["limit per run"]) == ("10", "0.000001", "0")
 
 
-@pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r", " =", "＝"])
+@for_each("start", ["=", "+", "-", "@", "\t", "\r", " =", "＝"])
 def test_no_cell_that_somebody_typed_becomes_a_formula(start: str) -> None:
     typed = f'{start}HYPERLINK("http://x";"y")'
     row = rows(line(note=typed, analyst=typed, actor=typed), d1=typed)[0]

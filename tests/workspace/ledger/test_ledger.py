@@ -29,6 +29,7 @@ from dpcore.workspace.runs.processes import ProcessIdentity
 from tests.support.accounts import add_row, release_for
 from tests.support.databases import KINDS, ready_url
 from tests.support.fake_learner import small_schema
+from tests.support.rows import for_each
 
 HALF = Decimal("0.5")
 NONE = Decimal(0)
@@ -349,7 +350,7 @@ def test_amounts_are_kept_exactly(amount: Decimal) -> None:
     assert kind.process_result_value(stored, dialect) == amount
 
 
-@pytest.mark.parametrize("amount", [Decimal("1e-10"), Decimal("NaN"), 0.5])
+@for_each("amount", [Decimal("1e-10"), Decimal("NaN"), 0.5])
 def test_amounts_are_never_rounded(amount: Any) -> None:
     dialect: Any = None
     with pytest.raises(ValueError, match="amount"):

@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from dpcore.errors import LoginError, RequestError
 from dpcore.workspace.people.users import LOCAL_USER, ROLES, RoleRules, User
+from tests.support.rows import for_each
 
 RULES = """
 [custodian]
@@ -105,7 +106,7 @@ def test_a_login_ends() -> None:
     assert LOCAL_USER.roles == set(ROLES)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "told"),
     [
         ("[custodian", "not TOML"),
