@@ -92,7 +92,7 @@ def _marks(path: Path) -> list[str]:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_pycollect_makeitem(collector: pytest.Collector) -> Generator[None, object, object]:
-    """Of a test that is ``crossed``, draw so many combinations that each value is met; the long form has all of them."""
+    """Of a test that is ``crossed``, draw combinations until each value is met; the long form has them all."""
     made = yield
     if not isinstance(made, list) or not any(item.get_closest_marker("crossed") for item in made):
         return made

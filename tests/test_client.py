@@ -25,6 +25,7 @@ from dpcore.workspace.people.users import User
 from pages.components.server import programs
 from pages.components.visitor import access
 from tests.support.page_tools import add_ward, home
+from tests.support.rows import for_each
 
 __all__ = ["home"]
 ANN = User("ann@x.org", frozenset({"analyst"}), datetime.now(UTC) + timedelta(hours=1))
@@ -258,13 +259,13 @@ def test_a_refusal_after_a_lost_answer_does_not_say_that_nothing_is_spent(client
     assert len(ann().runs()) == 1
 
 
-@pytest.mark.parametrize("url", ["http://frostglass.example", "frostglass.example", "ftp://localhost", "http://", ""])
+@for_each("url", ["http://frostglass.example", "frostglass.example", "ftp://localhost", "http://", ""])
 def test_no_token_is_sent_in_the_clear(url: str) -> None:
     with pytest.raises(RequestError, match="https://"):
         Client(url, "fgt_x")
 
 
-@pytest.mark.parametrize("content", [b"<html>", b"[]", json.dumps("x").encode()])
+@for_each("content", [b"<html>", b"[]", json.dumps("x").encode()])
 def test_another_server_is_told_apart(content: bytes) -> None:
     silent = httpx.MockTransport(lambda _: httpx.Response(200, content=content))
     with (

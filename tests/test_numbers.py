@@ -6,7 +6,6 @@ from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
-import pytest
 
 from dpcore.numerals import (
     adding_up,
@@ -21,6 +20,7 @@ from dpcore.numerals import (
     whole,
     within,
 )
+from tests.support.rows import for_each
 
 ROOT = Path(__file__).parents[1]
 #: Where text for readers is made.
@@ -120,7 +120,7 @@ def test_errors_keep_three_digits_without_powers_of_ten():
     assert [measured(value) for value in values] == told
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("delta", "shown"),
     [
         ("0", "0"),
@@ -181,12 +181,12 @@ def test_no_figure_leaves_the_writing_of_its_numbers_to_plotly():
     assert not {name: lines for name, lines in found.items() if lines}, "Write these numbers into hovertext or text."
 
 
-@pytest.mark.parametrize("template", ["'told %{x:.1%}'", "'%{customdata[0]:,}'", "f'ε %{{x:g}}: {name}'"])
+@for_each("template", ["'told %{x:.1%}'", "'%{customdata[0]:,}'", "f'ε %{{x:g}}: {name}'"])
 def test_a_number_formatted_by_plotly_is_found(template):
     assert list(formatted_by_plotly(f"name = 'here'\nhovertemplate = {template}\n")) == [2]
 
 
-@pytest.mark.parametrize("spec", [",", ".2f", ".0%", ",.0f", ".3g", "%"])
+@for_each("spec", [",", ".2f", ".0%", ",.0f", ".3g", "%"])
 def test_a_number_formatted_by_hand_is_found(spec):
     assert list(written_by_hand(f"told = 'here'\nshown = f'about {{number:{spec}}} people'\n")) == [2]
 

@@ -7,26 +7,26 @@ from decimal import Decimal
 from pathlib import Path
 
 import pandas as pd
-import pytest
 
 from dpcore.domain.schemas.schema import Schema
 from dpcore.models.registry import LEARNERS
 from dpcore.models.released import parse_model
 from dpcore.rehearsal import rehearse
 from dpcore.spreadsheets import frame_csv, safe_cell
+from tests.support.rows import for_each
 
 
-@pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r", "\n", " =", "＝"])
+@for_each("start", ["=", "+", "-", "@", "\t", "\r", "\n", " =", "＝"])
 def test_what_a_spreadsheet_would_run_gets_an_apostrophe(start: str) -> None:
     assert safe_cell(f"{start}cmd()") == f"'{start}cmd()"
 
 
-@pytest.mark.parametrize("text", ["+A1", "--1", "- 1", "+(1)", "=-1", "-@a", "@", "++\t", "-\n"])
+@for_each("text", ["+A1", "--1", "- 1", "+(1)", "=-1", "-@a", "@", "++\t", "-\n"])
 def test_signs_before_anything_get_an_apostrophe(text: str) -> None:
     assert safe_cell(text) == f"'{text}"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "safe"),
     [
         ("please;=A1", "please;'=A1"),
@@ -43,7 +43,7 @@ def test_each_piece_of_a_text_that_may_be_divided_gets_an_apostrophe(text: str, 
 ORDINARY = ["a; b - c", "1;2;-3;4", "20 | 30", "first\nsecond", "a;-;b", "x|y=z", "'a'; 'b'", "tab\tleft"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text", ["-5", "+0.25", "-1e-05", "-.5", "20 to 100", "a-b", "", "1+1", "+", "-", "++", "+/-", "=", *ORDINARY]
 )
 def test_numbers_and_harmless_texts_stay_as_they_are(text: str) -> None:
@@ -73,7 +73,7 @@ SCHEMA = Schema.from_mapping(
 )
 
 
-@pytest.mark.parametrize("kind", ["rule_list", "tree", "forest", "ebm", "redescriptions", "ilp"])
+@for_each("kind", ["rule_list", "tree", "forest", "ebm", "redescriptions", "ilp"])
 def test_no_result_of_any_family_holds_a_formula(kind: str) -> None:
     learner = LEARNERS[kind]
     target = "=died" if learner.targeted else ""
