@@ -108,7 +108,7 @@ def compare_all(family: str = "", seed: int = 0, rows: int = ROWS) -> Iterator[S
 
 def compare_method(method: ReplayMethod, seed: int = 0, rows: int = ROWS) -> list[StepTime]:
     """Every step of a method, with the longest of the runs that replays draw from."""
-    rng = public_generator(len(METHODS) * seed + METHODS.index(method))
+    rng = method.generator(seed)
     plan, learner = longest_plan(rng, method, rows, _LONGER), get_learner(method.family)
 
     def program(table: PrivateTable, tape: Tape) -> object:

@@ -21,7 +21,6 @@ from dpcore.data import counting
 from dpcore.learning.learner import Run
 from dpcore.models.registry import get_learner
 from dpcore.models.trees.learning import contingency
-from dpcore.privacy.randomness import public_generator
 
 IDS = [f"{method.family}: {method.name}" for method in METHODS]
 #: A chain goes where its records lead it: which of its moves is taken is the one thing that differs.
@@ -80,7 +79,7 @@ def test_a_branch_on_a_record_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def flows(method: ReplayMethod, more: list[CodeType] | None = None) -> Iterator[Counter[tuple[str, int]]]:
     """How often a run on each table goes through each line of the engine, outputs forced."""
-    rng = public_generator(METHODS.index(method))
+    rng = method.generator(0)
     plan, learner = longest_plan(rng, method, ROWS), get_learner(method.family)
     tables = tables_of(rng, plan.schema)
     recorded, room = Recording(0), Room(tables["half"])

@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
+from zlib import crc32
+
+import numpy as np
 
 from dpcore.audit.replay.replayed_tables import SchemaShape
+from dpcore.privacy.randomness import public_generator
 from dpcore.released.parameters import LEAST_STEPS
 
 Choices = Mapping[str, tuple[Any, ...]]
@@ -45,6 +49,10 @@ class ReplayMethod:
     choices: Choices = field(default_factory=dict)
     delta: str = "0"
     epsilons: tuple[str, ...] = _EPSILONS
+
+    def generator(self, seed: int) -> np.random.Generator:
+        """What is drawn for a seed, which other methods do not change."""
+        return public_generator(seed << 32 | crc32(f"{self.family}, {self.name}".encode()))
 
 
 #: Of rule lists that are compared as a whole.

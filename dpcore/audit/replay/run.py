@@ -16,7 +16,6 @@ from dpcore.audit.replay.witnesses import WITNESSES, Witness
 from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import BudgetError, RequestError
 from dpcore.models.registry import get_learner
-from dpcore.privacy.randomness import public_generator
 from dpcore.released.plan import RunPlan
 
 #: A method may refuse what is drawn for it; so many draws in a row it does not refuse.
@@ -107,7 +106,7 @@ def replay_random(method: ReplayMethod, seed: int) -> tuple[Replayed, bool]:
     (Replayed, bool)
         And whether the person that the tables differ in was set aside for the evaluation.
     """
-    rng = public_generator(len(METHODS) * seed + METHODS.index(method))
+    rng = method.generator(seed)
     plan = _random_plan(rng, method)
     rows = random_neighbours(rng, plan.schema)
     aside = bool(plan.parallel) and bool(rows[1].holdout[-1])
