@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Generator, Iterator
 from contextlib import suppress
-from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, WebSocket, expect, sync_playwright
+from playwright.sync_api import Browser, Page, WebSocket, expect, sync_playwright
 from playwright.sync_api import Error as PlaywrightError
 
 from dpcore.domain.schemas.schema import Schema
 from dpcore.service import Service
-from pages.components.visitor import remembered
 from tests.support.app_server import SCHEMA_TEXT, Server, invented, serve
+from tests.support.browser_steps import Store, knows_the_tour, store
 from tests.support.identity_provider import WAIT
+from tests.support.run_queue import Queue, queue_of, standing
+from tests.support.run_queue import ward as own_ward
 
 expect.set_options(timeout=WAIT)
 #: Whether a test has failed.
@@ -48,14 +48,6 @@ def browser() -> Iterator[Browser]:
         running = playwright.chromium.launch(executable_path=path, args=list(CHROMIUM_ARGS))
         yield running
         running.close()
-
-
-def knows_the_tour(context: BrowserContext) -> BrowserContext:
-    """A browser that has been here before: the tour does not open by itself."""
-    context.add_cookies(
-        [{"name": remembered.cookie(remembered.TOUR), "value": "seen", "domain": "localhost", "path": "/"}]
-    )
-    return context
 
 
 @pytest.fixture
@@ -109,18 +101,6 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         yield running
 
 
-def store(shared: Server, records: Any, schema: Schema) -> Server:
-    """Store a public data set on that server; what comes back opens its pages with the data set chosen."""
-    with shared.service() as service:
-        info = service.add_dataset(records, schema, budget=Decimal(2), public=True)
-        name = f"{info.name} {info.id}"
-        service.rename_dataset(info.id, name)
-    return replace(shared, dataset=name)
-
-
-Store = Callable[[Any, Schema], Server]
-
-
 @pytest.fixture
 def stored(shared: Server) -> Store:
     """How a test stores a data set there."""
@@ -141,3 +121,20 @@ def untouched(tmp_path: Path) -> Iterator[Server]:
         service.add_dataset(invented(), Schema.from_text(SCHEMA_TEXT), budget=Decimal(2), public=True)
     with serve(home) as running:
         yield running
+
+
+@pytest.fixture(scope="package")
+def alone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Service, Server]]:
+    with standing(tmp_path_factory.mktemp("queue") / "home") as found:
+        yield found
+
+
+@pytest.fixture
+def queue(alone: tuple[Service, Server]) -> Iterator[Queue]:
+    """A queue of the test's own; what is left in it at the end is ended."""
+    service, _ = alone
+    found = queue_of(alone, own_ward(service))
+    yield found
+    for run in service.runs(found.dataset_id):
+        if run.active:
+            found.end(run.id)

@@ -24,9 +24,8 @@ from dpcore.demo import DEMOS
 from dpcore.service import Service
 from dpcore.workspace.ledger.requests import RunRequest
 from pages.components.visitor.menu import MENU
-from tests.browser.conftest import knows_the_tour
-from tests.browser.steps import choose, go, open_review
 from tests.support.app_server import Server, invented, serve
+from tests.support.browser_steps import choose, go, knows_the_tour, open_review, settle
 from tests.support.hostile_names import DIED, EVERYTHING, LEFT, RIGHT, SCHEMA, Watch, people
 from tests.support.refusals import listen
 
@@ -97,13 +96,6 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Filled]:
     assert runs["tree"] != runs["first_look"]
     with serve(home, FROSTGLASS_WORKERS="0") as running:
         yield running, runs
-
-
-def settle(page: Page) -> None:
-    """Wait until the page has been drawn."""
-    expect(page.get_by_test_id("stStatusWidget")).to_have_count(0)
-    expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
-    page.wait_for_timeout(500)
 
 
 def faults(page: Page, *rules: str) -> list[str]:

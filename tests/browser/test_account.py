@@ -20,8 +20,8 @@ from dpcore.privacy.losses import run_loss, total_loss
 from dpcore.report.totals import exact_epsilon
 from dpcore.service import Service
 from pages.components.kit.markup import unparted
-from tests.browser.steps import choose, finished, go, settled, type_epsilon
 from tests.support.app_server import SCHEMA_TEXT, Server, invented, serve
+from tests.support.browser_steps import choose, finished, go, settled, type_epsilon
 
 #: Runs of the day; fewer of them, without a browser, are in tests/pages/test_same_digits.py.
 MANY = 40

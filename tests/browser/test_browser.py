@@ -6,13 +6,13 @@ from pathlib import Path
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.steps import (
+from tests.support.app_server import Server, held_up, spent
+from tests.support.browser_steps import (
     ONE_SPEND,
     finished,
     from_data_set_to_review,
     spend_button,
 )
-from tests.support.app_server import Server, held_up, spent
 
 
 def test_from_data_set_to_result_with_five_clicks_a_reload_and_a_second_tab(page: Page, ward: Server) -> None:

@@ -10,29 +10,18 @@ from decimal import ROUND_UP, Decimal
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
+from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from dpcore.domain.schemas.schema import Schema
 from dpcore.privacy.budgets import alike
 from dpcore.workspace.people.users import User
-from tests.browser.steps import choose, finished, go, settled, type_epsilon
-from tests.browser.test_report import written_dossier
 from tests.support.app_server import SCHEMA_TEXT, Server, invented, serve
+from tests.support.browser_steps import choose, finished, go, settled, type_epsilon, written_dossier
+from tests.support.hospital_day import ANALYST, ANN, BOB, OFFICE, PEOPLE, ROLES, grant, show
 from tests.support.identity_provider import arrive, log_in, provider
 
-OFFICE, ANN, BOB = "office@hospital.example", "ann@hospital.example", "bob@hospital.example"
-ROLES = f"""
-[custodian]
-emails = ["{OFFICE}"]
-[analyst]
-claims.groups = ["research"]
-"""
-PEOPLE = {OFFICE: {}, ANN: {"groups": ["research"]}, BOB: {"groups": "research"}}
-ANALYST = frozenset({"analyst"})
 #: Nine decimals: the ledger and the dossier keep every digit, the meter rounds costs up.
 ODD = "0.333333333"
-#: Milliseconds between two keys of people who type.
-PACE = 90
 
 
 @pytest.fixture
@@ -63,11 +52,6 @@ def visit(browser: Browser, server: Server) -> Iterator[Callable[[str], Page]]:
         yield come
 
 
-def show(page: Page, view: str) -> None:
-    """A view of the page Custodian."""
-    page.get_by_test_id("stButtonGroup").get_by_text(view).first.click()
-
-
 def upload(page: Page, file: Path) -> None:
     go(page, "Custodian")
     page.locator("input[type=file]").set_input_files(file)
@@ -79,31 +63,6 @@ def upload(page: Page, file: Path) -> None:
     expect(page.get_by_label("Per analyst")).to_have_value("0")
     page.get_by_role("button", name="Check and store").click()
     expect(page.get_by_text("Data set stored")).to_be_visible()
-
-
-def typed(field: Locator, words: str) -> None:
-    """Type over what a field holds, key by key, and see that nothing gets lost."""
-    field.focus()
-    field.press("ControlOrMeta+a")
-    field.page.keyboard.type(words, delay=PACE)
-    assert field.input_value() == words
-
-
-def grant(page: Page, email: str, limit: str) -> None:
-    """As a person does it: the outcome of the last press stands above while they type."""
-    choose(page, page.get_by_role("combobox", name="Analyst").first, "Somebody else")
-    address = page.get_by_role("textbox", name="E-mail address")
-    entry, reason = page.get_by_label("Limit in all, ε"), page.get_by_label("Reason (kept in the")
-    typed(address, email)
-    for words in (limit, "a pilot study"):
-        page.keyboard.press("Tab")
-        page.keyboard.type(words, delay=PACE)
-    for field, words in ((address, email), (entry, limit), (reason, "a pilot study")):
-        assert field.input_value() == words
-    page.get_by_role("button", name="Give this budget").click()
-    expect(page.get_by_text("The budget is set.")).to_be_visible()
-    expect(page.get_by_role("table").get_by_text(email)).to_be_visible()
-    expect(entry).to_have_value("")
 
 
 def price(page: Page, title: str, epsilon: str) -> None:

@@ -15,9 +15,9 @@ from dpcore.data.building.ingest import frame_chunks
 from dpcore.domain.schemas.schema import Schema
 from dpcore.intake.check.examination import Examination
 from dpcore.service import Service
-from tests.browser.steps import settled
 from tests.support.admissions import admissions
 from tests.support.app_server import Server, serve
+from tests.support.browser_steps import settled
 
 pytestmark = pytest.mark.browser
 #: What looking at a large file may take on a busy machine, in milliseconds.

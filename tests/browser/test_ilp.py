@@ -12,9 +12,8 @@ from dpcore.demo import DEMOS
 from dpcore.models.released import parse_model
 from dpcore.plots.style import pretty
 from dpcore.released.release import Release
-from tests.browser.conftest import Store
-from tests.browser.steps import ONE_SPEND, choose, finished, open_page, open_review, spend_button
 from tests.support.app_server import Server, spent
+from tests.support.browser_steps import ONE_SPEND, Store, choose, finished, open_page, open_review, spend_button
 
 
 @pytest.fixture

@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.steps import ONE_SPEND, finished, rehearsed
-from tests.browser.test_accessibility import settle
 from tests.support.app_server import spent
+from tests.support.browser_steps import ONE_SPEND, finished, rehearsed, settle
 
 #: The focused element, and whether something shows that it is.
 FOCUSED = """() => {

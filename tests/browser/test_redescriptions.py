@@ -20,9 +20,18 @@ from dpcore.models.redescriptions.released.redescription_set import Redescriptio
 from dpcore.models.released import parse_model
 from dpcore.plots.style import pretty
 from dpcore.workspace.ledger.requests import RunRequest
-from tests.browser.conftest import Store, store
-from tests.browser.steps import ONE_SPEND, choose, finished, open_page, open_review, settled, spend_button
 from tests.support.app_server import Server, spent
+from tests.support.browser_steps import (
+    ONE_SPEND,
+    Store,
+    choose,
+    finished,
+    open_page,
+    open_review,
+    settled,
+    spend_button,
+    store,
+)
 from tests.support.small_redescriptions import SCHEMA, two_sided_people
 
 HALF = Decimal("0.5")

@@ -12,9 +12,9 @@ from playwright.sync_api import Browser, Page, expect
 from dpcore.report.dossier import Dossier
 from dpcore.report.forms.page import dossier_page
 from dpcore.workspace.ledger.requests import RunRequest
-from tests.browser.steps import choose, open_page, settled
 from tests.support import reports
 from tests.support.app_server import Server
+from tests.support.browser_steps import choose, open_page, written_dossier
 
 
 @pytest.fixture
@@ -41,20 +41,6 @@ def opened_alone(browser: Browser, file: Path) -> tuple[Page, list[str]]:
     alone.goto(file.as_uri())
     expect(alone.locator("figure .main-svg").first).to_be_visible()
     return alone, [url for url in asked if url != file.as_uri()]
-
-
-def written_dossier(page: Page, folder: Path) -> Path:
-    """Write findings about the two results that are chosen, and download the dossier."""
-    findings = page.get_by_label("Findings", exact=True)
-    findings.fill("The old die more often.")
-    findings.press("Control+Enter")
-    expect(page.get_by_text("The 2 results in this dossier").first).to_be_visible()
-    settled(page, 1500)
-    with page.expect_download() as download:
-        page.get_by_role("button", name="Web page", exact=True).click()
-    file = folder / "dossier.html"
-    download.value.save_as(file)
-    return file
 
 
 def pages_of(pdf: bytes) -> int:

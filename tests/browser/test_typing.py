@@ -13,12 +13,11 @@ from playwright.sync_api import Browser, Page, expect
 
 from dpcore.domain.schemas.schema import Schema
 from dpcore.workspace.people.users import User
-from tests.browser.test_cancel import Queue, alone, queue
-from tests.browser.test_day import ANALYST, OFFICE, PACE, PEOPLE, ROLES, show, typed
 from tests.support.app_server import SCHEMA_TEXT, Server, invented, serve
+from tests.support.hospital_day import ANALYST, OFFICE, PACE, PEOPLE, ROLES, show, typed
 from tests.support.identity_provider import arrive, provider
+from tests.support.run_queue import Queue
 
-__all__ = ["alone", "queue"]
 #: The key by which Streamlit draws a page anew, pressed where nobody types.
 DRAW_ANEW = (
     "document.body.dispatchEvent(new KeyboardEvent('keydown', {key: 'r', code: 'KeyR', keyCode: 82, bubbles: true}))"

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.steps import go
 from tests.support.app_server import Server, invented, serve
+from tests.support.browser_steps import go
 from tests.support.hostile_files import endless_parquet
 from tests.support.identity_provider import WAIT
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 import yaml
-from typer.testing import CliRunner, Result
+from typer.testing import CliRunner
 
 from dpcore.commands import app
 from dpcore.demo import DEMOS
@@ -21,18 +21,9 @@ from dpcore.domain.schemas.schema import Schema
 from dpcore.models.released import parse_model
 from dpcore.privacy.budgets import format_epsilon
 from dpcore.released.release import Release
+from tests.support.command_line import HOME, call, refuse, run
 
-HOME = "FROSTGLASS_HOME"
 FIT = ("fit", "rule-list", "breast_cancer", "--target", "diagnosis", "--sampler", "pool", "--pool-size", "200")
-
-
-@pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty installation in the working folder."""
-    monkeypatch.setenv(HOME, str(tmp_path / "home"))
-    monkeypatch.delenv("FROSTGLASS_DATABASE_URL", raising=False)
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 @pytest.fixture(scope="module")
@@ -84,27 +75,6 @@ def shared(home: Path, roomy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def unchanged(home: Path, prepared: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The same, of many tests that change nothing."""
     monkeypatch.setenv(HOME, str(prepared / "home"))
-
-
-def call(*args: object) -> Result:
-    return CliRunner().invoke(app, [str(arg) for arg in args])
-
-
-def run(*args: object) -> str:
-    result = call(*args)
-    assert result.exit_code == 0, result.output
-    return result.stdout
-
-
-def refuse(*args: object) -> str:
-    """The one line a mistaken command leaves on standard error."""
-    result = call(*args)
-    assert result.exit_code == 2, result.output
-    lines = [line for line in result.stderr.splitlines() if not line.startswith("warning: ")]
-    assert len(lines) == 1
-    assert lines[0].startswith("error: ")
-    assert "Traceback" not in result.output
-    return lines[0]
 
 
 @pytest.mark.parametrize(

@@ -66,12 +66,9 @@ CSVW = {
 
 
 @pytest.fixture(autouse=True)
-def home(tmp_path, monkeypatch):
-    monkeypatch.setenv(HOME, str(tmp_path / "home"))
-    monkeypatch.delenv("FROSTGLASS_DATABASE_URL", raising=False)
-    monkeypatch.chdir(tmp_path)
-    PEOPLE.to_csv(tmp_path / "people.csv", index=False)
-    return tmp_path
+def home(home):
+    PEOPLE.to_csv(home / "people.csv", index=False)
+    return home
 
 
 def run(*arguments, code=0):

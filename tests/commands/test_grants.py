@@ -12,7 +12,7 @@ import pytest
 
 from dpcore.service import Service
 from dpcore.workspace.people.users import User
-from tests.commands.test_commands import HOME, refuse, run
+from tests.support.command_line import HOME, refuse, run
 from tests.support.fake_learner import register, small_frame, small_schema
 
 register()

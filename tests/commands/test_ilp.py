@@ -6,14 +6,13 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner, Result
 
-from dpcore.commands import app
 from dpcore.commands.shell import open_service
 from dpcore.demo.trains import clauses_theory, draw_trains, trains_schema
 from dpcore.models.ilp.released.ilp_text import NO_PREDICTION
 from dpcore.models.released import parse_model
 from dpcore.released.release import Release
+from tests.support.command_line import run
 
 THEORY = clauses_theory(1)
 SCHEMA = trains_schema(THEORY, columns=4, max_rows=2_000)
@@ -23,25 +22,12 @@ RULE = """direction(T, east) :-
 
 
 @pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def home(home: Path) -> Path:
     """An installation in the working folder, with trains that one rule tells apart."""
-    monkeypatch.setenv("FROSTGLASS_HOME", str(tmp_path / "home"))
-    monkeypatch.delenv("FROSTGLASS_DATABASE_URL", raising=False)
-    monkeypatch.chdir(tmp_path)
     frame, children = draw_trains(THEORY, 1_500, seed=1)
     with open_service() as service:
         service.add_dataset({"train": frame, **children}, SCHEMA, budget=Decimal(5))
-    return tmp_path
-
-
-def call(*args: object) -> Result:
-    return CliRunner().invoke(app, [str(arg) for arg in args])
-
-
-def run(*args: object) -> str:
-    result = call(*args)
-    assert result.exit_code == 0, result.output
-    return result.stdout
+    return home
 
 
 def test_rules_are_fitted_printed_and_written(home: Path) -> None:

@@ -13,7 +13,7 @@ import yaml
 
 from dpcore.report.certificate import certificate_lines
 from dpcore.service import Service
-from tests.commands.test_commands import HOME, call, refuse, run
+from tests.support.command_line import HOME, call, refuse, run
 
 COLUMNS = [
     {"name": "age", "type": "integer", "lower": 0, "upper": 150, "learn": {"bins": 4}},
@@ -23,18 +23,15 @@ COLUMNS = [
 
 
 @pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def home(home: Path) -> Path:
     """A file of 4,000 people, and a schema with marks."""
-    monkeypatch.setenv(HOME, str(tmp_path / "home"))
-    monkeypatch.delenv("FROSTGLASS_DATABASE_URL", raising=False)
-    monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(0)
     wards = rng.choice(["ICU", "Ward A"], 4000)
     wards[17] = "the only one"
     frame = pd.DataFrame({"age": rng.integers(20, 90, 4000), "ward": wards, "died": rng.choice(["yes", "no"], 4000)})
     frame.to_csv("clinic.csv", index=False)
     write_schema("clinic")
-    return tmp_path
+    return home
 
 
 def write_schema(name: str, columns: list[dict[str, object]] = COLUMNS) -> None:

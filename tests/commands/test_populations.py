@@ -8,21 +8,18 @@ import pytest
 
 from dpcore.domain.schemas.schema import Schema
 from dpcore.service import Service
-from tests.commands.test_commands import HOME, refuse, run
+from tests.support.command_line import refuse, run
 from tests.support.fake_learner import small_frame, small_schema
 
 
 @pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def home(home: Path) -> Path:
     """Files of a data set, and 'small' stored with a budget."""
-    monkeypatch.setenv(HOME, str(tmp_path / "home"))
-    monkeypatch.delenv("FROSTGLASS_DATABASE_URL", raising=False)
-    monkeypatch.chdir(tmp_path)
     small_frame().to_csv("small.csv", index=False)
     for name in ("small", "second"):
         Path(f"{name}.json").write_text(small_schema(name).to_json(), encoding="utf-8")
     run("data", "add", "small.csv", "--schema", "small.json", "--budget", "3")
-    return tmp_path
+    return home
 
 
 def test_a_second_data_set_about_the_same_people_shares_the_budget() -> None:

@@ -14,10 +14,8 @@ from dpcore.report.forms.checking import RESULTS, sidecar
 from dpcore.service import Service
 from dpcore.workspace.ledger.requests import Quote, RunRequest
 from dpcore.workspace.results.dossier import Application
-from tests.commands.test_commands import HOME, call, home, refuse, run
+from tests.support.command_line import HOME, call, refuse, run
 from tests.support.fake_learner import small_frame, small_schema
-
-__all__ = ["home"]
 
 
 def fitted() -> str:

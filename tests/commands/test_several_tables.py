@@ -10,9 +10,8 @@ import duckdb
 import pytest
 import yaml
 
-from tests.commands.test_commands import call, home, refuse, run
+from tests.support.command_line import call, refuse, run
 
-__all__ = ["home"]
 TRAINS = "train_id,direction\n1,west\n2,east\n"
 CARS = "train_id,length,wheels\n1,secretshort,2\n1,secretlong,3\n2,secretlong,2\n"
 

@@ -23,7 +23,7 @@ from dpcore.errors import InputError, SchemaError
 from dpcore.intake.joins.relations import rows_for
 from dpcore.privacy.randomness import SeededRandom
 from dpcore.rehearsal.synthetic import synthetic_tables
-from tests.domain.test_encoding_alone import ODD, PLAIN, objects
+from tests.support.odd_values import ODD, PLAIN, objects
 from tests.support.rows import for_each
 
 DAYS = {"type": "integer", "lower": -10, "upper": 60, "bins": 7}

@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import math
 from random import Random
-from typing import Any
 
 import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from dpcore.commands.text import release_text
-from dpcore.errors import FrostglassError
 from dpcore.learning.learner import Run
 from dpcore.models.redescriptions.released.consistent import consistent_counts
 from dpcore.models.redescriptions.released.regions import Domain
@@ -27,38 +25,20 @@ from dpcore.released.plan import RunPlan
 from dpcore.released.release import Release, make_release
 from dpcore.report.contents import content
 from tests.support.configurations import (
+    FEW,
+    MANY,
     WAYS,
     Configuration,
+    accepted,
     draw_configuration,
     draw_people,
+    planned,
+    seeds,
     table_of,
 )
 
-FEW, MANY = 3, 400
-seeds = st.integers(0, 2**63 - 1)
 #: A smaller seed is no simpler configuration, so there is nothing to shrink.
 _FIND = (Phase.explicit, Phase.reuse, Phase.generate)
-
-
-def accepted(drawn: Configuration) -> RunPlan | None:
-    """The plan of a configuration; ``None`` if it is refused, which takes one sentence."""
-    learner = LEARNERS[drawn.family]
-    try:
-        return learner.plan(drawn.schema, drawn.target, drawn.epsilon, drawn.parameters)
-    except FrostglassError as error:
-        refusal = str(error)
-    assert refusal.endswith(".")
-    assert "\n" not in refusal
-    return None
-
-
-def planned(random: Random, family: str, way: dict[str, Any]) -> tuple[Configuration, RunPlan]:
-    """The first of random configurations that is accepted."""
-    while True:
-        drawn = draw_configuration(random, family, **way)
-        plan = accepted(drawn)
-        if plan is not None:
-            return drawn, plan
 
 
 def finite(value: object) -> bool:

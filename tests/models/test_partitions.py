@@ -8,32 +8,11 @@ from random import Random
 
 import pytest
 
-from dpcore.learning.learner import Run
 from dpcore.models.redescriptions.learning.exact_pairs import ExactPairs
-from dpcore.models.registry import LEARNERS
-from dpcore.privacy.randomness import SeededRandom
-from dpcore.released.release import make_release
-from tests.models.test_configurations import planned
-from tests.support.configurations import WAYS, draw_people, table_of
-from tests.support.partitioned import divided
+from tests.support.configurations import WAYS, draw_people, planned, table_of
+from tests.support.partitioned import ASKED, content, divided
 
 FEW, MANY = 1, 100
-#: What is asked for by a parameter, not by a method, and seldom drawn; and how to see it in a model.
-ASKED = [
-    pytest.param("summaries", {"pairs": 2}, lambda model: model["found"], id="summaries-pairs"),
-    pytest.param("summaries", {"pairs": 2, "delta": "0.001"}, lambda model: model["found"], id="summaries-gaussian"),
-    pytest.param("rule_list", {"antecedents": "dp_fim"}, lambda model: model["antecedent_count"], id="rule_list-mined"),
-    pytest.param(
-        "ebm", {"pairs": 1}, lambda model: [term for term in model["terms"] if len(term["axes"]) == 2], id="ebm-pairs"
-    ),
-]
-
-
-def content(family, plan, table):
-    told = []
-    run = Run(table, plan, SeededRandom(3), lambda *step: told.append(step))
-    release = make_release(family, plan, LEARNERS[family].run(run), secure=False)
-    return release.model_dump_json(exclude={"id": True, "certificate": {"created"}}), told
 
 
 def check(family, way, seed, counts=(2, 7, 64)):

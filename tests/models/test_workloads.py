@@ -12,8 +12,7 @@ from dpcore.learning.learner import Run
 from dpcore.models.registry import LEARNERS
 from dpcore.privacy.randomness import SeededRandom
 from dpcore.workspace.runs.machine import Machine
-from tests.models.test_configurations import FEW, planned, seeds
-from tests.support.configurations import WAYS, draw_people, table_of
+from tests.support.configurations import FEW, WAYS, draw_people, planned, seeds, table_of
 from tests.support.rows import for_each
 
 

@@ -37,7 +37,9 @@ from tests.support.page_tools import (
     fit,
     open_page,
     quote,
+    view,
 )
+from tests.support.page_tools import plain_words as words
 from tests.support.page_tools import ward as people
 from tests.support.page_tools import words as page_words
 
@@ -76,17 +78,6 @@ def new_ward(name: str = "ward", budget: str = "3", each: str | None = None) -> 
     cap = None if each is None else Decimal(each)
     found = as_(LOCAL_USER).add_dataset(people(), schema, budget=Decimal(budget), analyst_cap=cap)
     return str(found.id)
-
-
-def view(name: str) -> AppTest:
-    app = open_page("custodian")
-    app.segmented_control(key="custodian-view").set_value(name)
-    return checked(app.run())
-
-
-def words(app: AppTest) -> str:
-    """All the text of a page, without the marks that keep it from being read as Markdown."""
-    return page_words(app).replace("\\", "")
 
 
 def notices(app: AppTest) -> str:

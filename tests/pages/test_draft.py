@@ -17,15 +17,17 @@ from dpcore.workspace.database.transactions import write
 from dpcore.workspace.people.users import User
 from dpcore.workspace.results.dossier import Application
 from pages.components.visitor import access
-from tests.pages.test_report import entry, options, release_of
 from tests.support import reports
 from tests.support.page_tools import (
     add_ward,
     button,
     checked,
+    entry,
     errors,
     fit,
     open_page,
+    options,
+    release_of,
     words,
 )
 from tests.support.page_visitors import ANN, BOB, OFFICE, result_of_visitor

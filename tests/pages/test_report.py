@@ -16,19 +16,15 @@ from tests.support.page_tools import (
     add_ward,
     button,
     checked,
+    entry,
     errors,
     fit,
     open_page,
+    options,
+    release_of,
     submit,
     words,
 )
-
-
-def release_of(run_id: str) -> str:
-    """Id of the result of a run."""
-    found = access.service().run(run_id).release_id
-    assert found is not None
-    return str(found)
 
 
 def two_results() -> tuple[str, str, str]:
@@ -36,14 +32,6 @@ def two_results() -> tuple[str, str, str]:
     dataset_id = add_ward(delta="0")
     first = release_of(fit(dataset_id, "0.5"))
     return dataset_id, first, release_of(submit(dataset_id, "tree", "0.7", "died"))
-
-
-def options(app: AppTest, label: str) -> list[str]:
-    return next(box for box in (*app.selectbox, *app.multiselect) if box.label == label).options
-
-
-def entry(app: AppTest, label: str):
-    return next(item for item in (*app.text_input, *app.text_area) if item.label == label)
 
 
 def number(app: AppTest, label: str):

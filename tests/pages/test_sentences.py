@@ -13,8 +13,8 @@ from dpcore.service import Service
 from dpcore.workspace.ledger.requests import Quote, RunRequest
 from pages.components.families.tree.tree_view import conditions
 from pages.components.visitor import access
-from tests.models.trees.test_model import sample
 from tests.support import agreement
+from tests.support.hand_made_trees import sample
 from tests.support.page_tools import add_ward, button, checked, open_page, words
 
 

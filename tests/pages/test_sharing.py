@@ -17,7 +17,6 @@ from dpcore.workspace.results.dossier import Application
 from pages.components.families.shared import release_file
 from pages.components.releases.release_filter import Wanted
 from pages.components.visitor import access
-from tests.pages.test_report import options
 from tests.support import reports
 from tests.support.page_tools import (
     SCHEMA,
@@ -26,6 +25,7 @@ from tests.support.page_tools import (
     checked,
     errors,
     open_page,
+    options,
     ward,
     words,
 )

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import strategies as st
 from pydantic import BaseModel, ValidationError
 
 from dpcore.data.partition import ChildRecords
@@ -26,9 +27,11 @@ from dpcore.domain.conditions import cell_conditions, threshold_conditions
 from dpcore.domain.cuts import cut_text
 from dpcore.domain.hierarchies import levels_above
 from dpcore.domain.schemas.schema import Schema
+from dpcore.errors import FrostglassError
 from dpcore.models.ilp.language.atoms import bottom_atoms
 from dpcore.models.registry import LEARNERS
 from dpcore.released.parameters import Parameter, parameters_of
+from dpcore.released.plan import RunPlan
 from tests.support.fake_learner import real_learners
 
 #: Largest values that keep one run short.
@@ -493,3 +496,28 @@ def _child_of(schema: Schema, place: int, people: Sequence[Person]) -> ChildReco
     linked = [people[record].links[place][slot] for slot, record, _ in found] if child.parent is not None else None
     links = None if linked is None else np.array(linked, dtype=np.int64)
     return ChildRecords.build(child, schema.max_rows, list(codes), slots, records, links)
+
+
+FEW, MANY = 3, 400
+seeds = st.integers(0, 2**63 - 1)
+
+
+def accepted(drawn: Configuration) -> RunPlan | None:
+    """The plan of a configuration; ``None`` if it is refused, which takes one sentence."""
+    learner = LEARNERS[drawn.family]
+    try:
+        return learner.plan(drawn.schema, drawn.target, drawn.epsilon, drawn.parameters)
+    except FrostglassError as error:
+        refusal = str(error)
+    assert refusal.endswith(".")
+    assert "\n" not in refusal
+    return None
+
+
+def planned(random: Random, family: str, way: dict[str, Any]) -> tuple[Configuration, RunPlan]:
+    """The first of random configurations that is accepted."""
+    while True:
+        drawn = draw_configuration(random, family, **way)
+        plan = accepted(drawn)
+        if plan is not None:
+            return drawn, plan

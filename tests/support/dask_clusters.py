@@ -12,6 +12,7 @@ from pathlib import Path
 
 from distributed import Client, Security
 
+from dpcore.domain.schemas.schema import Schema
 from tests.support.forked import Process, started
 from tests.support.ports import free_port
 
@@ -191,3 +192,15 @@ def certificates(folder: Path) -> dict[str, str]:
         file.write_text(text)
         settings[f"distributed.comm.tls.{name}"] = str(file)
     return settings
+
+
+SCHEMA = Schema.from_mapping(
+    {
+        "name": "ward",
+        "max_rows": 1000,
+        "columns": [
+            {"name": "age", "type": "integer", "lower": 0, "upper": 100, "bins": 5},
+            {"name": "sex", "type": "categorical", "categories": ["f", "m"]},
+        ],
+    }
+)

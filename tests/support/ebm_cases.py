@@ -13,6 +13,7 @@ from dpcore.learning.learner import Run, no_progress
 from dpcore.models.ebm.learning.ebm_learner import EBMLearner
 from dpcore.privacy.mechanisms import FineGaussian
 from dpcore.privacy.randomness import SeededRandom
+from tests.support import toy_people
 from tests.support.small_tables import schema_of, table_of
 
 LEARNER = EBMLearner()
@@ -127,3 +128,9 @@ def check_finite(model):
         assert np.all(np.isfinite(np.asarray(numbers, dtype=float)))
     for term in model.terms:
         assert np.all(np.asarray(term.errors) >= 0)
+
+
+WIDE = [
+    *toy_people.COLUMNS,
+    {"name": "town", "type": "categorical", "categories": [f"t{i}" for i in range(1000)]},
+]

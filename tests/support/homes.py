@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import sqlite3
 import threading
+import time
 from contextlib import closing
 from decimal import Decimal
 from pathlib import Path
@@ -12,6 +13,7 @@ from pathlib import Path
 from dpcore.service import Service
 from dpcore.workspace.database.home import Home
 from dpcore.workspace.database.installation import look
+from dpcore.workspace.ledger.requests import RunStatus
 from dpcore.workspace.upkeep.recovery import accept
 from tests.support.fake_learner import fake_request, register, small_frame, small_schema
 
@@ -72,3 +74,13 @@ def open_at_once(home: str, _number: int, start: threading.Barrier) -> None:
     """Start on a home in the same moment as others."""
     start.wait()
     Service(home, workers=0).close()
+
+
+def wait_for_step(service: Service, run: str) -> RunStatus:
+    """Wait until a run has begun, or ended."""
+    for _ in range(600):
+        status = service.run(run)
+        if status.step or not status.active:
+            return status
+        time.sleep(0.05)
+    raise AssertionError("the run never began")

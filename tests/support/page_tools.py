@@ -221,3 +221,32 @@ def look_at(app: AppTest, column: str, types: str = "") -> AppTest:
     checked(app.run())
     app.text_input(key=f"intake-find-{ident}").set_value("")
     return checked(app.run())
+
+
+def release_of(run_id: str) -> str:
+    """Id of the result of a run."""
+    found = access.service().run(run_id).release_id
+    assert found is not None
+    return str(found)
+
+
+def options(app: AppTest, label: str) -> list[str]:
+    """What a box offers."""
+    return next(box for box in (*app.selectbox, *app.multiselect) if box.label == label).options
+
+
+def entry(app: AppTest, label: str) -> Any:
+    """The box of this label in which something is typed."""
+    return next(item for item in (*app.text_input, *app.text_area) if item.label == label)
+
+
+def view(name: str) -> AppTest:
+    """A view of the page Custodian."""
+    app = open_page("custodian")
+    app.segmented_control(key="custodian-view").set_value(name)
+    return checked(app.run())
+
+
+def plain_words(app: AppTest) -> str:
+    """All the text of a page, without the marks that keep it from being read as Markdown."""
+    return words(app).replace("\\", "")

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from dpcore.arrays import Ints
 from dpcore.data.execution.executors import LOCAL, Executor
 from dpcore.data.packing import pack_rows, unpack, whole_words
 from dpcore.data.partition import ChildRecords, Partition
 from dpcore.data.table import PrivateTable
+from dpcore.learning.learner import Run
+from dpcore.models.registry import LEARNERS
+from dpcore.privacy.randomness import SeededRandom
+from dpcore.released.release import make_release
 
 
 def divided(table: PrivateTable, count: int, seed: int = 0, executor: Executor = LOCAL) -> PrivateTable:
@@ -43,3 +48,21 @@ def _taken_child(child: ChildRecords, places: Ints, rows: int) -> ChildRecords:
     links = np.zeros((len(child.rows), rows), dtype=child.links.dtype)
     links[:, : len(places)] = child.links[:, places]
     return ChildRecords(child.table, codes, pack_rows(held), links)
+
+
+#: What is asked for by a parameter, not by a method, and seldom drawn; and how to see it in a model.
+ASKED = [
+    pytest.param("summaries", {"pairs": 2}, lambda model: model["found"], id="summaries-pairs"),
+    pytest.param("summaries", {"pairs": 2, "delta": "0.001"}, lambda model: model["found"], id="summaries-gaussian"),
+    pytest.param("rule_list", {"antecedents": "dp_fim"}, lambda model: model["antecedent_count"], id="rule_list-mined"),
+    pytest.param(
+        "ebm", {"pairs": 1}, lambda model: [term for term in model["terms"] if len(term["axes"]) == 2], id="ebm-pairs"
+    ),
+]
+
+
+def content(family, plan, table):
+    told = []
+    run = Run(table, plan, SeededRandom(3), lambda *step: told.append(step))
+    release = make_release(family, plan, LEARNERS[family].run(run), secure=False)
+    return release.model_dump_json(exclude={"id": True, "certificate": {"created"}}), told

@@ -29,9 +29,9 @@ from dpcore.workspace.runs.queue import RunQueue
 from tests.support.accounts import add_row, release_for
 from tests.support.databases import SERVER
 from tests.support.fake_learner import fake_request, register, small_frame, small_schema
+from tests.support.homes import wait_for_step
 from tests.support.postgres_server import server
 from tests.support.rows import for_each
-from tests.workspace.test_workers import wait_for_step
 
 HALF, NONE = Decimal("0.5"), Decimal(0)
 register()

@@ -3,17 +3,11 @@
 from __future__ import annotations
 
 import gc
-import os
-import shutil
-import sqlite3
-import subprocess
-from contextlib import closing
 from decimal import Decimal
 from pathlib import Path
 
 import pandas as pd
 import pytest
-import sqlalchemy as sa
 
 from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import BudgetError, InstallationError, NotFoundError, RequestError
@@ -22,6 +16,7 @@ from dpcore.workspace.database.home import Home
 from dpcore.workspace.database.installation import look
 from dpcore.workspace.ledger.requests import RunRequest
 from dpcore.workspace.upkeep.recovery import accept
+from tests.support.backups import back_up, restore
 from tests.support.databases import KINDS, fresh_url
 
 SCHEMA = Schema.from_mapping(
@@ -37,35 +32,6 @@ ROWS = pd.DataFrame({"smoker": ["yes", "no"] * 20, "ill": ["yes", "no"] * 20})
 def spend(service: Service, epsilon: str, nonce: str) -> None:
     request = RunRequest(dataset_id="ward", algorithm="tree", target="ill", epsilon=epsilon)
     assert service.wait(service.submit(request, nonce)).state == "done"
-
-
-def back_up(url: str, folder: Path) -> Path:
-    """A copy of a database that is in use, as an operator makes it."""
-    copy = folder / "copy"
-    if url.startswith("sqlite"):
-        database = sa.make_url(url).database or ""
-        with closing(sqlite3.connect(database)) as source, closing(sqlite3.connect(copy)) as target:
-            source.backup(target)
-        return copy
-    _postgres("pg_dump", url, "--format=custom", f"--file={copy}")
-    return copy
-
-
-def restore(url: str, copy: Path) -> None:
-    if url.startswith("sqlite"):
-        database = sa.make_url(url).database or ""
-        for ending in ("-wal", "-shm"):  # They belong to the broken database.
-            Path(f"{database}{ending}").unlink(missing_ok=True)
-        shutil.copy(copy, database)
-        return
-    _postgres("pg_restore", url, "--clean", "--if-exists", str(copy), option="--dbname")
-
-
-def _postgres(program: str, url: str, *arguments: str, option: str = "") -> None:
-    [*_, newest] = sorted(Path("/usr/lib/postgresql").glob(f"*/bin/{program}"))
-    plain = sa.make_url(url).set(drivername="postgresql").render_as_string(hide_password=False)
-    target = [f"{option}={plain}"] if option else [plain]
-    subprocess.run([newest, *target, *arguments], check=True, env={**os.environ}, timeout=60)
 
 
 @pytest.mark.parametrize("kind", [KINDS[0], *(pytest.param(kind, marks=pytest.mark.slow) for kind in KINDS[1:])])

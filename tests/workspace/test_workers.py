@@ -4,7 +4,6 @@ import itertools
 import os
 import signal
 import sys
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import timedelta
@@ -23,7 +22,7 @@ from dpcore.workspace.database.database_tables import jobs, utc_now
 from dpcore.workspace.database.database_tables import ledger_entries as lines
 from dpcore.workspace.database.transactions import read
 from dpcore.workspace.files.descriptions import DatasetInfo
-from dpcore.workspace.ledger.requests import RunRequest, RunStatus
+from dpcore.workspace.ledger.requests import RunRequest
 from dpcore.workspace.runs import worker
 from dpcore.workspace.runs.processes import ProcessIdentity
 from dpcore.workspace.runs.worker import Reports
@@ -31,6 +30,7 @@ from tests.support.accounts import release_for
 from tests.support.fake_learner import CANARY, FakeLearner, fake_request, register, small_frame, small_schema
 from tests.support.fake_worker import FULL_POINTS, VARIABLE
 from tests.support.forked import FORKED, fork_workers
+from tests.support.homes import wait_for_step
 
 COMMAND = (sys.executable, "-m", "tests.support.fake_worker")
 #: A worker that does nothing.
@@ -56,15 +56,6 @@ def inline(tmp_path: Path) -> Service:
 
 def add(service: Service) -> DatasetInfo:
     return service.add_dataset(small_frame(), small_schema(), budget=BUDGET)
-
-
-def wait_for_step(service: Service, run: str) -> RunStatus:
-    for _ in range(600):
-        status = service.run(run)
-        if status.step or not status.active:
-            return status
-        time.sleep(0.05)
-    raise AssertionError("the run never began")
 
 
 def spent(service: Service, dataset: DatasetInfo) -> Decimal:

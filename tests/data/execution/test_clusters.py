@@ -20,10 +20,9 @@ from dpcore.data.execution.clusters import ClusterExecutor
 from dpcore.data.execution.executors import CLUSTER, LOCAL
 from dpcore.data.stored import opened
 from dpcore.data.table import PrivateTable
-from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import ClusterError
 from dpcore.privacy.randomness import SeededRandom
-from tests.support.dask_clusters import Cluster, Relay, certificates, dask_cluster
+from tests.support.dask_clusters import SCHEMA, Cluster, Relay, certificates, dask_cluster
 from tests.support.dask_kernels import (
     cell_counts,
     cell_counts_or_death,
@@ -36,16 +35,6 @@ from tests.support.partitioned import divided
 from tests.support.rows import for_each
 
 pytestmark = pytest.mark.heavy
-SCHEMA = Schema.from_mapping(
-    {
-        "name": "ward",
-        "max_rows": 1000,
-        "columns": [
-            {"name": "age", "type": "integer", "lower": 0, "upper": 100, "bins": 5},
-            {"name": "sex", "type": "categorical", "categories": ["f", "m"]},
-        ],
-    }
-)
 
 
 @pytest.fixture(scope="module")

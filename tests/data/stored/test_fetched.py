@@ -19,8 +19,7 @@ from dpcore.data.stored.storage import READ
 from dpcore.data.table import PrivateTable
 from dpcore.errors import ClusterError, SchemaError
 from dpcore.privacy.randomness import SeededRandom
-from tests.data.execution.test_clusters import SCHEMA
-from tests.support.dask_clusters import dask_cluster
+from tests.support.dask_clusters import SCHEMA, dask_cluster
 from tests.support.dask_kernels import cell_counts
 from tests.support.partitioned import divided
 

@@ -23,7 +23,6 @@ import pyarrow.parquet as pq
 import pytest
 
 from dpcore import disk
-from dpcore.data.table import PrivateTable
 from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import FrostglassError, IngestError, RequestError, SchemaError
 from dpcore.intake.process import limits, readers
@@ -34,9 +33,8 @@ from dpcore.workspace.files.store import Store
 from tests.support import upload_fuzzer
 from tests.support.hostile_files import cyclic_sqlite, endless_parquet, swelling_parquet
 from tests.support.rows import for_each
+from tests.support.uploads import BY_PERSON, ONE, store
 
-ONE = Schema.from_text("{name: one, max_rows: 1000, columns: [{name: a, type: integer, lower: 0, upper: 9, bins: 3}]}")
-BY_PERSON = Schema.from_mapping(ONE.model_dump() | {"privacy_unit": {"column": "who"}})
 GIB = 1 << 30
 
 
@@ -44,7 +42,7 @@ GIB = 1 << 30
 ASKER = """
 import sys
 from pathlib import Path
-from tests.intake.process.test_uploads import BY_PERSON, store
+from tests.support.uploads import BY_PERSON, store
 def watch(_, rows):
     if rows:
         print(rows, flush=True)
@@ -61,12 +59,6 @@ def refusal(question: str, files: Any, **details: Any) -> str:
         ask(question, files, **details)
     assert caught.value.__cause__ is None
     return str(caught.value)
-
-
-def store(source: Path, schema: Schema, folder: Path, **more: Any) -> PrivateTable:
-    folder.mkdir(exist_ok=True)
-    Incoming(source, schema, **more).save(folder)
-    return PrivateTable.open(folder)
 
 
 def not_stored(source: Path, schema: Schema, folder: Path) -> str:
@@ -273,8 +265,8 @@ def test_a_reader_that_was_started_before_answers_the_first_question(monkeypatch
 
 
 def test_a_reader_that_is_killed_in_the_middle_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    code = "from dpcore.data.building import arriving as a; a._HELD = 0; "
-    code += "from dpcore.intake.process import reader; reader.main()"
+    held = "import dpcore.data.building.arriving as a; a._HELD = 0; "
+    code = held + "from dpcore.intake.process import reader; reader.main()"
     monkeypatch.setattr(readers, "READER_COMMAND", (sys.executable, "-c", code))
     monkeypatch.setattr(readers, "_idle", [])
     file = endless_parquet(tmp_path / "x.parquet", 60_000_000)

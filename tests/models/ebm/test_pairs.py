@@ -15,10 +15,10 @@ from dpcore.models.ebm.learning.scores import Shapes, pair_tables
 from dpcore.models.ebm.learning.start import BoostingStart
 from dpcore.privacy.mechanisms import ExponentialMechanism
 from dpcore.privacy.randomness import SeededRandom
-from tests.models.ebm.test_records import WIDE
 from tests.oracles import ebm_oracle as oracle
 from tests.support import ebm_cases as cases
 from tests.support import toy_people
+from tests.support.ebm_cases import WIDE
 from tests.support.rows import for_each
 from tests.support.small_tables import schema_of
 

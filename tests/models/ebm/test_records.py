@@ -17,16 +17,13 @@ from dpcore.models.ebm.learning.records import (
 )
 from tests.oracles import ebm_oracle as oracle
 from tests.support import toy_people
+from tests.support.ebm_cases import WIDE
 from tests.support.rows import for_each
 
 TARGETS = ["ill", "stage", "age"]
 SCHEMA = toy_people.schema(max_rows=700)
 FRAME = toy_people.frame(600)
 TABLE = toy_people.table(SCHEMA, FRAME)
-WIDE = [
-    *toy_people.COLUMNS,
-    {"name": "town", "type": "categorical", "categories": [f"t{i}" for i in range(1000)]},
-]
 
 
 def bins_of(target, table=TABLE, seed=0):

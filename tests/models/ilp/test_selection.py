@@ -23,6 +23,7 @@ from dpcore.privacy.budgets import EPSILON_STEP
 from dpcore.privacy.mechanisms import GeometricMechanism, NoisyMax
 from dpcore.privacy.randomness import SecureRandom, SeededRandom
 from tests.oracles.mechanisms_oracle import FALSE_ALARM, chi_square
+from tests.oracles.mechanisms_oracle import permute_and_flip_probabilities as chances
 from tests.support.rows import for_each
 from tests.support.small_relations import TARGET, small_schema
 
@@ -32,23 +33,6 @@ LITERALS = ("sex = f", "age > 30", "drug: kind = a", "test: ward = yes")
 def lattice_of(**chosen: object) -> tuple[Lattice, ILPParameters]:
     parameters = ILPParameters.model_validate({"literals": LITERALS, "max_literals": 2, **chosen})
     return build_lattice(small_schema(), TARGET, parameters), parameters
-
-
-def chances(scores: list[float], scale: float) -> np.ndarray:
-    """Permute-and-flip by its definition (McKenna and Sheldon 2020), not by noise.
-
-    Candidates are met in random order, and one is taken with chance exp((score - best) / scale):
-    candidate i if none met before it is. With a uniform moment t for each, that is the integral
-    over t of its own chance times the product of (1 - t chance) over the others.
-    """
-    heads = np.exp((np.array(scores) - max(scores)) / scale)
-    result = []
-    for i, head in enumerate(heads):
-        product = np.polynomial.Polynomial([1.0])
-        for other in np.delete(heads, i):
-            product *= np.polynomial.Polynomial([1.0, -other])
-        result.append(head * product.integ()(1.0))
-    return np.array(result)
 
 
 @pytest.mark.heavy

@@ -29,7 +29,7 @@ from dpcore.models.registry import get_learner
 from dpcore.privacy.budgets import EPSILON_STEP
 from dpcore.privacy.losses import pure_rho, selection_rho
 from dpcore.privacy.randomness import SeededRandom
-from tests.models.ilp.test_selection import chances
+from tests.oracles.mechanisms_oracle import permute_and_flip_probabilities as chances
 from tests.support.rows import for_each
 from tests.support.small_relations import TARGET, People, counts_of, draw_people, ordered_schema, people
 

@@ -16,9 +16,11 @@ from dpcore.models.rules.learning.blocks import Block, BlockDrawer, _Later, _lef
 from dpcore.models.rules.learning.following import Following
 from dpcore.models.rules.learning.prior import ListPrior
 from dpcore.privacy.randomness import SeededRandom
-from tests.models.rules.test_samplers import ALL, PLAIN, ROWS, SCHEMA, TINY, _antecedents, _prior
 from tests.oracles import rules_oracle
 from tests.oracles.mechanisms_oracle import FALSE_ALARM, chi_square
+from tests.support.enumerated_lists import ALL, PLAIN, ROWS, SCHEMA, TINY
+from tests.support.enumerated_lists import antecedents as _antecedents
+from tests.support.enumerated_lists import prior_of as _prior
 from tests.support.rows import for_each
 from tests.support.small_tables import domain, neighbours, table_of
 

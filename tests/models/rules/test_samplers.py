@@ -11,10 +11,8 @@ import pytest
 
 from dpcore.data.queries import LogLikelihood
 from dpcore.data.table import PrivateTable
-from dpcore.domain.conditions import Condition
 from dpcore.learning.learner import no_progress
 from dpcore.models.rules.learning import samplers
-from dpcore.models.rules.learning.antecedents import Antecedents
 from dpcore.models.rules.learning.moves import log_hastings, nth_unused, propose
 from dpcore.models.rules.learning.prior import ListPrior
 from dpcore.models.rules.learning.samplers import CaptureProblem, run_chain, sample_from_pool
@@ -22,37 +20,26 @@ from dpcore.privacy.mechanisms import ExponentialMechanism
 from dpcore.privacy.randomness import SecureRandom, SeededRandom
 from tests.oracles import rules_oracle
 from tests.oracles.mechanisms_oracle import FALSE_ALARM, chi_square
+from tests.support.enumerated_lists import (
+    ALL,
+    COLUMNS,
+    ETA,
+    ITEMSETS,
+    LAMBDA,
+    LONGEST,
+    PLAIN,
+    ROWS,
+    SCHEMA,
+    TINY,
+)
+from tests.support.enumerated_lists import antecedents as _antecedents
+from tests.support.enumerated_lists import prior_of as _prior
 from tests.support.partitioned import divided
 from tests.support.rows import for_each
 from tests.support.small_tables import domain, neighbours, schema_of, table_of
 
-COLUMNS = [
-    {"name": "u", "type": "boolean"},
-    {"name": "v", "type": "boolean"},
-    {"name": "y", "type": "boolean", "target": True},
-]
-LITERALS = [
-    Condition(column="u", first=1, last=1),
-    Condition(column="v", first=1, last=1),
-    Condition(column="v", first=0, last=0),
-]
-#: Antecedents: u = yes, v = yes, v = no, then u = yes and v = yes, u = yes and v = no.
-ITEMSETS = [(0,), (1,), (2,), (0, 1), (0, 2)]
-ALL = len(ITEMSETS)
-PLAIN = [[("uv".index(LITERALS[i].column), LITERALS[i].first, LITERALS[i].last) for i in items] for items in ITEMSETS]
-ROWS = [(1, 1, 1)] * 9 + [(1, 0, 1)] * 4 + [(0, 1, 0)] * 8 + [(0, 0, 0), (0, 0, 1), (1, 1, 0)]
-SCHEMA = schema_of(COLUMNS, max_rows=40)
-LAMBDA, ETA, LONGEST = 1.5, 1.0, 3
 EPSILON = Decimal(4)
 ALPHA = (1.0, 1.0)
-
-
-def _antecedents(count=ALL):
-    return Antecedents(LITERALS, ITEMSETS[:count])
-
-
-def _prior(count=ALL, longest=LONGEST):
-    return ListPrior.build(_antecedents(count), LAMBDA, ETA, longest)
 
 
 def _problem(rows=ROWS, schema=SCHEMA, count=ALL, alpha=ALPHA):
@@ -337,7 +324,6 @@ def test_progress_is_fixed_by_public_inputs():
 
 # Neighbours: the exact output distribution, with the library's own integers and scale
 
-TINY = schema_of(COLUMNS, max_rows=8)
 TINY_COUNT = 3
 MONOTONE = ExponentialMechanism(
     LogLikelihood.tabulate(ALPHA, TINY.max_rows).sensitivity.value, Decimal(1), monotone=True

@@ -16,7 +16,6 @@ from dpcore.learning.learner import Run
 from dpcore.models.summaries.learning.accounting import expected, noise_of
 from dpcore.models.summaries.learning.design import shares_of
 from dpcore.models.summaries.learning.pairs import distance
-from dpcore.models.summaries.learning.summary_learner import SummaryLearner
 from dpcore.models.summaries.learning.summary_queries import table_counts
 from dpcore.models.summaries.released.axes import axes_of, row_ends
 from dpcore.models.summaries.released.estimates import Estimates, Measured
@@ -25,44 +24,8 @@ from dpcore.privacy.bounded_range import Selections
 from dpcore.privacy.budgets import gaussian_delta
 from dpcore.privacy.losses import pure_rho, selection_rho
 from dpcore.privacy.randomness import SeededRandom
+from tests.support.first_looks import LEARNER, ROWS, people, plan, released, schema
 from tests.support.rows import for_each
-
-LEARNER = SummaryLearner()
-ROWS = 3000
-
-
-def schema(**more) -> Schema:
-    columns = [
-        {"name": "age", "type": "integer", "lower": 20, "upper": 100, "bins": 8},
-        {"name": "sex", "type": "categorical", "categories": ["f", "m"]},
-        {"name": "ward", "type": "categorical", "categories": [f"w{i}" for i in range(12)]},
-        {"name": "ill", "type": "boolean"},
-        {"name": "by night", "type": "boolean"},
-    ]
-    return Schema.from_mapping({"name": "ward", "max_rows": 4000, "columns": columns, **more})
-
-
-def people(rows: int = ROWS) -> pd.DataFrame:
-    draw = np.random.default_rng(0)
-    age = draw.integers(20, 101, rows)
-    return pd.DataFrame(
-        {
-            "age": age,
-            "sex": draw.choice(["f", "m"], rows),
-            "ward": draw.choice([f"w{i}" for i in range(12)], rows),
-            "ill": np.where(draw.random(rows) < np.where(age > 60, 0.8, 0.1), "yes", "no"),
-            "by night": draw.choice(["yes", "no"], rows),
-        }
-    )
-
-
-def plan(epsilon="1", delta="0", of=None, **parameters):
-    return LEARNER.plan(of or schema(), "", Decimal(epsilon), parameters, Decimal(delta))
-
-
-def released(planned, seed=1, frame=None):
-    table = ingest(frame_chunks(people() if frame is None else frame), planned.schema, SeededRandom(0))
-    return LEARNER.run(Run(table, planned, SeededRandom(seed)))
 
 
 @for_each("parameters", [{}, {"by": "ill"}, {"pairs": 2}, {"crosstabs": ("age by ill",), "pairs": 1}])

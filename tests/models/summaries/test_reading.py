@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from functools import cache
 
 import numpy as np
 import pytest
 
-from dpcore.data.building.ingest import frame_chunks, ingest
 from dpcore.domain.schemas.schema import Schema
 from dpcore.learning.learner import Run
 from dpcore.models.summaries.released.association import associations
@@ -21,17 +19,8 @@ from dpcore.models.summaries.released.standing_out import by_what_stands_out
 from dpcore.models.summaries.released.summary_model import NoisyTable, SummaryModel
 from dpcore.models.summaries.released.table_one import View, _lines, _means, deviations_below, differences, table_one
 from dpcore.privacy.randomness import SeededRandom, public_generator
-from tests.models.summaries.test_learner import LEARNER, ROWS, people, plan, schema
 from tests.support.configurations import table_of
-
-RUNS = 40
-
-
-@cache
-def looks(epsilon: str = "1", delta: str = "0.000001"):
-    planned = plan(epsilon, delta, by="ill", crosstabs=("age by sex",))
-    table = ingest(frame_chunks(people()), planned.schema, SeededRandom(0))
-    return [LEARNER.run(Run(table, planned, SeededRandom(seed))) for seed in range(RUNS)]
+from tests.support.first_looks import LEARNER, ROWS, looks, people, plan, schema
 
 
 @pytest.mark.parametrize("delta", ["0", "0.000001"])

@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from dpcore.domain.conditions import Condition
 from dpcore.errors import BudgetError
 from dpcore.models.trees.learning.growth import Grown, freeze
 from dpcore.models.trees.released.chance_groups import chance_cuts
@@ -23,27 +22,10 @@ from dpcore.plots.trees.tree import tree_figure
 from dpcore.privacy.budgets import geometric_tail
 from dpcore.released.noisy_counts import sum_tail
 from tests.support import small_trees
+from tests.support.hand_made_trees import SCHEMA, inner, leaf, sample, split, tree
 from tests.support.rows import for_each
 from tests.support.small_tables import schema_of
 from tests.support.small_trees import small_forest
-
-SCHEMA = schema_of(
-    [
-        {"name": "age", "type": "integer", "lower": 0, "upper": 100, "edges": [30, 60]},
-        {"name": "dose", "type": "real", "lower": 0.5, "upper": 2.5, "bins": 2},
-        {"name": "odor", "type": "categorical", "categories": ["foul", "none", "or so"]},
-        {"name": "size", "type": "ordinal", "categories": ["low", "mid", "high"]},
-        {"name": "one", "type": "categorical", "categories": ["only"]},
-        {"name": "smoker", "type": "boolean"},
-        {"name": "ill", "type": "boolean", "target": True},
-        {"name": "stage", "type": "categorical", "categories": ["i", "ii", "iii"]},
-    ],
-    max_rows=500,
-)
-
-
-def split(column, first, last, schema=SCHEMA):
-    return split_on(Condition(column=column, first=first, last=last), schema)
 
 
 @for_each(
@@ -119,25 +101,6 @@ def test_the_offered_splits():
     # (missing) of all seven, and (other) of the five that are not numbers.
     assert len(every) == len(plain) + 7 + 5
     assert len({(item.column, item.first, item.last) for item in every}) == len(every)
-
-
-def leaf(*counts, label=None, cost="0.5"):
-    return Grown(spent=Decimal(cost), noisy_counts=np.array(counts), count_epsilon=Decimal(cost), label=label)
-
-
-def inner(chosen, *children, **more):
-    return Grown(split=chosen, children=list(children), spent=Decimal("0.25"), **more)
-
-
-def tree(root, target="ill"):
-    return freeze(root, SCHEMA, SCHEMA.column(target).classes, Decimal(2))
-
-
-def sample():
-    """Age, then odor; a folded split below."""
-    folded = inner(split("smoker", 1, 1), leaf(4, 6), leaf(5, 5), collapsed=True)
-    low = inner(split_by_category(SCHEMA.column("odor")), leaf(1, 9), leaf(8, 2), leaf(3, 3), folded)
-    return tree(inner(split("age", 0, 1), low, leaf(2, 40)))
 
 
 def test_conditions_bracket_what_holds_an_or():

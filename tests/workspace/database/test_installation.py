@@ -128,7 +128,7 @@ def test_two_machines_on_one_database_must_share_the_home(kind: str, home: Path,
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_an_older_database_is_refused_until_somebody_says_what_it_forgot(kind: str, home: Path, tmp_path: Path) -> None:
-    from tests.workspace.test_restore_drill import back_up, restore
+    from tests.support.backups import back_up, restore
 
     url = fresh_url(kind, tmp_path)
     fill(home, url)

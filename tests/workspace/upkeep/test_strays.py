@@ -25,7 +25,7 @@ from dpcore.service import Service
 from dpcore.workspace.database.turns import claimed
 from dpcore.workspace.files.store import Store
 from dpcore.workspace.people.users import User
-from tests.commands.test_commands import HOME, call, run
+from tests.support.command_line import HOME, call, run
 from tests.support.fake_learner import fake_request, small_frame, small_schema
 from tests.support.homes import contents, fill
 

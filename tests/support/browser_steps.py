@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from dataclasses import replace
 from decimal import Decimal
+from pathlib import Path
+from typing import Any
 
 import pytest
+from playwright.sync_api import BrowserContext, Locator, Page, expect
 from playwright.sync_api import Error as PlaywrightError
-from playwright.sync_api import Locator, Page, expect
 
+from dpcore.domain.schemas.schema import Schema
+from pages.components.visitor import remembered
 from tests.support.app_server import Server, spent
 from tests.support.identity_provider import WAIT
 
@@ -110,3 +116,44 @@ def type_epsilon(page: Page, entry: str) -> None:
     field = page.get_by_label("Exact ε")
     field.fill(entry)
     field.press("Enter")
+
+
+def settle(page: Page) -> None:
+    """Wait until the page has been drawn."""
+    expect(page.get_by_test_id("stStatusWidget")).to_have_count(0)
+    expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
+    page.wait_for_timeout(500)
+
+
+def written_dossier(page: Page, folder: Path) -> Path:
+    """Write findings about the two results that are chosen, and download the dossier."""
+    findings = page.get_by_label("Findings", exact=True)
+    findings.fill("The old die more often.")
+    findings.press("Control+Enter")
+    expect(page.get_by_text("The 2 results in this dossier").first).to_be_visible()
+    settled(page, 1500)
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Web page", exact=True).click()
+    file = folder / "dossier.html"
+    download.value.save_as(file)
+    return file
+
+
+def knows_the_tour(context: BrowserContext) -> BrowserContext:
+    """A browser that has been here before: the tour does not open by itself."""
+    context.add_cookies(
+        [{"name": remembered.cookie(remembered.TOUR), "value": "seen", "domain": "localhost", "path": "/"}]
+    )
+    return context
+
+
+def store(shared: Server, records: Any, schema: Schema) -> Server:
+    """Store a public data set on that server; what comes back opens its pages with the data set chosen."""
+    with shared.service() as service:
+        info = service.add_dataset(records, schema, budget=Decimal(2), public=True)
+        name = f"{info.name} {info.id}"
+        service.rename_dataset(info.id, name)
+    return replace(shared, dataset=name)
+
+
+Store = Callable[[Any, Schema], Server]
