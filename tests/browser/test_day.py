@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from datetime import timedelta
 from decimal import ROUND_UP, Decimal
 from pathlib import Path
 
@@ -50,19 +49,6 @@ def visit(browser: Browser, server: Server) -> Iterator[Callable[[str], Page]]:
             return page
 
         yield come
-
-
-def upload(page: Page, file: Path) -> None:
-    go(page, "Custodian")
-    page.locator("input[type=file]").set_input_files(file)
-    page.get_by_text("Write or bring a schema").click()
-    page.get_by_label("Schema (YAML or JSON)").fill(SCHEMA_TEXT)
-    total = page.get_by_label("Total ε")
-    total.fill("3")
-    page.get_by_role("textbox", name="δ of the total").fill("0")  # Then everything is a sum.
-    expect(page.get_by_label("Per analyst")).to_have_value("0")
-    page.get_by_role("button", name="Check and store").click()
-    expect(page.get_by_text("Data set stored")).to_be_visible()
 
 
 def price(page: Page, title: str, epsilon: str) -> None:
@@ -162,26 +148,6 @@ def test_a_day(server: Server, visit: Callable[[str], Page]) -> None:
     agree(server, ann, office, own="0.75", limit="1.25", runs=2)
 
 
-@pytest.mark.slow
-def test_a_day_that_ends_with_a_report(server: Server, visit: Callable[[str], Page], tmp_path: Path) -> None:
-    file = tmp_path / "ward.csv"
-    invented().to_csv(file, index=False)
-    office = visit(OFFICE)
-    upload(office, file)
-    ann, bob = at_work(office, visit)
-    ask_for_more(ann, office)
-    price(ann, "Tree", "0.5")
-    open_review(ann)
-    spend(ann)
-    finished(ann)
-    share(server, ann, bob, ann.url)
-    report = dossier(ann, tmp_path)
-    everything = agree(server, ann, office, own="1.25", limit="1.25", runs=3)
-    for figure in ("<td>1.25</td>", f"{everything} (the budget meter rounds it to 1.5834)"):
-        assert figure in report, figure
-    assert "The old die more often." in report
-
-
 def offers(page: Page, results: int) -> None:
     """So many results are on the page Releases."""
     settled(page, 1500)
@@ -224,28 +190,3 @@ def agree(server: Server, ann: Page, office: Page, *, own: str, limit: str, runs
         ANN,
     ]
     return everything
-
-
-@pytest.mark.slow
-def test_a_page_left_open_closes_when_its_login_ends(
-    browser: Browser,
-    tmp_path: Path,
-) -> None:
-    with (
-        provider(PEOPLE, lifetime=timedelta(seconds=20)) as people,
-        serve(tmp_path / "home", **people.guard(tmp_path, ROLES)) as server,
-    ):
-        with server.service() as service:
-            schema = Schema.from_text(SCHEMA_TEXT)
-            service.add_dataset(invented(), schema, budget=Decimal(2))
-        context = browser.new_context()
-        page = context.new_page()
-        log_in(page, server.url, ANN)
-        expect(page.get_by_role("heading", name="Data sets", exact=True)).to_be_visible()
-        go(page, "Releases")
-        ended = page.get_by_role("heading", name="Your login has ended")
-        expect(ended).to_be_visible()  # Nobody has touched the page.
-        expect(page.locator(".fg-meter")).to_have_count(0)
-        log_in(page, server.url, ANN, "Log in again", here=True)
-        expect(page.get_by_role("heading", name="Releases", exact=True)).to_be_visible()  # Where they were.
-        context.close()

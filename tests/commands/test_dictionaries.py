@@ -13,8 +13,6 @@ from typer.testing import CliRunner
 from dpcore.commands import app
 from dpcore.domain.schemas.schema import Schema
 
-HOME = "FROSTGLASS_HOME"
-
 PEOPLE = pd.DataFrame(
     {
         "pid": [f"p{number}" for number in range(60)],

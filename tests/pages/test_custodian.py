@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from decimal import Decimal
 from html import escape
-from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -462,37 +461,6 @@ def test_a_long_audit_log_is_sent_a_page_at_a_time(monkeypatch: pytest.MonkeyPat
     app.text_input(key="audit-words").set_value("grant 0").run()
     assert list(checked(app).dataframe[-1].value["Note"]) == ["grant 0"]
     assert not app.pagination
-
-
-@pytest.mark.parametrize(
-    ("kind", "key", "value", "kept"),
-    [
-        ("multiselect", "kinds", ["grant"], ["analyst's budget set"]),
-        ("multiselect", "analysts", [BOB.name], ["analyst frozen"]),
-        ("multiselect", "actors", ["local"], ["budget opened"]),
-        ("text_input", "words", "PILOT", ["analyst's budget set"]),
-        ("date_input", "last", date(2020, 1, 1), []),
-        ("text_input", "run", "abc", []),
-    ],
-)
-def test_the_audit_log_can_be_filtered(kind: str, key: str, value: Any, kept: list[str]) -> None:
-    dataset = add_ward()
-    as_(OFFICE).grant(dataset, ANN.name, ONE, "a pilot")
-    as_(OFFICE).freeze(dataset, BOB.name, "away")
-    app = view("Audit log")
-    getattr(app, kind)(key=f"audit-{key}").set_value(value)
-    text = words(checked(app.run()))
-    if kept:
-        assert lines(app) == kept
-        assert "1 of 3 lines fit the filter." in text
-        [download] = app.get("download_button")
-        assert download.proto.label == "Download CSV (1 line)"
-    else:
-        assert "No line fits the filter" in text
-        assert not app.dataframe
-        assert not app.get("download_button")
-    button(app, "Clear the filter").click().run()
-    assert "3 lines." in words(checked(app))
 
 
 # Asking for more

@@ -246,28 +246,6 @@ def assert_joined_by_age(app: AppTest) -> None:
     assert {"patient_id_left", "patient_id_right"} <= set(rows(app)[schema_rows.NAME])
 
 
-def test_joining_by_another_key_can_be_stopped_and_tried_again(monkeypatch):
-    def wait(watch: Watch) -> None:
-        for _ in range(3000):
-            watch("", 0)
-            time.sleep(0.01)
-
-    app = upload()
-    joining = Joining(monkeypatch, wait)
-    monkeypatch.setattr(upload_reading, "PATIENCE", 0.0)
-    join_key(app).set_value("age")
-    checked(app.run())
-    assert "Reading the headers" in words(app)
-    button(app, "Cancel").click()
-    checked(app.run())
-    drawn_when_read(app)
-    assert_stands_still(app, joining, "Reading was stopped")
-    joining.own = None
-    button(app, "Try again").click()
-    checked(app.run())
-    assert_joined_by_age(drawn_when_read(app))
-
-
 FORESEEN = IngestError("They do not fit."), "They do not fit."
 UNFORESEEN = ZeroDivisionError(), "This did not work"
 AT_ONCE, AFTER_A_WHILE = 120.0, 0.0

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 from streamlit.testing.v1 import AppTest
 
-from dpcore.intake.process.readers import Watch
 from pages.components.custodian import schema_rows
-from pages.components.custodian.intake import answers, upload_reading
 from pages.components.visitor import access
 from tests.support.page_tools import bring, button, checked, errors, open_page, words
 
@@ -143,30 +140,6 @@ def test_a_suggestion_for_a_text_that_is_none_any_more_is_told_and_changes_nothi
     assert "Nothing was stored" in errors(app)
     assert app.text_area(key="intake-yaml").value == "columns: ["
     assert "2 columns would lose values" in words(app)
-
-
-def test_taking_a_suggestion_into_a_text_can_be_stopped(monkeypatch):
-    app = found_in_text()
-    written = app.text_area(key="intake-yaml").value
-
-    def wait(_text: str, watch: Watch) -> None:
-        for _ in range(3000):
-            watch("", 0)
-            time.sleep(0.01)
-
-    with monkeypatch.context() as meanwhile:
-        meanwhile.setattr(answers, "parse_schema", wait)
-        meanwhile.setattr(upload_reading, "PATIENCE", 0.0)
-        button(app, "Take the first suggestion for all 2").click()
-        button(checked(app.run()), "Cancel").click()
-        work = upload_reading.current()
-        checked(app.run())
-        work.thread.join(60)
-    assert "Reading was stopped" in errors(checked(app.run()))
-    assert app.text_area(key="intake-yaml").value == written
-    button(app, "Take the first suggestion for all 2").click()
-    assert not errors(checked(app.run()))
-    assert "matching: loose" in app.text_area(key="intake-yaml").value
 
 
 def test_what_was_read_off_the_records_is_not_written_down():

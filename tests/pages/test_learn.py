@@ -29,7 +29,7 @@ from dpcore.lessons import (
 from dpcore.privacy.budgets import format_epsilon
 from pages.components.kit.texts import text
 from pages.components.lessons import course
-from pages.components.lessons.topics import budget, delta, odds
+from pages.components.lessons.topics import budget, delta
 from pages.components.visitor import access
 from tests.support.page_tools import add_ward, checked, open_page, words
 
@@ -186,26 +186,6 @@ def test_nothing_on_the_page_reaches_a_ledger():
 
 
 # Neighbours and odds
-
-
-def test_each_epsilon_of_the_third_lesson_is_told_as_odds(learn):
-    opened(learn, "Epsilon as odds")
-    highest = {
-        "0.01": "10%",
-        "0.1": "11%",
-        "0.2": "12%",
-        "0.5": "15%",
-        "1": "23%",
-        "2": "45%",
-        "3": "69%",
-        "5": "94.3%",
-        "10": "above 99.9%",
-    }
-    assert tuple(highest) == odds.STOPS
-    for stop, shown in highest.items():
-        slide(learn, "lesson-odds-epsilon", stop)
-        assert chart(learn, "before the answer gives").endswith(f"and {shown} after it.")
-    assert "that a given person is in the data by a factor" in words(learn)
 
 
 # Composition

@@ -236,6 +236,13 @@ def covers(chosen: Clause, case: dict, schema: Schema) -> bool:
     return bool(model.first_clause(tables, schema)[0] == 0)
 
 
+def test_made_up_cases_differ_by_their_seed_and_by_nothing_else() -> None:
+    schema, chosen = small_schema(), clause("drug: kind = a")
+    one, again, other = (made_up_case(chosen, schema, TARGET, seed) for seed in (1, 1, 2))
+    assert all(one[name].equals(again[name]) for name in one)
+    assert any(not one[name].equals(other[name]) for name in one)
+
+
 def test_there_is_no_case_for_what_the_limits_rule_out() -> None:
     children = [dict(SCHEMA["children"][0], max_rows_per_person=1)]
     schema = small_schema(children=children)

@@ -175,6 +175,20 @@ def test_what_follows_from_something_said_of_rows_is_not_said_again(negation: bo
             assert other & ~one, variables
 
 
+def test_clauses_are_as_long_as_what_they_say() -> None:
+    schema = ordered_schema()
+    lattice = lattice_of(schema, max_literals=4, negation=True, quantifiers=EVERYTHING_OF_ROWS)
+    said = set()
+    for place in range(0, len(lattice), 3):
+        clause = lattice.clause(place)
+        assert lattice.lengths[place] == clause.length
+        quantifiers = {variable.form.quantifier for variable in clause.variables} - {"exists"}
+        assert (lattice.strata[place] % module.STRATA == 0) == (not quantifiers)
+        assert lattice.strata[place] // module.STRATA == clause.length
+        said |= quantifiers
+    assert said == {"counts", "order", "alike"}
+
+
 def test_twelve_atoms_of_one_row_make_the_whole_lattice() -> None:
     columns = [{"name": f"c{i}", "type": "categorical", "categories": ["u", "v"]} for i in range(12)]
     schema = Schema.from_mapping(

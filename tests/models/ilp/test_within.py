@@ -20,7 +20,7 @@ from dpcore.models.ilp.language.atoms import Atom
 from dpcore.models.ilp.language.clause import Clause, Variable
 from dpcore.models.ilp.language.generality import Generality
 from dpcore.models.ilp.language.ilp_parameters import ILPParameters
-from dpcore.models.ilp.language.lattice import MOST_ATOMS, Lattice, build_lattice
+from dpcore.models.ilp.language.lattice import MOST_ATOMS, STRATA, Lattice, build_lattice
 from dpcore.models.ilp.language.reach import reach_of
 from dpcore.models.ilp.language.within import Within
 from dpcore.models.ilp.learning import coverage
@@ -288,6 +288,17 @@ def test_all_that_is_said_of_rows_is_said_of_rows_with_nested_rows() -> None:
     said = {own.form for own in variables}
     assert {form.quantifier for form in said} == {"exists", "counts", "order", "alike"}
     assert {own.form for own in variables if own.nested} == said
+
+
+def test_clauses_over_nested_rows_are_as_long_as_what_they_say() -> None:
+    said = False
+    for place in range(0, len(LATTICE), 3):
+        clause = LATTICE.clause(place)
+        assert LATTICE.lengths[place] == clause.length
+        nested = any(variable.nested for variable in clause.variables)
+        assert bool(LATTICE.strata[place] % STRATA & 8) == nested
+        said |= nested
+    assert said
 
 
 def test_parents_of_clauses_over_nested_rows_are_more_general() -> None:

@@ -235,3 +235,9 @@ def test_the_more_people_and_epsilon_the_more_trees_share(epsilon, max_rows, tre
     assert plan.parameters.trees == trees
     asked = LEARNER.plan(plan.schema, "ill", Decimal(epsilon), {"trees": 7})
     assert asked.parameters.trees == 7
+
+
+def test_how_many_trees_share_does_not_follow_from_records():
+    plan = LEARNER.plan(SCHEMA, "ill", Decimal(1), {})
+    for content in (TABLE, table_of(SCHEMA, [])):
+        assert len(LEARNER.run(Run(content, plan, SeededRandom(1))).trees) == plan.parameters.trees

@@ -309,6 +309,12 @@ def test_more_is_spent_where_a_winner_is_clear():
     assert stopped.count_epsilon == budget - 2 * step
 
 
+def test_the_smallest_step_is_the_published_one_with_public_n():
+    # d = 14, |Y| = 2, log2 N = 10: 70 steps.
+    assert smallest_step(Decimal(1), 14, 2, 1024) == Decimal("0.014285714")
+    assert smallest_step(EPSILON_STEP, 14, 2, 1024) == 0
+
+
 def test_one_candidate_needs_no_test_and_no_selection():
     schema = schema_of(
         [{"name": "y", "type": "boolean"}, {"name": "x", "type": "boolean"}]
