@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 
+import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.support.browser_steps import settle
@@ -63,6 +64,7 @@ def test_a_click_on_a_run_that_has_just_begun_costs_nothing(page: Page, queue: Q
     assert queue.asked_to_stop(run)
 
 
+@pytest.mark.slow
 def test_a_question_stays_while_another_run_begins(page: Page, queue: Queue) -> None:
     first, second = queue.add(), queue.add()
     queue.begin(first)

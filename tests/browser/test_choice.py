@@ -72,6 +72,7 @@ def test_the_data_set_of_the_address_stays_when_the_menu_is_quicker_until_anothe
     expect(choice).to_have_value("ward 1")
 
 
+@pytest.mark.slow
 def test_it_stays_too_when_the_browser_draws_it_late(page: Page, server: Server) -> None:
     def later(route: Route) -> None:
         page.wait_for_timeout(2000)
@@ -88,6 +89,7 @@ def test_it_stays_too_when_the_browser_draws_it_late(page: Page, server: Server)
     expect(page).to_have_url(f"{server.url}/rule_list?dataset=ward+2")
 
 
+@pytest.mark.slow
 def test_a_link_on_a_page_keeps_a_data_set_of_any_name(page: Page, server: Server) -> None:
     choice = page.get_by_label("Data set", exact=True)
     page.goto(replace(server, dataset=ODD).page())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.support.app_server import Server
@@ -20,6 +21,7 @@ def picture(page: Page, words: str) -> None:
     assert box["width"] > 500
 
 
+@pytest.mark.slow
 def test_a_class_room(page: Page, browser: Browser, shared: Server) -> None:
     faults: list[str] = []
     page.on("pageerror", lambda error: faults.append(str(error)))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.support.app_server import Server
 
 
+@pytest.mark.slow
 def test_from_the_first_visit_to_a_result_in_six_clicks(browser: Browser, untouched: Server) -> None:
     """By the tour and the page that proposes a method; two minutes are far more than it takes."""
     context = browser.new_context(viewport={"width": 1360, "height": 900}, reduced_motion="reduce")

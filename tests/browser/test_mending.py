@@ -48,6 +48,7 @@ def test_a_page_that_was_told_of_a_place_it_does_not_have_comes_back_but_not_aga
     expect(page.get_by_role("heading", name="Rule list", exact=True)).to_be_visible()
 
 
+@pytest.mark.slow
 def test_a_part_that_refreshes_itself_leaves_the_page_what_it_is(page: Page, ward: Server) -> None:
     """A browser that is slow may not know yet on which page it is when it asks."""
     answered: list[bool] = []

@@ -81,6 +81,7 @@ def office(browser: Browser, hospital: Server) -> Iterator[tuple[Server, Page]]:
     context.close()
 
 
+@pytest.mark.slow
 def test_an_answer_is_typed_while_other_requests_come_and_go(office: tuple[Server, Page]) -> None:
     server, page = office
     with server.service() as service:
@@ -102,6 +103,7 @@ def test_an_answer_is_typed_while_other_requests_come_and_go(office: tuple[Serve
         assert limits.input_value() == "1.5"
 
 
+@pytest.mark.slow
 def test_a_run_is_set_up_while_runs_of_another_tab_come_and_go(page: Page, queue: Queue) -> None:
     page.goto(queue.url)
     expect(page.get_by_text("Noise on a count: ±")).to_be_visible()

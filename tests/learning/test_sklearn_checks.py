@@ -8,7 +8,6 @@ under which noise is small; everything else holds for any.
 
 from __future__ import annotations
 
-from collections import Counter
 from itertools import groupby
 
 import pytest
@@ -29,17 +28,10 @@ ESTIMATORS = [
 ]
 
 
-def _cases():
-    """Every check of every estimator; one estimator for each is not slow, of all about equally often."""
+def _checks():
+    """Every check by its name, with the estimators that it is made of."""
     every = [(estimator, check) for own in ESTIMATORS for estimator, check in estimator_checks_generator(own)]
-    kept = Counter()
-    for name, same in groupby(sorted(every, key=_name), _name):
-        same = list(same)
-        least = min(same, key=lambda one: kept[type(one[0])])
-        kept[type(least[0])] += 1
-        for one in same:
-            marks = [] if one is least else [pytest.mark.slow]
-            yield pytest.param(*one, marks=marks, id=f"{type(one[0]).__name__}-{name}")
+    return {name: list(same) for name, same in groupby(sorted(every, key=_name), _name)}
 
 
 def _name(case):
@@ -49,7 +41,20 @@ def _name(case):
     return "-".join([check.func.__name__, *given])
 
 
-@pytest.mark.parametrize(("estimator", "check"), list(_cases()))
+CHECKS = _checks()
+
+
+@pytest.mark.parametrize("name", CHECKS)
 @pytest.mark.filterwarnings("ignore::dpcore.errors.PrivacyLeakWarning")
-def test_scikit_learn_checks(estimator, check):
+def test_scikit_learn_checks(name):
+    same, turn = CHECKS[name], list(CHECKS).index(name)
+    estimator, check = same[turn % len(same)]
     check(estimator)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", [type(own) for own in ESTIMATORS])
+@pytest.mark.filterwarnings("ignore::dpcore.errors.PrivacyLeakWarning")
+def test_scikit_learn_checks_of_one_estimator(kind):
+    for estimator, check in (one for same in CHECKS.values() for one in same if type(one[0]) is kind):
+        check(estimator)
