@@ -28,8 +28,8 @@ from dpcore.models.summaries.learning.accounting import Noise
 from dpcore.privacy.randomness import public_generator
 from dpcore.released.release import make_release
 from tests.oracles import redescriptions_oracle, rules_oracle
-from tests.support.fake_learner import real_learners
-from tests.support.mutants import MUTANTS
+from tests.support.learning.mutants import MUTANTS
+from tests.support.workspaces.fake_learner import real_learners
 
 IDS = [f"{method.family}: {method.name}" for method in METHODS]
 

@@ -5,7 +5,7 @@ import pytest
 from dpcore.audit.replay.methods import METHODS
 from dpcore.audit.replay.run import replays
 from dpcore.privacy.mechanisms import GeometricMechanism
-from tests.support.mutants import MUTANTS
+from tests.support.learning.mutants import MUTANTS
 from tests.support.rows import for_each
 
 #: A mutant that so many random configurations do not show is not caught.

@@ -10,7 +10,7 @@ from benchmarks.datasets import FOLDER_VARIABLE, BenchData, load
 from benchmarks.report import PAGE, section
 from dpcore.models.registry import LEARNERS
 from dpcore.privacy.losses import NOTHING, total_loss
-from tests.support.fake_learner import real_learners
+from tests.support.workspaces.fake_learner import real_learners
 
 needs_data = pytest.mark.skipif(FOLDER_VARIABLE not in os.environ, reason="needs the benchmark data")
 

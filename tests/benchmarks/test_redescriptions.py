@@ -51,7 +51,7 @@ from dpcore.domain.schemas.schema import Schema
 from dpcore.models.redescriptions.released.redescription_model import RedescriptionModel
 from dpcore.models.registry import get_learner
 from dpcore.released.plan import RunPlan
-from tests.support.small_redescriptions import LEFT, RIGHT, SCHEMA, small_pairs, two_sided_people
+from tests.support.results.small_redescriptions import LEFT, RIGHT, SCHEMA, small_pairs, two_sided_people
 
 _SCHEMAS = Path(redescriptions.__file__).parent / "schemas"
 _NEEDS_DATA = pytest.mark.skipif(FOLDER_VARIABLE not in os.environ, reason="needs the benchmark data")

@@ -16,11 +16,11 @@ from playwright.sync_api import Error as PlaywrightError
 
 from dpcore.domain.schemas.schema import Schema
 from dpcore.service import Service
-from tests.support.app_server import SCHEMA_TEXT, Server, invented, serve
-from tests.support.browser_steps import Store, knows_the_tour, store
-from tests.support.identity_provider import WAIT
-from tests.support.run_queue import Queue, queue_of, standing
-from tests.support.run_queue import ward as own_ward
+from tests.support.browsers.app_server import SCHEMA_TEXT, Server, invented, serve
+from tests.support.browsers.browser_steps import Store, knows_the_tour, store
+from tests.support.browsers.identity_provider import WAIT
+from tests.support.browsers.run_queue import Queue, queue_of, standing
+from tests.support.browsers.run_queue import ward as own_ward
 
 expect.set_options(timeout=WAIT)
 #: Whether a test has failed.

@@ -24,9 +24,9 @@ from dpcore.demo import DEMOS
 from dpcore.service import Service
 from dpcore.workspace.ledger.requests import RunRequest
 from pages.components.visitor.menu import MENU
-from tests.support.app_server import Server, invented, serve
-from tests.support.browser_steps import choose, go, knows_the_tour, open_review, settle
-from tests.support.hostile_names import DIED, EVERYTHING, LEFT, RIGHT, SCHEMA, Watch, people
+from tests.support.browsers.app_server import Server, invented, serve
+from tests.support.browsers.browser_steps import choose, go, knows_the_tour, open_review, settle
+from tests.support.files.hostile_names import DIED, EVERYTHING, LEFT, RIGHT, SCHEMA, Watch, people
 from tests.support.refusals import listen
 
 DARK_PAGE = "rgb(15, 29, 36)"

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from playwright.sync_api import Page, expect
 
-from tests.support.app_server import Server, held_up, spent
-from tests.support.browser_steps import (
+from tests.support.browsers.app_server import Server, held_up, spent
+from tests.support.browsers.browser_steps import (
     ONE_SPEND,
     finished,
     from_data_set_to_review,

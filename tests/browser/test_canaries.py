@@ -11,8 +11,8 @@ from playwright.sync_api import Page, WebSocket, expect
 
 from dpcore.domain.schemas.schema import Schema
 from dpcore.service import Service
-from tests.support.app_server import ROOT, SCHEMA_TEXT, Server, invented, serve, spent
-from tests.support.browser_steps import ONE_SPEND, finished, go, open_review, spend_button
+from tests.support.browsers.app_server import ROOT, SCHEMA_TEXT, Server, invented, serve, spent
+from tests.support.browsers.browser_steps import ONE_SPEND, finished, go, open_review, spend_button
 
 BROKEN = """
 from dpcore.service import Service

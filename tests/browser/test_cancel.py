@@ -7,8 +7,8 @@ from decimal import Decimal
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.support.browser_steps import settle
-from tests.support.run_queue import Queue
+from tests.support.browsers.browser_steps import settle
+from tests.support.browsers.run_queue import Queue
 
 
 def place_of(button: Locator) -> tuple[float, float]:

@@ -12,8 +12,8 @@ from playwright.sync_api import Page, Route, expect
 
 from dpcore.domain.schemas.schema import Schema
 from dpcore.service import Service
-from tests.support.app_server import SCHEMA_TEXT, Server, invented, serve
-from tests.support.browser_steps import choose, go
+from tests.support.browsers.app_server import SCHEMA_TEXT, Server, invented, serve
+from tests.support.browsers.browser_steps import choose, go
 
 #: Signs that mean something in an address, and letters that no address holds as they are.
 ODD = "wärd & co = 50 % + #2?"

@@ -14,10 +14,10 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 from dpcore.domain.schemas.schema import Schema
 from dpcore.privacy.budgets import alike
 from dpcore.workspace.people.users import User
-from tests.support.app_server import SCHEMA_TEXT, Server, invented, serve
-from tests.support.browser_steps import choose, finished, go, settled, type_epsilon, written_dossier
-from tests.support.hospital_day import ANALYST, ANN, BOB, OFFICE, PEOPLE, ROLES, grant, show
-from tests.support.identity_provider import arrive, log_in, provider
+from tests.support.browsers.app_server import SCHEMA_TEXT, Server, invented, serve
+from tests.support.browsers.browser_steps import choose, finished, go, settled, type_epsilon, written_dossier
+from tests.support.browsers.hospital_day import ANALYST, ANN, BOB, OFFICE, PEOPLE, ROLES, grant, show
+from tests.support.browsers.identity_provider import arrive, log_in, provider
 
 #: Nine decimals: the ledger and the dossier keep every digit, the meter rounds costs up.
 ODD = "0.333333333"

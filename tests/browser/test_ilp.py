@@ -12,8 +12,16 @@ from dpcore.demo import DEMOS
 from dpcore.models.released import parse_model
 from dpcore.plots.style import pretty
 from dpcore.released.release import Release
-from tests.support.app_server import Server, spent
-from tests.support.browser_steps import ONE_SPEND, Store, choose, finished, open_page, open_review, spend_button
+from tests.support.browsers.app_server import Server, spent
+from tests.support.browsers.browser_steps import (
+    ONE_SPEND,
+    Store,
+    choose,
+    finished,
+    open_page,
+    open_review,
+    spend_button,
+)
 
 
 @pytest.fixture

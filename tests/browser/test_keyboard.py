@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.support.app_server import spent
-from tests.support.browser_steps import ONE_SPEND, finished, rehearsed, settle
+from tests.support.browsers.app_server import spent
+from tests.support.browsers.browser_steps import ONE_SPEND, finished, rehearsed, settle
 
 #: The focused element, and whether something shows that it is.
 FOCUSED = """() => {

@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.support.app_server import Server
+from tests.support.browsers.app_server import Server
 
 
 def picture(page: Page, words: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.support.app_server import Server
+from tests.support.browsers.app_server import Server
 
 
 @pytest.mark.slow

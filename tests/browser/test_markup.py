@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.support.app_server import ROOT
-from tests.support.forked import started
-from tests.support.hostile_names import ANCHOR, BARE, IMAGE, LINK, MAIL, WWW
-from tests.support.identity_provider import WAIT
-from tests.support.ports import free_port
+from tests.support.browsers.app_server import ROOT
+from tests.support.browsers.identity_provider import WAIT
+from tests.support.files.hostile_names import ANCHOR, BARE, IMAGE, LINK, MAIL, WWW
+from tests.support.servers.ports import free_port
+from tests.support.workspaces.forked import started
 
 #: What some reader of Markdown, Streamlit's among them, makes something else of.
 FRAGMENTS = (

@@ -7,8 +7,8 @@ from playwright.sync_api import Page, WebSocketRoute, expect
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-from tests.support.app_server import Server
-from tests.support.browser_steps import settled
+from tests.support.browsers.app_server import Server
+from tests.support.browsers.browser_steps import settled
 
 
 def nowhere() -> bytes:

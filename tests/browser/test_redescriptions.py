@@ -20,8 +20,8 @@ from dpcore.models.redescriptions.released.redescription_set import Redescriptio
 from dpcore.models.released import parse_model
 from dpcore.plots.style import pretty
 from dpcore.workspace.ledger.requests import RunRequest
-from tests.support.app_server import Server, spent
-from tests.support.browser_steps import (
+from tests.support.browsers.app_server import Server, spent
+from tests.support.browsers.browser_steps import (
     ONE_SPEND,
     Store,
     choose,
@@ -32,7 +32,7 @@ from tests.support.browser_steps import (
     spend_button,
     store,
 )
-from tests.support.small_redescriptions import SCHEMA, two_sided_people
+from tests.support.results.small_redescriptions import SCHEMA, two_sided_people
 
 HALF = Decimal("0.5")
 #: A data set, and a run that has found something in it.

@@ -12,9 +12,9 @@ from playwright.sync_api import Browser, Page, expect
 from dpcore.report.dossier import Dossier
 from dpcore.report.forms.page import dossier_page
 from dpcore.workspace.ledger.requests import RunRequest
-from tests.support import reports
-from tests.support.app_server import Server
-from tests.support.browser_steps import choose, open_page, written_dossier
+from tests.support.browsers.app_server import Server
+from tests.support.browsers.browser_steps import choose, open_page, written_dossier
+from tests.support.results import reports
 
 
 @pytest.fixture

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.support.app_server import Server, serve
-from tests.support.browser_steps import go
-from tests.support.small_trains import BARE_TEXT
+from tests.support.browsers.app_server import Server, serve
+from tests.support.browsers.browser_steps import go
+from tests.support.tables.small_trains import BARE_TEXT
 
 #: Lets every drawing of a page take its time to end, after it has looked at what was told so far.
 LATE_END = """

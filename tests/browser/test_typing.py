@@ -13,10 +13,10 @@ from playwright.sync_api import Browser, Page, expect
 
 from dpcore.domain.schemas.schema import Schema
 from dpcore.workspace.people.users import User
-from tests.support.app_server import SCHEMA_TEXT, Server, invented, serve
-from tests.support.hospital_day import ANALYST, OFFICE, PACE, PEOPLE, ROLES, show, typed
-from tests.support.identity_provider import arrive, provider
-from tests.support.run_queue import Queue
+from tests.support.browsers.app_server import SCHEMA_TEXT, Server, invented, serve
+from tests.support.browsers.hospital_day import ANALYST, OFFICE, PACE, PEOPLE, ROLES, show, typed
+from tests.support.browsers.identity_provider import arrive, provider
+from tests.support.browsers.run_queue import Queue
 
 #: The key by which Streamlit draws a page anew, pressed where nobody types.
 DRAW_ANEW = (

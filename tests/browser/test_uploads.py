@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.support.app_server import Server, invented, serve
-from tests.support.browser_steps import go
-from tests.support.hostile_files import endless_parquet
-from tests.support.identity_provider import WAIT
+from tests.support.browsers.app_server import Server, invented, serve
+from tests.support.browsers.browser_steps import go
+from tests.support.browsers.identity_provider import WAIT
+from tests.support.files.hostile_files import endless_parquet
 
 LONG = "{name: long, max_rows: 1000, privacy_unit: {column: who}, columns: [{name: a, type: boolean}]}"
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.command_line import HOME
+from tests.support.workspaces.command_line import HOME
 
 
 @pytest.fixture(autouse=True)

@@ -21,7 +21,7 @@ from dpcore.domain.schemas.schema import Schema
 from dpcore.models.released import parse_model
 from dpcore.privacy.budgets import format_epsilon
 from dpcore.released.release import Release
-from tests.support.command_line import HOME, call, refuse, run
+from tests.support.workspaces.command_line import HOME, call, refuse, run
 
 FIT = ("fit", "rule-list", "breast_cancer", "--target", "diagnosis", "--sampler", "pool", "--pool-size", "200")
 

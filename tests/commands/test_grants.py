@@ -12,8 +12,8 @@ import pytest
 
 from dpcore.service import Service
 from dpcore.workspace.people.users import User
-from tests.support.command_line import HOME, refuse, run
-from tests.support.fake_learner import register, small_frame, small_schema
+from tests.support.workspaces.command_line import HOME, refuse, run
+from tests.support.workspaces.fake_learner import register, small_frame, small_schema
 
 register()
 ANN = User("ann@x.org", frozenset({"analyst"}))

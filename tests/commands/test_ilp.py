@@ -12,7 +12,7 @@ from dpcore.demo.trains import clauses_theory, draw_trains, trains_schema
 from dpcore.models.ilp.released.ilp_text import NO_PREDICTION
 from dpcore.models.released import parse_model
 from dpcore.released.release import Release
-from tests.support.command_line import run
+from tests.support.workspaces.command_line import run
 
 THEORY = clauses_theory(1)
 SCHEMA = trains_schema(THEORY, columns=4, max_rows=2_000)

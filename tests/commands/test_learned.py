@@ -13,7 +13,7 @@ import yaml
 
 from dpcore.report.certificate import certificate_lines
 from dpcore.service import Service
-from tests.support.command_line import HOME, call, refuse, run
+from tests.support.workspaces.command_line import HOME, call, refuse, run
 
 COLUMNS = [
     {"name": "age", "type": "integer", "lower": 0, "upper": 150, "learn": {"bins": 4}},

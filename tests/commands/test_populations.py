@@ -8,8 +8,8 @@ import pytest
 
 from dpcore.domain.schemas.schema import Schema
 from dpcore.service import Service
-from tests.support.command_line import refuse, run
-from tests.support.fake_learner import small_frame, small_schema
+from tests.support.workspaces.command_line import refuse, run
+from tests.support.workspaces.fake_learner import small_frame, small_schema
 
 
 @pytest.fixture(autouse=True)

@@ -14,8 +14,8 @@ from dpcore.report.forms.checking import RESULTS, sidecar
 from dpcore.service import Service
 from dpcore.workspace.ledger.requests import Quote, RunRequest
 from dpcore.workspace.results.dossier import Application
-from tests.support.command_line import HOME, call, refuse, run
-from tests.support.fake_learner import small_frame, small_schema
+from tests.support.workspaces.command_line import HOME, call, refuse, run
+from tests.support.workspaces.fake_learner import small_frame, small_schema
 
 
 def fitted() -> str:

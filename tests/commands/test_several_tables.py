@@ -10,7 +10,7 @@ import duckdb
 import pytest
 import yaml
 
-from tests.support.command_line import call, refuse, run
+from tests.support.workspaces.command_line import call, refuse, run
 
 TRAINS = "train_id,direction\n1,west\n2,east\n"
 CARS = "train_id,length,wheels\n1,secretshort,2\n1,secretlong,3\n2,secretlong,2\n"

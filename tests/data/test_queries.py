@@ -20,7 +20,7 @@ from dpcore.domain.conditions import Condition, schema_conditions
 from dpcore.errors import RequestError
 from tests.oracles import rules_oracle
 from tests.support.rows import for_each
-from tests.support.small_tables import schema_of, table_of
+from tests.support.tables.small_tables import schema_of, table_of
 
 SCHEMA = schema_of(
     [

@@ -17,7 +17,7 @@ from dpcore.data.table import PrivateTable
 from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import SchemaError
 from dpcore.privacy.randomness import SeededRandom
-from tests.support.partitioned import divided
+from tests.support.learning.partitioned import divided
 from tests.support.rows import for_each
 
 ARRAYS = ("codes", "numbers", "cells", "parts", "ids")

@@ -23,8 +23,8 @@ from dpcore.errors import InputError, SchemaError
 from dpcore.intake.joins.relations import rows_for
 from dpcore.privacy.randomness import SeededRandom
 from dpcore.rehearsal.synthetic import synthetic_tables
-from tests.support.odd_values import ODD, PLAIN, objects
 from tests.support.rows import for_each
+from tests.support.tables.odd_values import ODD, PLAIN, objects
 
 DAYS = {"type": "integer", "lower": -10, "upper": 60, "bins": 7}
 

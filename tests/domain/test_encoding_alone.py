@@ -18,7 +18,7 @@ from dpcore.domain import encoding
 from dpcore.domain.columns import COLUMN_ADAPTER
 from dpcore.domain.encoding import people_of
 from dpcore.intake.sources.files import read_chunks
-from tests.support.odd_values import ODD, PLAIN, WORDS, objects
+from tests.support.tables.odd_values import ODD, PLAIN, WORDS, objects
 
 
 def column(kind: str, **fields: Any) -> Any:

@@ -24,9 +24,9 @@ from dpcore.errors import BudgetError, IngestError, InputError, PrivacyLeakWarni
 from dpcore.learning import sklearn_base
 from dpcore.privacy.accountant import BudgetAccountant
 from dpcore.released.release import Release
-from tests.support import estimators
-from tests.support.configurations import beyond_bounds, choices
-from tests.support.estimators import CASES, ROWS, TELLING, Case
+from tests.support.learning import estimators
+from tests.support.learning.configurations import beyond_bounds, choices
+from tests.support.learning.estimators import CASES, ROWS, TELLING, Case
 
 EVERY = pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 PREDICTING = {name: case for name, case in CASES.items() if case.target}

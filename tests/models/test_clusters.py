@@ -11,11 +11,11 @@ import pytest
 from dpcore.data.execution.clusters import ClusterExecutor
 from dpcore.data.table import PrivateTable
 from dpcore.models.registry import get_learner
-from tests.support.configurations import ONE_WAY_EACH, draw_people, planned, table_of
-from tests.support.dask_clusters import dask_cluster
-from tests.support.fake_learner import real_learners
-from tests.support.nested_relations import TARGET, draw_patients, nested_schema
-from tests.support.partitioned import ASKED, content, divided
+from tests.support.learning.configurations import ONE_WAY_EACH, draw_people, planned, table_of
+from tests.support.learning.partitioned import ASKED, content, divided
+from tests.support.servers.dask_clusters import dask_cluster
+from tests.support.tables.nested_relations import TARGET, draw_patients, nested_schema
+from tests.support.workspaces.fake_learner import real_learners
 
 pytestmark = pytest.mark.heavy
 PARTITIONS = 5

@@ -24,7 +24,7 @@ from dpcore.privacy.randomness import SecureRandom, SeededRandom
 from dpcore.released.plan import RunPlan
 from dpcore.released.release import Release, make_release
 from dpcore.report.contents import content
-from tests.support.configurations import (
+from tests.support.learning.configurations import (
     FEW,
     MANY,
     WAYS,

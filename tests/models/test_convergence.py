@@ -11,8 +11,8 @@ import pytest
 from dpcore import DPRuleListClassifier, RedescriptionMiner, Schema, chain_courses
 from dpcore.errors import RequestError
 from dpcore.models.convergence import ChainCourse
-from tests.support import toy_people
 from tests.support.rows import for_each
+from tests.support.tables import toy_people
 
 SCHEMA = toy_people.schema()
 PEOPLE = toy_people.frame(400)

@@ -19,8 +19,8 @@ from dpcore.models.summaries.released.summary_model import NoisyTable, SummaryMo
 from dpcore.released.release import Release, make_release
 from pages.components.releases.found import _rows as found_rows
 from tests.plots.ilp.test_ilp import ATOMS, BOTH, release_of
-from tests.support import small_redescriptions
-from tests.support.page_tools import SCHEMA
+from tests.support.pages.page_tools import SCHEMA
+from tests.support.results import small_redescriptions
 
 LABELLED = Schema.from_mapping(
     {

@@ -18,9 +18,9 @@ from dpcore.privacy.randomness import RandomSource, SecureRandom, SeededRandom
 from dpcore.released.parameters import parameters_of
 from dpcore.released.plan import RunPlan
 from dpcore.released.release import Release, make_release
-from tests.support import toy_people
-from tests.support.configurations import MOST, ONE_WAY_EACH, WAYS, beyond_bounds, choices, counts
-from tests.support.fake_learner import real_learners
+from tests.support.learning.configurations import MOST, ONE_WAY_EACH, WAYS, beyond_bounds, choices, counts
+from tests.support.tables import toy_people
+from tests.support.workspaces.fake_learner import real_learners
 
 SCHEMA = toy_people.schema(
     columns=[*toy_people.COLUMNS, {"name": "single", "type": "categorical", "categories": ["x"]}]

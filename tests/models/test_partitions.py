@@ -9,8 +9,8 @@ from random import Random
 import pytest
 
 from dpcore.models.redescriptions.learning.exact_pairs import ExactPairs
-from tests.support.configurations import WAYS, draw_people, planned, table_of
-from tests.support.partitioned import ASKED, content, divided
+from tests.support.learning.configurations import WAYS, draw_people, planned, table_of
+from tests.support.learning.partitioned import ASKED, content, divided
 
 FEW, MANY = 1, 100
 

@@ -25,8 +25,8 @@ from dpcore.plots.ilp.ilp import prolog_program
 from dpcore.privacy.randomness import SeededRandom
 from dpcore.released.release import Release, make_release
 from dpcore.report.contents import content
-from tests.support.fake_learner import real_learners
 from tests.support.rows import for_each
+from tests.support.workspaces.fake_learner import real_learners
 
 _ROWS = 1500
 #: What a column that a person reads may not be called by.

@@ -19,10 +19,10 @@ from dpcore.learning.learner import Run
 from dpcore.models.registry import LEARNERS
 from dpcore.privacy.randomness import SeededRandom
 from dpcore.released.parameters import parameters_of
-from tests.support import small_trains, toy_people
-from tests.support.configurations import MOST, counts
-from tests.support.fake_learner import real_learners
-from tests.support.settings import contexts, values_of
+from tests.support.learning.configurations import MOST, counts
+from tests.support.learning.settings import contexts, values_of
+from tests.support.tables import small_trains, toy_people
+from tests.support.workspaces.fake_learner import real_learners
 
 WARD = {"name": "ward", "type": "categorical", "categories": ["a", "b", "c"], "groups": {"surgery": ["a", "b"]}}
 SCHEMA = toy_people.schema(columns=[*toy_people.COLUMNS, WARD])

@@ -12,7 +12,7 @@ from dpcore.learning.learner import Run
 from dpcore.models.registry import LEARNERS
 from dpcore.privacy.randomness import SeededRandom
 from dpcore.workspace.runs.machine import Machine
-from tests.support.configurations import FEW, WAYS, draw_people, planned, seeds, table_of
+from tests.support.learning.configurations import FEW, WAYS, draw_people, planned, seeds, table_of
 from tests.support.rows import for_each
 
 

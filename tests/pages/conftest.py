@@ -11,8 +11,8 @@ from streamlit.testing.v1 import app_test, local_script_runner
 from streamlit.testing.v1.local_script_runner import LocalScriptRunner
 
 from pages.components.kit import tabs
-from tests.support.page_tools import home
-from tests.support.page_visitors import visit
+from tests.support.pages.page_tools import home
+from tests.support.pages.page_visitors import visit
 
 __all__ = ["home", "visit"]
 

@@ -23,9 +23,9 @@ from dpcore.report.forms.forms import made
 from dpcore.workspace.results.dossier import Application
 from pages.components.families.shared import downloads
 from pages.components.visitor import access
-from tests.support import agreement
-from tests.support.agreement import Sheet, Told, told
-from tests.support.agreement_groups import (
+from tests.support.pages import agreement
+from tests.support.pages.agreement import Sheet, Told, told
+from tests.support.pages.agreement_groups import (
     Shown,
     in_clause_chart,
     in_csv,
@@ -38,7 +38,7 @@ from tests.support.agreement_groups import (
     in_tree_chart,
     of_groups,
 )
-from tests.support.agreement_looks import (
+from tests.support.pages.agreement_looks import (
     in_look_cards,
     in_look_charts,
     in_look_csv,
@@ -46,7 +46,7 @@ from tests.support.agreement_looks import (
     in_look_text,
     of_look,
 )
-from tests.support.agreement_models import (
+from tests.support.pages.agreement_models import (
     in_pairs_chart,
     in_pairs_csv,
     in_pairs_sentences,
@@ -60,8 +60,8 @@ from tests.support.agreement_models import (
     of_shapes,
     of_use,
 )
-from tests.support.family_pages import FAMILY_PAGES
-from tests.support.page_tools import checked, words
+from tests.support.pages.family_pages import FAMILY_PAGES
+from tests.support.pages.page_tools import checked, words
 
 MORE = {"summaries": {"by": "died", "crosstabs": ["age by sex"]}}
 

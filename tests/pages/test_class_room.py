@@ -8,9 +8,9 @@ from decimal import Decimal
 import pytest
 
 from pages.components.visitor import access
-from tests.support.page_tools import add_ward, button, checked, errors, open_page, words
-from tests.support.page_visitors import ANN, OFFICE, TEACHER, person
-from tests.support.places import moved, places
+from tests.support.pages.page_tools import add_ward, button, checked, errors, open_page, words
+from tests.support.pages.page_visitors import ANN, OFFICE, TEACHER, person
+from tests.support.pages.places import moved, places
 
 PAGE = "class_room"
 

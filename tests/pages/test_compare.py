@@ -6,7 +6,7 @@ import pytest
 
 from pages.components.families.shared.ranged import Ranged, compared
 from pages.components.visitor import access
-from tests.support.page_tools import add_ward, checked, fit, open_page, submit, words
+from tests.support.pages.page_tools import add_ward, checked, fit, open_page, submit, words
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ from pages.components.custodian import audit_log, budget_requests
 from pages.components.run import meter
 from pages.components.visitor import access, menu
 from pages.components.visitor import login as logins
-from tests.support.page_tools import (
+from tests.support.pages.page_tools import (
     SCHEMA,
     add_ward,
     balance,
@@ -38,9 +38,9 @@ from tests.support.page_tools import (
     quote,
     view,
 )
-from tests.support.page_tools import plain_words as words
-from tests.support.page_tools import ward as people
-from tests.support.page_tools import words as page_words
+from tests.support.pages.page_tools import plain_words as words
+from tests.support.pages.page_tools import ward as people
+from tests.support.pages.page_tools import words as page_words
 
 FAR = datetime(2999, 1, 1, tzinfo=UTC)
 #: Markup of every kind that a name or a reason could try to smuggle in.

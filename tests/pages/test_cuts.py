@@ -6,7 +6,7 @@ import pytest
 
 from dpcore.service import Service
 from pages.components.visitor import access
-from tests.support.page_tools import add_ward, button, checked, open_page, submit, words
+from tests.support.pages.page_tools import add_ward, button, checked, open_page, submit, words
 
 PAGES = {"tree": "tree", "forest": "forest", "rule_list": "rule_list"}
 

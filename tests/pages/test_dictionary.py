@@ -8,7 +8,7 @@ import pandas as pd
 import pyreadstat
 
 from pages.components.custodian import schema_rows
-from tests.support.page_tools import bring, errors, open_page
+from tests.support.pages.page_tools import bring, errors, open_page
 
 DATA = b"pid,age,ward,smoker,admitted,sodium\n" + b"".join(
     f"p{number},{20 + number},{1 + number % 2},{number % 2},202{number % 4}-03-11,140\n".encode()

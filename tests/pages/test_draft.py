@@ -17,8 +17,7 @@ from dpcore.workspace.database.transactions import write
 from dpcore.workspace.people.users import User
 from dpcore.workspace.results.dossier import Application
 from pages.components.visitor import access
-from tests.support import reports
-from tests.support.page_tools import (
+from tests.support.pages.page_tools import (
     add_ward,
     button,
     checked,
@@ -30,7 +29,8 @@ from tests.support.page_tools import (
     release_of,
     words,
 )
-from tests.support.page_visitors import ANN, BOB, OFFICE, result_of_visitor
+from tests.support.pages.page_visitors import ANN, BOB, OFFICE, result_of_visitor
+from tests.support.results import reports
 
 Visit = Callable[[User], None]
 

@@ -22,7 +22,7 @@ from dpcore.report.spending import adds, adds_reason
 from dpcore.service import Service
 from pages.components.families.shared import number_check
 from pages.components.visitor import access
-from tests.support.page_tools import (
+from tests.support.pages.page_tools import (
     add_ward,
     at_run,
     button,
@@ -35,7 +35,7 @@ from tests.support.page_tools import (
     submit,
     words,
 )
-from tests.support.small_ebm import SCHEMA, TARGETS, small_ebm
+from tests.support.results.small_ebm import SCHEMA, TARGETS, small_ebm
 
 PAGE = "shape_functions"
 #: What the budget of the ward gives to a run: a twentieth of its own.

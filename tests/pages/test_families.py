@@ -11,8 +11,8 @@ from streamlit.testing.v1 import AppTest
 
 from dpcore.domain.schemas.schema import Schema
 from pages.components.visitor import access
-from tests.support.family_pages import FAMILY_PAGES, FamilyPage
-from tests.support.page_tools import (
+from tests.support.pages.family_pages import FAMILY_PAGES, FamilyPage
+from tests.support.pages.page_tools import (
     at_run,
     button,
     checked,

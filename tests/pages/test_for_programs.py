@@ -11,7 +11,7 @@ from dpcore.service import Service
 from dpcore.workspace.people.users import User
 from pages.components.server import programs
 from pages.components.visitor import access, for_programs, login
-from tests.support.page_tools import add_ward, button, checked, open_page, words
+from tests.support.pages.page_tools import add_ward, button, checked, open_page, words
 
 
 def test_a_token_is_shown_once_and_can_be_ended():

@@ -24,9 +24,9 @@ from websockets.sync.client import connect
 from dpcore.workspace.people.users import LOCAL_USER, User
 from pages.components.server import gate
 from pages.components.visitor import login as logins
-from tests.support.app_server import Server, serve
-from tests.support.identity_provider import COOKIE_SECRET, cookies_of
-from tests.support.streamlit_client import Session
+from tests.support.browsers.app_server import Server, serve
+from tests.support.browsers.identity_provider import COOKIE_SECRET, cookies_of
+from tests.support.browsers.streamlit_client import Session
 
 with warnings.catch_warnings(record=True):  # It announces what a later version will import.
     from starlette.testclient import TestClient

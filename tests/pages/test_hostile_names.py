@@ -8,8 +8,8 @@ from decimal import Decimal
 from streamlit.testing.v1 import AppTest
 
 from pages.components.visitor import access
-from tests.support.hostile_names import ANCHOR, DIED, IMAGE, LEFT, LINK, RIGHT, SCHEMA, people
-from tests.support.page_tools import at_run, checked, submit
+from tests.support.files.hostile_names import ANCHOR, DIED, IMAGE, LEFT, LINK, RIGHT, SCHEMA, people
+from tests.support.pages.page_tools import at_run, checked, submit
 
 #: Elements whose text is Markdown, and those whose label is; options of a radio are too.
 TEXTS = ("markdown", "caption", "title", "header", "subheader", "error", "warning", "info", "success")

@@ -26,7 +26,7 @@ from pages.components.kit import texts
 from pages.components.run import compare_methods
 from pages.components.visitor import access
 from tests.plots.ilp.test_ilp import BOTH, DROPPED, a_car, release_of
-from tests.support.page_tools import (
+from tests.support.pages.page_tools import (
     add_ward,
     at_run,
     button,
@@ -38,7 +38,7 @@ from tests.support.page_tools import (
     submit,
     words,
 )
-from tests.support.small_trains import SCHEMA, TARGET, trains
+from tests.support.tables.small_trains import SCHEMA, TARGET, trains
 
 PAGE = "relational_rules"
 CONDITIONS = f"{SCHEMA.hash[:8]}-{TARGET}"

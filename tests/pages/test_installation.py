@@ -14,7 +14,7 @@ from dpcore.workspace.database.transactions import write
 from dpcore.workspace.ledger.ledger import Ledger
 from dpcore.workspace.ledger.requests import RunRequest
 from pages.components.visitor import access
-from tests.support.page_tools import ROOT, add_ward, checked, errors, open_page, words
+from tests.support.pages.page_tools import ROOT, add_ward, checked, errors, open_page, words
 
 
 def folder() -> Path:

@@ -22,7 +22,7 @@ from pages.components.custodian import schema_columns, schema_rows
 from pages.components.custodian.intake import intake_drafts, upload_reading
 from pages.components.custodian.intake.intake_tables import TableDraft
 from pages.components.visitor import access, login
-from tests.support.page_tools import (
+from tests.support.pages.page_tools import (
     APART,
     bring,
     button,

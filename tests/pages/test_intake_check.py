@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 
 from pages.components.custodian import schema_rows
 from pages.components.visitor import access
-from tests.support.page_tools import bring, button, checked, errors, open_page, words
+from tests.support.pages.page_tools import bring, button, checked, errors, open_page, words
 
 DATA = b"gender,answer,age\n" + b"Female,NO,44\nMale,<30,51\nMale,>30,61\n" * 30
 YAML = "Write or bring a schema (YAML or JSON)"

@@ -10,7 +10,7 @@ from pages.components.custodian.intake import intake_yaml
 from pages.components.custodian.intake.intake_draft import Draft
 from pages.components.custodian.intake.intake_tables import TableDraft
 from pages.components.visitor import access
-from tests.support.page_tools import bring, button, checked, open_page, words
+from tests.support.pages.page_tools import bring, button, checked, open_page, words
 
 DATA = b"ward,age,died\n" + b"ICU,44,yes\nWard A,51,no\nICU,61,no\n" * 1000
 YAML = "Write or bring a schema (YAML or JSON)"

@@ -20,7 +20,7 @@ from pages.components.custodian.intake import category_text, intake_yaml
 from pages.components.custodian.intake.intake_draft import Draft
 from pages.components.custodian.intake.intake_tables import TableDraft
 from pages.components.visitor import access
-from tests.support.page_tools import (
+from tests.support.pages.page_tools import (
     bring,
     button,
     checked,

@@ -9,8 +9,8 @@ from streamlit.testing.v1 import AppTest
 from dpcore.domain.schemas.schema import Schema
 from pages.components.custodian.kin import NEW
 from pages.components.visitor import access
-from tests.support.page_tools import SCHEMA, add_ward, bring, button, checked, errors, open_page, view, ward
-from tests.support.page_tools import plain_words as words
+from tests.support.pages.page_tools import SCHEMA, add_ward, bring, button, checked, errors, open_page, view, ward
+from tests.support.pages.page_tools import plain_words as words
 
 WAY = "Write or bring a schema (YAML or JSON)"
 

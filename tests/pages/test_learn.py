@@ -31,7 +31,7 @@ from pages.components.kit.texts import text
 from pages.components.lessons import course
 from pages.components.lessons.topics import budget, delta
 from pages.components.visitor import access
-from tests.support.page_tools import add_ward, checked, open_page, words
+from tests.support.pages.page_tools import add_ward, checked, open_page, words
 
 TITLES = [lesson.title for lesson in course.LESSONS]
 

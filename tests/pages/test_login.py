@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from dpcore.errors import RequestError
 from pages.components.visitor import access, login, menu
-from tests.support.page_tools import (
+from tests.support.pages.page_tools import (
     ROOT,
     add_ward,
     checked,

@@ -26,7 +26,7 @@ from pages.components.kit.texts import METHODS
 from pages.components.lessons import course
 from pages.components.run import meter
 from pages.components.visitor import access
-from tests.support.page_tools import (
+from tests.support.pages.page_tools import (
     ROOT,
     SCHEMA,
     add_ward,

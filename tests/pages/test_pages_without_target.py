@@ -10,8 +10,8 @@ from pages.components.families import registry
 from pages.components.families.shared import downloads
 from pages.components.run import compare_methods
 from pages.components.visitor import access
-from tests.support.fake_learner import FakePairLearner, register_pairs
-from tests.support.page_tools import add_ward, button, checked, fit, open_page, submit, words
+from tests.support.pages.page_tools import add_ward, button, checked, fit, open_page, submit, words
+from tests.support.workspaces.fake_learner import FakePairLearner, register_pairs
 
 PAIRS = registry.Family(
     released=replace(FakePairLearner.family, lead="Pairs of conditions.", methods={"one": "One", "two": "Two"}),

@@ -12,7 +12,7 @@ from dpcore.service import Service
 from dpcore.workspace.ledger.requests import RunRequest
 from pages.components.run import planner
 from pages.components.visitor import access
-from tests.support.page_tools import add_ward, button, checked, fit, open_page, quote, submit, words
+from tests.support.pages.page_tools import add_ward, button, checked, fit, open_page, quote, submit, words
 
 MEANS = {"0.1": 0.6, "1": 0.8, "10": 0.9}
 

@@ -14,7 +14,7 @@ from streamlit.testing.v1 import AppTest
 from dpcore.errors import RequestError
 from pages.components.custodian.intake.data_base import entry_of, tables_in
 from pages.components.visitor import access
-from tests.support.page_tools import bring, button, checked, errors, open_page, words
+from tests.support.pages.page_tools import bring, button, checked, errors, open_page, words
 
 ROWS = "größe;ort\n1,75;Zürich\n1,80;Köln\n"
 

@@ -22,7 +22,7 @@ from pages.components.families.redescriptions.redescription_state import JACCARD
 from pages.components.families.shared import downloads
 from pages.components.run import compare_methods
 from pages.components.visitor import access
-from tests.support.page_tools import (
+from tests.support.pages.page_tools import (
     add_ward,
     at_run,
     button,
@@ -35,7 +35,7 @@ from tests.support.page_tools import (
     submit,
     words,
 )
-from tests.support.small_redescriptions import (
+from tests.support.results.small_redescriptions import (
     LEFT,
     RIGHT,
     SCHEMA,

@@ -11,8 +11,7 @@ from streamlit.testing.v1 import AppTest
 from dpcore.report.forms.forms import FORMS
 from pages.components.releases.release_filter import Wanted
 from pages.components.visitor import access
-from tests.support import reports
-from tests.support.page_tools import (
+from tests.support.pages.page_tools import (
     add_ward,
     button,
     checked,
@@ -25,6 +24,7 @@ from tests.support.page_tools import (
     submit,
     words,
 )
+from tests.support.results import reports
 
 
 def two_results() -> tuple[str, str, str]:

@@ -10,8 +10,8 @@ from streamlit.testing.v1 import AppTest
 
 from pages.components.server.remembering import remember
 from pages.components.visitor import login, remembered
-from tests.support.page_tools import ROOT, add_ward, checked, words
-from tests.support.page_visitors import ANN
+from tests.support.pages.page_tools import ROOT, add_ward, checked, words
+from tests.support.pages.page_visitors import ANN
 from tests.support.rows import for_each
 
 SITE = TestClient(Starlette(routes=[Route("/remember", remember)]))

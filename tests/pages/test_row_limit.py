@@ -7,7 +7,7 @@ from decimal import Decimal
 from dpcore.domain.schemas.schema import Schema
 from pages.components.run.told_rows import limit_far_above
 from pages.components.visitor import access
-from tests.support.page_tools import SCHEMA, button, checked, open_page, submit, ward, words
+from tests.support.pages.page_tools import SCHEMA, button, checked, open_page, submit, ward, words
 
 
 def _limited(max_rows: int) -> Schema:

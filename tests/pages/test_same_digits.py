@@ -16,7 +16,7 @@ from dpcore.report.spending import adds_reason
 from dpcore.report.totals import cost_together, exact_epsilon
 from dpcore.workspace.ledger.accounts import Balance
 from pages.components.visitor import access
-from tests.support.page_tools import add_ward, button, checked, fit, open_page, quote, submit, words
+from tests.support.pages.page_tools import add_ward, button, checked, fit, open_page, quote, submit, words
 
 #: Page and epsilon of each run; small ones, a large one, and a pure one that may be composed.
 RUNS = (("tree", "0.1"), ("shape_functions", "0.2"), ("rule_list", "0.05"), ("tree", "1.234567891"))

@@ -13,9 +13,9 @@ from dpcore.service import Service
 from dpcore.workspace.ledger.requests import Quote, RunRequest
 from pages.components.families.tree.tree_view import conditions
 from pages.components.visitor import access
-from tests.support import agreement
-from tests.support.hand_made_trees import sample
-from tests.support.page_tools import add_ward, button, checked, open_page, words
+from tests.support.pages import agreement
+from tests.support.pages.page_tools import add_ward, button, checked, open_page, words
+from tests.support.results.hand_made_trees import sample
 
 
 def test_what_a_waiting_run_reserves_is_not_called_spent(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,9 +9,9 @@ import pytest
 from dpcore.models.registry import LEARNERS
 from dpcore.released.parameters import parameters_of
 from pages.components.visitor import access
-from tests.support.configurations import counts
-from tests.support.family_pages import FAMILY_PAGES, FamilyPage
-from tests.support.page_tools import checked, errors
+from tests.support.learning.configurations import counts
+from tests.support.pages.family_pages import FAMILY_PAGES, FamilyPage
+from tests.support.pages.page_tools import checked, errors
 
 #: Said elsewhere: delta by the data set's budget, cut points by a first look that there must be first.
 ELSEWHERE = {"delta", "cut_points", "cuts_from"}

@@ -17,8 +17,7 @@ from dpcore.workspace.results.dossier import Application
 from pages.components.families.shared import release_file
 from pages.components.releases.release_filter import Wanted
 from pages.components.visitor import access
-from tests.support import reports
-from tests.support.page_tools import (
+from tests.support.pages.page_tools import (
     SCHEMA,
     add_ward,
     at_run,
@@ -29,7 +28,7 @@ from tests.support.page_tools import (
     ward,
     words,
 )
-from tests.support.page_visitors import (
+from tests.support.pages.page_visitors import (
     ANN,
     BOB,
     OFFICE,
@@ -38,6 +37,7 @@ from tests.support.page_visitors import (
     result_of_visitor,
     run_of_visitor,
 )
+from tests.support.results import reports
 from tests.support.rows import for_each
 
 Visit = Callable[[User], None]

@@ -22,7 +22,7 @@ from pages.components.families.summaries import records
 from pages.components.families.summaries import summary_result as result
 from pages.components.families.summaries.summary_state import STANDING_OUT, Look
 from pages.components.visitor import access
-from tests.support.page_tools import (
+from tests.support.pages.page_tools import (
     SCHEMA,
     add_ward,
     at_run,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.support.page_tools import add_ward, at_run, button, checked, submit, words
+from tests.support.pages.page_tools import add_ward, at_run, button, checked, submit, words
 
 pytestmark = pytest.mark.usefixtures("one_by_one")
 

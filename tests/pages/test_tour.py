@@ -5,8 +5,8 @@ from __future__ import annotations
 from streamlit.testing.v1 import AppTest
 
 from pages.components.visitor import remembered
-from tests.support.page_tools import ROOT, add_ward, button, checked, fit, open_page, words
-from tests.support.page_visitors import ANN, BOB
+from tests.support.pages.page_tools import ROOT, add_ward, button, checked, fit, open_page, words
+from tests.support.pages.page_visitors import ANN, BOB
 
 TITLE = "Choose a data set</strong>"
 

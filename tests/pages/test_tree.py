@@ -23,8 +23,7 @@ from pages.components.families.tree import tree_inputs as inputs
 from pages.components.kit.texts import METHODS
 from pages.components.run import compare_methods
 from pages.components.visitor import access
-from tests.support import small_trees
-from tests.support.page_tools import (
+from tests.support.pages.page_tools import (
     add_ward,
     at_run,
     button,
@@ -38,6 +37,7 @@ from tests.support.page_tools import (
     ward,
     words,
 )
+from tests.support.results import small_trees
 
 
 def fit_tree(dataset_id: str, epsilon: str = "1", **parameters: object) -> str:

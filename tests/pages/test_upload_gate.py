@@ -22,8 +22,8 @@ from pages.components.releases import importing
 from pages.components.server import upload_gate
 from pages.components.server.upload_gate import UploadGate
 from pages.components.visitor import login
-from tests.support.app_server import serve
-from tests.support.streamlit_client import Session
+from tests.support.browsers.app_server import serve
+from tests.support.browsers.streamlit_client import Session
 
 MIB = 1 << 20
 LARGEST = 1024 * MIB

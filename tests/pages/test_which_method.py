@@ -20,9 +20,9 @@ from dpcore.workspace.people.users import User
 from pages.components.run import advice
 from pages.components.run.advice import COUNT, DESCRIBE, PREDICT, RELATE, Wish
 from pages.components.visitor import access
-from tests.support.page_tools import SCHEMA, add_ward, button, checked, open_page, submit, words
-from tests.support.page_visitors import ANN
-from tests.support.small_trains import SCHEMA as TRAINS
+from tests.support.pages.page_tools import SCHEMA, add_ward, button, checked, open_page, submit, words
+from tests.support.pages.page_visitors import ANN
+from tests.support.tables.small_trains import SCHEMA as TRAINS
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from pages.components.custodian.intake import category_text, intake_yaml
 from pages.components.custodian.intake.intake_draft import Draft
 from pages.components.custodian.intake.intake_tables import TableDraft
 from pages.components.visitor import access
-from tests.support.page_tools import bring, button, checked, errors, look_at, open_page, words
+from tests.support.pages.page_tools import bring, button, checked, errors, look_at, open_page, words
 
 DATA = b"ward,age,died,sex\n" + b"north,44,yes,F\nsouth,50,no,M\n" * 20
 YAML = "Write or bring a schema (YAML or JSON)"

@@ -12,7 +12,7 @@ from dpcore.plots.rule_list import rule_list_alt
 from dpcore.plots.trees.tree import tree_alt
 from dpcore.plots.trees.tree_layout import group_numbers
 from dpcore.report.contents import content
-from tests.support import reports
+from tests.support.results import reports
 
 
 def alt(case: str) -> str:

@@ -17,7 +17,7 @@ from dpcore.models.ebm.released.ebm_words import EBMWords
 from dpcore.plots.ebm.ebm import shape_figure
 from dpcore.plots.palette import DARK, in_the_dark
 from dpcore.plots.style import COLOURS, INK, SOFT, clear_layout, lay_out
-from tests.support.small_ebm import SCHEMA, TARGETS, small_ebm
+from tests.support.results.small_ebm import SCHEMA, TARGETS, small_ebm
 
 ROOT = Path(__file__).resolve().parents[2]
 STYLE = (ROOT / "assets" / "style.css").read_text()

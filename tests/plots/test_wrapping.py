@@ -8,7 +8,7 @@ import pytest
 
 from dpcore.plots.trees.tree_layout import PANEL, STRIPE, WIDE, TreeLayout
 from dpcore.plots.wrapping import fits, wide, wrapped
-from tests.support.small_trees import full_tree
+from tests.support.results.small_trees import full_tree
 
 CONDITION = "age > 70 years or missing"
 

@@ -38,9 +38,10 @@ from dpcore.privacy.losses import (
     run_loss,
     total_loss,
 )
-from tests.support import small_redescriptions, small_trains
-from tests.support.fake_learner import real_learners
+from tests.support.results import small_redescriptions
 from tests.support.rows import for_each
+from tests.support.tables import small_trains
+from tests.support.workspaces.fake_learner import real_learners
 
 CAP, DELTA = Decimal(5), Decimal("0.000001")
 EPSILONS = [Decimal(e) for e in ("0.001", "0.05", "0.5", "1", "5", "30")]

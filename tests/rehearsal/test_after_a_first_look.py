@@ -19,7 +19,7 @@ from dpcore.rehearsal.running import rehearse, shape_for
 from dpcore.rehearsal.trust import close_from
 from dpcore.released.invented import Records
 from dpcore.released.release import make_release
-from tests.support import small_trains
+from tests.support.tables import small_trains
 
 SCHEMA = Schema.from_mapping(
     {

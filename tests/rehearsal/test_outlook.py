@@ -10,8 +10,8 @@ from dpcore.models.registry import get_learner
 from dpcore.rehearsal import Outlook, Point, epsilon_for, outlook, shape_of
 from dpcore.rehearsal.outlook import is_steady
 from dpcore.rehearsal.trust import close_from
-from tests.support.fake_learner import FakePairLearner
-from tests.support.shaped_records import SCHEMA, released, shaped
+from tests.support.results.shaped_records import SCHEMA, released, shaped
+from tests.support.workspaces.fake_learner import FakePairLearner
 
 SMALL = SCHEMA.model_copy(update={"max_rows": 1500})
 

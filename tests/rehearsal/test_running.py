@@ -11,7 +11,7 @@ from dpcore.models.registry import LEARNERS, get_learner
 from dpcore.models.released import parse_model
 from dpcore.rehearsal import rehearse, synthetic_tables, warm_up
 from dpcore.rehearsal.running import invented_table, shape_for
-from tests.support.fake_learner import FakePairLearner, small_schema
+from tests.support.workspaces.fake_learner import FakePairLearner, small_schema
 
 KINDS = (
     {"type": "boolean"},

@@ -25,9 +25,9 @@ from dpcore.released.evaluation import confusion_of, evaluate
 from dpcore.released.evidence import Groups, without_negatives
 from dpcore.released.invented import Records, between
 from dpcore.released.release import make_release
-from tests.support import small_trains
-from tests.support.nested_relations import draw_patients, nested_schema
-from tests.support.shaped_records import ROWS, SCHEMA, people, released, shaped
+from tests.support.results.shaped_records import ROWS, SCHEMA, people, released, shaped
+from tests.support.tables import small_trains
+from tests.support.tables.nested_relations import draw_patients, nested_schema
 
 
 def share(frame, condition="ill == 'yes'"):

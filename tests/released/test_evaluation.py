@@ -21,7 +21,7 @@ from dpcore.released.evaluation import (
 )
 from dpcore.released.thresholds import SENSITIVITY, group_shares, operating_points
 from dpcore.released.verdict import verdict
-from tests.support import reports
+from tests.support.results import reports
 from tests.support.rows import for_each
 
 COUNTS = np.array([[40, 2], [7, 30], [9, 8], [3, -1]])

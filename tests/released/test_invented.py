@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dpcore.released.invented import Records
-from tests.support.fake_learner import small_frame, small_schema
+from tests.support.workspaces.fake_learner import small_frame, small_schema
 
 
 def test_codes_are_those_of_the_model_that_asks_also_when_others_are_gone() -> None:

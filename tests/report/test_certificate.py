@@ -6,7 +6,7 @@ import pytest
 
 from dpcore.domain.schemas.protected import shared_things
 from dpcore.report.certificate import certificate_lines
-from tests.support import reports
+from tests.support.results import reports
 
 
 @pytest.mark.parametrize("entity", ["person", "pair"])

@@ -37,10 +37,10 @@ from dpcore.workspace.database.database_tables import imported_releases
 from dpcore.workspace.database.transactions import write
 from dpcore.workspace.people.users import LOCAL_USER
 from dpcore.workspace.results import imports
-from tests.support.configurations import WAYS
-from tests.support.page_visitors import ANN, BOB
-from tests.support.real_releases import real_release
-from tests.support.small_trains import SCHEMA, TARGET, trains
+from tests.support.learning.configurations import WAYS
+from tests.support.pages.page_visitors import ANN, BOB
+from tests.support.results.real_releases import real_release
+from tests.support.tables.small_trains import SCHEMA, TARGET, trains
 
 
 def made(schema: Schema = SCHEMA) -> Release:

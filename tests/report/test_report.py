@@ -30,8 +30,8 @@ from dpcore.service import Service
 from dpcore.workspace.files.descriptions import DatasetInfo
 from dpcore.workspace.ledger.requests import RunRequest
 from dpcore.workspace.results.dossier import Application
-from tests.support import reports, small_redescriptions
-from tests.support.fake_learner import (
+from tests.support.results import reports, small_redescriptions
+from tests.support.workspaces.fake_learner import (
     FakePairLearner,
     FakePairModel,
     register_pairs,

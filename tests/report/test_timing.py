@@ -13,8 +13,8 @@ from dpcore.models.registry import LEARNERS
 from dpcore.report.certificate import certificate_lines
 from dpcore.report.names import METHODS
 from dpcore.report.timing import time_sentence
-from tests.support import reports
-from tests.support.fake_learner import real_learners
+from tests.support.results import reports
+from tests.support.workspaces.fake_learner import real_learners
 
 SCHEMA = Schema.from_text(
     """

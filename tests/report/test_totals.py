@@ -18,7 +18,7 @@ from dpcore.report.totals import cost_together, exact_epsilon
 from dpcore.workspace.ledger.accounts import Balance
 from dpcore.workspace.ledger.ledger_lines import Pot
 from dpcore.workspace.results.dossier import Application
-from tests.support import reports
+from tests.support.results import reports
 
 EPSILONS = st.integers(1, 900).map(lambda thousandths: Decimal(thousandths) / 1000)
 

@@ -13,11 +13,11 @@ from dpcore.data.execution.executors import CLUSTER
 from dpcore.service import Service
 from dpcore.workspace.files.descriptions import DatasetInfo
 from dpcore.workspace.ledger.requests import RunRequest
-from tests.support.dask_clusters import Cluster, dask_cluster
-from tests.support.dask_kernels import written_counts
-from tests.support.fake_learner import small_frame, small_schema
-from tests.support.fake_worker import FULL_POINTS, VARIABLE
-from tests.support.forked import FORKED, fork_workers
+from tests.support.servers.dask_clusters import Cluster, dask_cluster
+from tests.support.servers.dask_kernels import written_counts
+from tests.support.workspaces.fake_learner import small_frame, small_schema
+from tests.support.workspaces.fake_worker import FULL_POINTS, VARIABLE
+from tests.support.workspaces.forked import FORKED, fork_workers
 
 pytestmark = pytest.mark.heavy
 BUDGET, EACH = Decimal(2), Decimal("0.5")

@@ -16,9 +16,9 @@ from dpcore.errors import FrostglassError
 from dpcore.service import Service
 from dpcore.workspace.results.dossier import Application
 from dpcore.workspace.results.drafts import Draft
-from tests.support.databases import KINDS, ready_url
-from tests.support.fake_learner import fake_request, register, small_frame, small_schema
 from tests.support.rows import for_each
+from tests.support.servers.databases import KINDS, ready_url
+from tests.support.workspaces.fake_learner import fake_request, register, small_frame, small_schema
 
 register()
 TEXTS = {

@@ -31,7 +31,7 @@ from dpcore.workspace.files.desks import spool
 from dpcore.workspace.ledger.requests import RunRequest
 from dpcore.workspace.people.users import User
 from dpcore.workspace.results.dossier import Application
-from tests.support.fake_learner import (
+from tests.support.workspaces.fake_learner import (
     fake_request,
     register,
     register_pairs,

@@ -15,7 +15,7 @@ from dpcore.intake.joins.relations import CHUNK_ROWS
 from dpcore.models.released import parse_model
 from dpcore.service import Service
 from dpcore.workspace.ledger.requests import RunRequest
-from tests.support.nested_relations import SCHEMA
+from tests.support.tables.nested_relations import SCHEMA
 
 PATIENTS, STAYS, LABS = 4_500, 3, 8
 #: Clauses of both: drugs of a stay are not needed here.

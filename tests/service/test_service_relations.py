@@ -17,8 +17,8 @@ from dpcore.demo.truth import Demo
 from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import IngestError, LossError
 from dpcore.service import Service
-from tests.support.fake_learner import small_schema
-from tests.support.small_trains import BARE_TEXT
+from tests.support.tables.small_trains import BARE_TEXT
+from tests.support.workspaces.fake_learner import small_schema
 
 TRAINS = pd.DataFrame({"train_id": [1, 2, 3], "direction": ["west", "east", "west"]})
 CARS = pd.DataFrame({"train_id": [1, 1, 3, 9], "length": ["short", "long", "long", "short"]})

@@ -18,7 +18,7 @@ from dpcore.workspace.ledger.requests import RunRequest
 from dpcore.workspace.people.users import LOCAL_USER, ROLES, Role, User
 from dpcore.workspace.results.dossier import Application
 from dpcore.workspace.results.drafts import Draft
-from tests.support.fake_learner import fake_request, register, small_frame, small_schema
+from tests.support.workspaces.fake_learner import fake_request, register, small_frame, small_schema
 
 register()
 ONE = Decimal(1)

@@ -16,9 +16,9 @@ from dpcore.released.release import Release, make_release
 from dpcore.workspace.database.database import open_database
 from dpcore.workspace.ledger.ledger import Ledger
 from dpcore.workspace.upkeep.upkeep import Upkeep
-from tests.support.accounts import add_row, release_for
-from tests.support.databases import KINDS, ready_url
-from tests.support.fake_learner import FakeLearner, FakeModel, small_schema
+from tests.support.servers.databases import KINDS, ready_url
+from tests.support.workspaces.accounts import add_row, release_for
+from tests.support.workspaces.fake_learner import FakeLearner, FakeModel, small_schema
 
 HALF, NONE = Decimal("0.5"), Decimal(0)
 CHAIN = run_loss(HALF, NONE, NOT_STATED)

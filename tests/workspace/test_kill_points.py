@@ -13,9 +13,9 @@ from dpcore.errors import RequestError
 from dpcore.service import Service
 from dpcore.workspace.database.home import Home
 from dpcore.workspace.database.installation import look
-from tests.support.databases import KINDS, ready_url
-from tests.support.fake_learner import fake_request, register, small_frame, small_schema
-from tests.support.kill_points import COST, add, killed_at_each_point, run
+from tests.support.servers.databases import KINDS, ready_url
+from tests.support.workspaces.fake_learner import fake_request, register, small_frame, small_schema
+from tests.support.workspaces.kill_points import COST, add, killed_at_each_point, run
 
 register()
 SPENT, BUDGET = Decimal(COST), Decimal(90)

@@ -17,9 +17,9 @@ from dpcore.workspace.database.database_tables import releases
 from dpcore.workspace.database.transactions import read
 from dpcore.workspace.ledger.grants import Grants
 from dpcore.workspace.ledger.ledger import Ledger
-from tests.support.accounts import COMPOSED_DELTA, COST, add_row, compose, create_tables, spend
-from tests.support.databases import KINDS, fresh_url, ready_url
-from tests.support.forked import CONTEXT, at_once
+from tests.support.servers.databases import KINDS, fresh_url, ready_url
+from tests.support.workspaces.accounts import COMPOSED_DELTA, COST, add_row, compose, create_tables, spend
+from tests.support.workspaces.forked import CONTEXT, at_once
 
 #: Processes that spend at once, and a cap that they reach.
 CROWDS = [(8, Decimal("1.85")), pytest.param(16, Decimal("5.05"), marks=pytest.mark.slow)]

@@ -14,8 +14,8 @@ from dpcore.privacy.losses import NOTHING, Loss, engine_loss, gaussian_rho, pure
 from dpcore.workspace.database.database import open_database
 from dpcore.workspace.ledger.grants import Grants
 from dpcore.workspace.ledger.ledger import Ledger
-from tests.support.accounts import add_row
-from tests.support.databases import KINDS, ready_url
+from tests.support.servers.databases import KINDS, ready_url
+from tests.support.workspaces.accounts import add_row
 
 NAMES = ("ann", "bob")
 CAPS = tuple(map(Decimal, ("0.5", "1", "2", "5")))

@@ -21,10 +21,10 @@ from dpcore.workspace.database.installation import look, open_installation
 from dpcore.workspace.database.transactions import be_patient, write
 from dpcore.workspace.database.turns import holding
 from dpcore.workspace.ledger.ledger import Ledger
-from tests.support.accounts import release_for
-from tests.support.databases import KINDS, ready_url
-from tests.support.fake_learner import fake_request
-from tests.support.homes import acknowledge, copy_database, fill, put_back, spend, spent
+from tests.support.servers.databases import KINDS, ready_url
+from tests.support.workspaces.accounts import release_for
+from tests.support.workspaces.fake_learner import fake_request
+from tests.support.workspaces.homes import acknowledge, copy_database, fill, put_back, spend, spent
 
 HALF, NONE = Decimal("0.5"), Decimal(0)
 each = pytest.mark.parametrize("kind", KINDS)

@@ -26,12 +26,12 @@ from dpcore.workspace.files.store import Store
 from dpcore.workspace.ledger.ledger import Ledger
 from dpcore.workspace.runs.processes import ProcessIdentity
 from dpcore.workspace.runs.queue import RunQueue
-from tests.support.accounts import add_row, release_for
-from tests.support.databases import SERVER
-from tests.support.fake_learner import fake_request, register, small_frame, small_schema
-from tests.support.homes import wait_for_step
-from tests.support.postgres_server import server
 from tests.support.rows import for_each
+from tests.support.servers.databases import SERVER
+from tests.support.servers.postgres_server import server
+from tests.support.workspaces.accounts import add_row, release_for
+from tests.support.workspaces.fake_learner import fake_request, register, small_frame, small_schema
+from tests.support.workspaces.homes import wait_for_step
 
 HALF, NONE = Decimal("0.5"), Decimal(0)
 register()
@@ -295,7 +295,7 @@ def test_progress_that_cannot_be_stored_ends_no_run(tmp_path: Path, monkeypatch:
 @pytest.mark.skipif(SERVER is None, reason="FROSTGLASS_TEST_POSTGRES names no server")
 def test_a_server_that_restarts_during_a_run_costs_no_budget(tmp_path: Path) -> None:
     gate, log = tmp_path / "gate", tmp_path / "log"
-    command = ("sh", "-c", f"exec {sys.executable} -m tests.support.fake_worker 2>{log}")
+    command = ("sh", "-c", f"exec {sys.executable} -m tests.support.workspaces.fake_worker 2>{log}")
     with (
         server() as postgres,
         Service(tmp_path / "home", postgres.url, workers=1, worker_command=command) as service,

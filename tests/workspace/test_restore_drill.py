@@ -16,8 +16,8 @@ from dpcore.workspace.database.home import Home
 from dpcore.workspace.database.installation import look
 from dpcore.workspace.ledger.requests import RunRequest
 from dpcore.workspace.upkeep.recovery import accept
-from tests.support.backups import back_up, restore
-from tests.support.databases import KINDS, fresh_url
+from tests.support.servers.databases import KINDS, fresh_url
+from tests.support.workspaces.backups import back_up, restore
 
 SCHEMA = Schema.from_mapping(
     {

@@ -14,9 +14,9 @@ from streamlit.proto.WidgetStates_pb2 import WidgetState
 
 from dpcore.domain.schemas.schema import Schema
 from dpcore.service import Service
-from tests.support.app_server import SCHEMA_TEXT, Server, invented, serve
-from tests.support.identity_provider import Provider, cookies_of
-from tests.support.streamlit_client import Session
+from tests.support.browsers.app_server import SCHEMA_TEXT, Server, invented, serve
+from tests.support.browsers.identity_provider import Provider, cookies_of
+from tests.support.browsers.streamlit_client import Session
 
 #: What a run costs unless a visitor changes it.
 COST = Decimal("0.5")

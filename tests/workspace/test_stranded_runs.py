@@ -19,9 +19,9 @@ from dpcore.workspace.people.users import User
 from dpcore.workspace.runs import processes
 from dpcore.workspace.runs.processes import ProcessIdentity
 from dpcore.workspace.runs.queue import RunQueue
-from tests.support.accounts import release_for
-from tests.support.command_line import HOME
-from tests.support.fake_learner import fake_request, register, small_frame, small_schema
+from tests.support.workspaces.accounts import release_for
+from tests.support.workspaces.command_line import HOME
+from tests.support.workspaces.fake_learner import fake_request, register, small_frame, small_schema
 
 HALF = Decimal("0.5")
 NOBODY = (sys.executable, "-c", "import sys; sys.stdin.read()")

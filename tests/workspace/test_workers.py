@@ -26,13 +26,13 @@ from dpcore.workspace.ledger.requests import RunRequest
 from dpcore.workspace.runs import worker
 from dpcore.workspace.runs.processes import ProcessIdentity
 from dpcore.workspace.runs.worker import Reports
-from tests.support.accounts import release_for
-from tests.support.fake_learner import CANARY, FakeLearner, fake_request, register, small_frame, small_schema
-from tests.support.fake_worker import FULL_POINTS, VARIABLE
-from tests.support.forked import FORKED, fork_workers
-from tests.support.homes import wait_for_step
+from tests.support.workspaces.accounts import release_for
+from tests.support.workspaces.fake_learner import CANARY, FakeLearner, fake_request, register, small_frame, small_schema
+from tests.support.workspaces.fake_worker import FULL_POINTS, VARIABLE
+from tests.support.workspaces.forked import FORKED, fork_workers
+from tests.support.workspaces.homes import wait_for_step
 
-COMMAND = (sys.executable, "-m", "tests.support.fake_worker")
+COMMAND = (sys.executable, "-m", "tests.support.workspaces.fake_worker")
 #: A worker that does nothing.
 NOBODY = (sys.executable, "-c", "import sys; sys.stdin.read()")
 BUDGET, COST = Decimal(2), Decimal("0.5")
@@ -297,7 +297,7 @@ def stop_asked(service: Service, run: str) -> bool:
 
 def test_a_failure_shows_and_logs_no_value(tmp_path: Path) -> None:
     log = tmp_path / "log"
-    command = ("sh", "-c", f"exec {sys.executable} -m tests.support.fake_worker 2>{log}")
+    command = ("sh", "-c", f"exec {sys.executable} -m tests.support.workspaces.fake_worker 2>{log}")
     with Service(tmp_path / "home", workers=1, worker_command=command) as service:
         dataset = add(service)
         run = service.submit(fake_request(dataset.id, fail=True), "n")

@@ -22,8 +22,10 @@ from dpcore.data.stored import opened
 from dpcore.data.table import PrivateTable
 from dpcore.errors import ClusterError
 from dpcore.privacy.randomness import SeededRandom
-from tests.support.dask_clusters import SCHEMA, Cluster, Relay, certificates, dask_cluster
-from tests.support.dask_kernels import (
+from tests.support.learning.partitioned import divided
+from tests.support.rows import for_each
+from tests.support.servers.dask_clusters import SCHEMA, Cluster, Relay, certificates, dask_cluster
+from tests.support.servers.dask_kernels import (
     cell_counts,
     cell_counts_or_death,
     cell_counts_slowly,
@@ -31,8 +33,6 @@ from tests.support.dask_kernels import (
     failing,
     written_counts,
 )
-from tests.support.partitioned import divided
-from tests.support.rows import for_each
 
 pytestmark = pytest.mark.heavy
 

@@ -19,9 +19,9 @@ from dpcore.data.stored.storage import READ
 from dpcore.data.table import PrivateTable
 from dpcore.errors import ClusterError, SchemaError
 from dpcore.privacy.randomness import SeededRandom
-from tests.support.dask_clusters import SCHEMA, dask_cluster
-from tests.support.dask_kernels import cell_counts
-from tests.support.partitioned import divided
+from tests.support.learning.partitioned import divided
+from tests.support.servers.dask_clusters import SCHEMA, dask_cluster
+from tests.support.servers.dask_kernels import cell_counts
 
 NAME, COUNT = "0123abcd", 3
 pytestmark = pytest.mark.heavy

@@ -34,8 +34,8 @@ from dpcore.service import Service
 from dpcore.workspace.database.database_tables import datasets
 from dpcore.workspace.database.transactions import write
 from dpcore.workspace.runs.worker import Worker
-from tests.support.fake_learner import fake_request, register, small_frame, small_schema
 from tests.support.rows import for_each
+from tests.support.workspaces.fake_learner import fake_request, register, small_frame, small_schema
 
 register()
 DEMO = Path(demo.__file__).parent

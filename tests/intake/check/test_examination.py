@@ -22,8 +22,8 @@ from dpcore.intake.check.examination import SHARE_LOST, Examination, Finding
 from dpcore.intake.columns.corrections import corrections
 from dpcore.service import Service
 from dpcore.workspace.people.users import User
-from tests.support.admissions import admissions
 from tests.support.rows import for_each
+from tests.support.tables.admissions import admissions
 
 
 def schema(*columns: dict[str, Any], **more: Any) -> Schema:

@@ -6,7 +6,7 @@ import json
 
 from dpcore.domain.schemas.schema import Schema
 from dpcore.intake.dictionaries.writing import text_of
-from tests.support.small_relations import small_schema
+from tests.support.tables.small_relations import small_schema
 
 SCHEMA = Schema.from_mapping(
     {

@@ -17,7 +17,7 @@ from dpcore.intake.joins.relations import read_table
 from dpcore.intake.process import omop
 from dpcore.intake.process.uploads import Incoming
 from dpcore.intake.sources.sources import PREFIX, Served
-from tests.support.databases import KINDS, fresh_url
+from tests.support.servers.databases import KINDS, fresh_url
 
 NAME = f"{PREFIX}OMOP"
 COMMON = ("common condition", "common measurement", "kind of record", "operator")

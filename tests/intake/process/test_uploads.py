@@ -30,10 +30,10 @@ from dpcore.intake.process.limits import Limits, stored_bytes
 from dpcore.intake.process.uploads import Incoming, ask, headers_of, parse_schema
 from dpcore.workspace.database.database import open_database
 from dpcore.workspace.files.store import Store
-from tests.support import upload_fuzzer
-from tests.support.hostile_files import cyclic_sqlite, endless_parquet, swelling_parquet
+from tests.support.files import upload_fuzzer
+from tests.support.files.hostile_files import cyclic_sqlite, endless_parquet, swelling_parquet
+from tests.support.files.stored_uploads import BY_PERSON, ONE, store
 from tests.support.rows import for_each
-from tests.support.uploads import BY_PERSON, ONE, store
 
 GIB = 1 << 30
 
@@ -42,7 +42,7 @@ GIB = 1 << 30
 ASKER = """
 import sys
 from pathlib import Path
-from tests.support.uploads import BY_PERSON, store
+from tests.support.files.stored_uploads import BY_PERSON, store
 def watch(_, rows):
     if rows:
         print(rows, flush=True)

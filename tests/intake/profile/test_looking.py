@@ -16,8 +16,8 @@ from dpcore.errors import IngestError
 from dpcore.intake.check.examination import Examination
 from dpcore.intake.process.uploads import ask
 from dpcore.intake.profile.looking import drafts_of, look_at
-from tests.support.admissions import admissions
 from tests.support.rows import for_each
+from tests.support.tables.admissions import admissions
 
 
 def look(values: list[Any], name: str = "x", kind: str | None = None, pieces: int = 1) -> tuple[dict[str, Any], str]:

@@ -17,7 +17,7 @@ from dpcore.errors import IngestError
 from dpcore.intake.joins.relations import check_headers, read_headers, read_table, rows_for
 from dpcore.intake.sources.files import read_chunks, read_header
 from tests.support.rows import for_each
-from tests.support.workbooks import workbook
+from tests.support.tables.workbooks import workbook
 
 FRAME = pd.DataFrame({"id": [1, 2], "age ": [44, 50], "Stay\n(days)": [3, 9], "two  blanks": [0, 1]})
 NAMES = ["id", "age", "Stay (days)", "two  blanks"]

@@ -21,9 +21,9 @@ from dpcore.errors import FrostglassError, IngestError, RequestError
 from dpcore.intake.joins.relations import read_headers, read_table, rows_for
 from dpcore.intake.process.uploads import Incoming, ask, headers_of
 from dpcore.intake.sources.sources import PREFIX, Served, addresses_for, knowing, variables
-from tests.support.databases import KINDS, fresh_url
-from tests.support.postgres_server import PROGRAMS, server
 from tests.support.rows import for_each
+from tests.support.servers.databases import KINDS, fresh_url
+from tests.support.servers.postgres_server import PROGRAMS, server
 
 NAME = f"{PREFIX}CLINIC"
 SECRET = "CANARY-5519"

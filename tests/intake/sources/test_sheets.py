@@ -15,7 +15,7 @@ from dpcore.intake.sources.choices import Choices, choosing
 from dpcore.intake.sources.files import describe, read_chunks, read_header
 from dpcore.intake.sources.sheets import sheet_names
 from tests.support.rows import for_each
-from tests.support.workbooks import Cells, Day, workbook
+from tests.support.tables.workbooks import Cells, Day, workbook
 
 VISITS = [["id", "when", "ok", 2020], [1, Day(43831), True, 0.5], [None, None, None], ["ö", Day(43832), False, None]]
 MERGED = '<mergeCells count="1"><mergeCell ref="A1:B1"/></mergeCells>'

@@ -28,7 +28,7 @@ from dpcore.models.ebm.learning.kernels import PAIR_STEPS, RESIDUAL_STEPS
 from dpcore.models.ebm.released.ebm_parameters import EBMParameters
 from dpcore.privacy.bounded_range import Selections
 from dpcore.privacy.budgets import calibrate_fine_gaussian, gaussian_delta
-from tests.support import ebm_cases as cases
+from tests.support.learning import ebm_cases as cases
 from tests.support.rows import for_each
 
 DELTA = Decimal("0.00001")

@@ -7,8 +7,8 @@ from scipy.stats import binom
 from dpcore.models.ebm.released.bands import Band
 from dpcore.models.ebm.released.ebm_model import Term
 from tests.oracles.mechanisms_oracle import FALSE_ALARM
+from tests.support.results.small_ebm import small_ebm
 from tests.support.rows import for_each
-from tests.support.small_ebm import small_ebm
 
 BINS = 12
 WEIGHTS = np.linspace(1, 3, BINS) / np.linspace(1, 3, BINS).sum()

@@ -19,9 +19,9 @@ from dpcore.models.ebm.learning.turns import Turns
 from dpcore.privacy.mechanisms import FineGaussian
 from dpcore.privacy.randomness import SeededRandom, public_generator
 from tests.oracles import ebm_oracle as oracle
-from tests.support import ebm_cases as cases
+from tests.support.learning import ebm_cases as cases
 from tests.support.rows import for_each
-from tests.support.small_tables import schema_of
+from tests.support.tables.small_tables import schema_of
 
 SIZES = (4, 3, 5)
 ROWS = 400

@@ -10,7 +10,7 @@ import pytest
 from dpcore.errors import BudgetError, PrivacyLeakWarning, RequestError
 from dpcore.models.ebm.learning.ebm_estimator import DPEBMClassifier, DPEBMRegressor
 from dpcore.privacy.accountant import BudgetAccountant
-from tests.support.estimators import CASES, ROWS, ward
+from tests.support.learning.estimators import CASES, ROWS, ward
 
 CLASSIFIER, REGRESSOR = (CASES[f"DPEBM{kind}"] for kind in ("Classifier", "Regressor"))
 

@@ -22,7 +22,7 @@ from dpcore.models.ebm.learning.ebm_queries import pair_sensitivity
 from dpcore.models.ebm.learning.kernels import NUMBER_STEPS
 from dpcore.privacy.mechanisms import ExponentialMechanism, FineGaussian
 from tests.oracles import ebm_oracle as oracle
-from tests.support import ebm_cases as cases
+from tests.support.learning import ebm_cases as cases
 from tests.support.rows import for_each
 
 ROWS = 150

@@ -13,8 +13,8 @@ from dpcore.domain.columns import COLUMN_ADAPTER, IntegerColumn, NumericColumn
 from dpcore.models.ebm.learning.grid import Bins, FineCells, feature_cells
 from tests.oracles import ebm_oracle as oracle
 from tests.support.rows import for_each
-from tests.support.small_tables import schema_of, table_of
 from tests.support.strategies import columns
+from tests.support.tables.small_tables import schema_of, table_of
 
 
 def column_of(**content):

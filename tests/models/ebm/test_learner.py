@@ -14,11 +14,11 @@ from dpcore.models.released import parse_model
 from dpcore.privacy.randomness import SecureRandom, SeededRandom
 from dpcore.released.release import Release, make_release
 from tests.oracles.mechanisms_oracle import FALSE_ALARM
-from tests.support import ebm_cases as cases
-from tests.support import toy_people
-from tests.support.configurations import draw_person, table_of
+from tests.support.learning import ebm_cases as cases
+from tests.support.learning.configurations import draw_person, table_of
 from tests.support.rows import for_each
-from tests.support.small_tables import schema_of
+from tests.support.tables import toy_people
+from tests.support.tables.small_tables import schema_of
 
 LEARNER = cases.LEARNER
 SCHEMA = toy_people.schema()

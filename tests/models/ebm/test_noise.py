@@ -9,9 +9,9 @@ import pytest
 from dpcore.models.ebm.learning.random_splits import RandomSplits
 from dpcore.models.ebm.learning.steps import AllBins
 from dpcore.models.ebm.released.bands import Band
-from tests.support import ebm_cases as cases
+from tests.support.learning import ebm_cases as cases
 from tests.support.rows import for_each
-from tests.support.small_tables import schema_of
+from tests.support.tables.small_tables import schema_of
 
 COLUMNS = [f"x{i}" for i in range(6)]
 SLOW_STAY = pytest.param("stay", marks=pytest.mark.slow)

@@ -16,11 +16,11 @@ from dpcore.models.ebm.learning.start import BoostingStart
 from dpcore.privacy.mechanisms import ExponentialMechanism
 from dpcore.privacy.randomness import SeededRandom
 from tests.oracles import ebm_oracle as oracle
-from tests.support import ebm_cases as cases
-from tests.support import toy_people
-from tests.support.ebm_cases import WIDE
+from tests.support.learning import ebm_cases as cases
+from tests.support.learning.ebm_cases import WIDE
 from tests.support.rows import for_each
-from tests.support.small_tables import schema_of
+from tests.support.tables import toy_people
+from tests.support.tables.small_tables import schema_of
 
 SCHEMA = toy_people.schema(columns=WIDE)
 

@@ -16,9 +16,9 @@ from dpcore.models.ebm.learning.records import (
     layout_codes,
 )
 from tests.oracles import ebm_oracle as oracle
-from tests.support import toy_people
-from tests.support.ebm_cases import WIDE
+from tests.support.learning.ebm_cases import WIDE
 from tests.support.rows import for_each
+from tests.support.tables import toy_people
 
 TARGETS = ["ill", "stage", "age"]
 SCHEMA = toy_people.schema(max_rows=700)

@@ -16,8 +16,8 @@ from dpcore.models.ebm.learning.scores import Shapes, residual_sizes, residual_s
 from dpcore.models.ebm.learning.start import SIZE_EDGES
 from dpcore.privacy.randomness import SeededRandom
 from tests.oracles import ebm_oracle as oracle
-from tests.support import ebm_cases as cases
-from tests.support.partitioned import divided
+from tests.support.learning import ebm_cases as cases
+from tests.support.learning.partitioned import divided
 from tests.support.rows import for_each
 
 ROWS = 500

@@ -12,7 +12,7 @@ from dpcore.models.ebm.learning.steps import AllBins, Feature
 from dpcore.privacy.mechanisms import FineGaussian
 from dpcore.privacy.randomness import SeededRandom
 from tests.oracles import ebm_oracle as oracle
-from tests.support.ebm_cases import Quiet, watched
+from tests.support.learning.ebm_cases import Quiet, watched
 from tests.support.rows import for_each
 
 COUNTS = np.array([400.0, 300.0, 250.0, 200.0, 90.0, 0.1])

@@ -4,7 +4,7 @@ import numpy as np
 
 from dpcore.models.ebm.learning.records import Binning, Layout, cell_codes, layout_codes
 from dpcore.models.ebm.learning.turns import Turns, apart, summed
-from tests.support import ebm_cases as cases
+from tests.support.learning import ebm_cases as cases
 from tests.support.rows import for_each
 
 SIZES = [33, 2, 3, 9, 40, 1100, 7]

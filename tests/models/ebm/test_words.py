@@ -11,8 +11,8 @@ import pytest
 
 from dpcore.models.ebm.released.ebm_model import COLUMNS, score_table
 from dpcore.models.ebm.released.ebm_words import EBMWords, bin_names, factor
+from tests.support.results.small_ebm import AGE, SCHEMA, TARGETS, small_ebm
 from tests.support.rows import for_each
-from tests.support.small_ebm import AGE, SCHEMA, TARGETS, small_ebm
 
 CASE = {"age": 70, "glucose": 6.0, "<i>ward</i>": "D"}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 from dpcore.models.comparison import compare_methods
-from tests.support.small_relations import TARGET, draw_people, small_schema
+from tests.support.tables.small_relations import TARGET, draw_people, small_schema
 
 
 def test_rules_over_several_tables_are_compared_by_all_of_them() -> None:

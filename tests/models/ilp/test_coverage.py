@@ -25,9 +25,9 @@ from dpcore.models.ilp.learning.coverage import (
     fold_factors,
 )
 from tests.oracles.clauses import holds
-from tests.support.prolog_programs import covered, needs_prolog, program
+from tests.support.results.prolog_programs import covered, needs_prolog, program
 from tests.support.rows import for_each
-from tests.support.small_relations import (
+from tests.support.tables.small_relations import (
     EVERYTHING_OF_ROWS,
     SCHEMA,
     TARGET,

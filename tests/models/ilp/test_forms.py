@@ -26,7 +26,7 @@ from dpcore.models.ilp.released.ilp_words import clause_words
 from dpcore.models.registry import get_learner
 from tests.oracles.clauses import holds
 from tests.support.rows import for_each
-from tests.support.small_relations import (
+from tests.support.tables.small_relations import (
     EVERYTHING_OF_ROWS,
     SCHEMA,
     TARGET,

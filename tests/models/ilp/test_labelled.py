@@ -17,7 +17,7 @@ from dpcore.models.readable import readable
 from dpcore.models.registry import LEARNERS
 from dpcore.models.released import parse_model
 from dpcore.released.release import Release, make_release
-from tests.support.small_relations import SCHEMA, TARGET
+from tests.support.tables.small_relations import SCHEMA, TARGET
 
 LABELS = {"age": "Age", "kind": "Kind of drug", "dose": "Dose", "value": "Measured value"}
 ALIKE = Clause(variables=(Variable(table="drug", alike="kind"),))

@@ -18,7 +18,7 @@ from dpcore.models.ilp.released.example import made_up_case
 from dpcore.models.ilp.released.ilp_model import CoveredGroup, ILPModel
 from dpcore.models.ilp.released.ilp_words import clause_words
 from tests.support.rows import for_each
-from tests.support.small_relations import SCHEMA, TARGET, small_schema
+from tests.support.tables.small_relations import SCHEMA, TARGET, small_schema
 
 EVERYTHING = [
     "sex = f",

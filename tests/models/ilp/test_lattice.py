@@ -19,7 +19,7 @@ from dpcore.models.ilp.language.ilp_parameters import ILPParameters
 from dpcore.models.ilp.language.lattice import Lattice, build_lattice
 from tests.oracles.clauses import Body, Wanted, holds
 from tests.support.rows import for_each
-from tests.support.small_relations import (
+from tests.support.tables.small_relations import (
     EVERYTHING_OF_ROWS,
     TARGET,
     VALUES,

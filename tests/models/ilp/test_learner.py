@@ -30,7 +30,7 @@ from dpcore.released.release import make_release
 from pages.components.families.shared import cells
 from tests.oracles.clauses import Body, Wanted, holds
 from tests.support.rows import for_each
-from tests.support.small_relations import TARGET, People, body_of, draw_people, people, small_schema
+from tests.support.tables.small_relations import TARGET, People, body_of, draw_people, people, small_schema
 
 BIG = small_schema(max_rows=2000)
 #: Who is ill: a high dose of a, or no test although above 60.

@@ -22,7 +22,7 @@ from dpcore.models.ilp.language.sensitivities import (
 )
 from dpcore.models.ilp.learning.coverage import clause_vector, clause_vectors
 from dpcore.privacy.mechanisms import NoisyMax
-from tests.support.small_relations import (
+from tests.support.tables.small_relations import (
     EVERYTHING_OF_ROWS,
     TARGET,
     People,
@@ -32,7 +32,7 @@ from tests.support.small_relations import (
     people,
     small_schema,
 )
-from tests.support.small_relations import SCHEMA as SCHEMA_FIELDS
+from tests.support.tables.small_relations import SCHEMA as SCHEMA_FIELDS
 
 SCHEMA = ordered_schema()
 LATTICE = build_lattice(SCHEMA, TARGET, ILPParameters(max_literals=3, negation=True, quantifiers=EVERYTHING_OF_ROWS))

@@ -17,7 +17,7 @@ from dpcore.models.ilp.language.ilp_parameters import ILPParameters
 from dpcore.models.ilp.language.lattice import Lattice, build_lattice
 from dpcore.models.ilp.language.reach import reach_of
 from tests.support.rows import for_each
-from tests.support.small_relations import (
+from tests.support.tables.small_relations import (
     EVERYTHING_OF_ROWS,
     TARGET,
     VALUES,
@@ -28,7 +28,7 @@ from tests.support.small_relations import (
     people,
     small_schema,
 )
-from tests.support.small_relations import SCHEMA as FIELDS
+from tests.support.tables.small_relations import SCHEMA as FIELDS
 
 SCHEMA = small_schema()
 #: Somebody whose rows keep every table from being empty.

@@ -25,7 +25,7 @@ from dpcore.privacy.randomness import SecureRandom, SeededRandom
 from tests.oracles.mechanisms_oracle import FALSE_ALARM, chi_square
 from tests.oracles.mechanisms_oracle import permute_and_flip_probabilities as chances
 from tests.support.rows import for_each
-from tests.support.small_relations import TARGET, small_schema
+from tests.support.tables.small_relations import TARGET, small_schema
 
 LITERALS = ("sex = f", "age > 30", "drug: kind = a", "test: ward = yes")
 

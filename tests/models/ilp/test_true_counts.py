@@ -20,7 +20,7 @@ from dpcore.released.release import Release, make_release
 from dpcore.service import Service
 from dpcore.workspace.files.descriptions import DatasetInfo
 from dpcore.workspace.ledger.requests import RunRequest
-from tests.support.small_trains import SCHEMA, TARGET, trains
+from tests.support.tables.small_trains import SCHEMA, TARGET, trains
 
 Row = dict[str, Any]
 ATOMS = {atom.text(SCHEMA): atom for atom in bottom_atoms(SCHEMA, TARGET)}

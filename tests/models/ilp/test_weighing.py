@@ -31,7 +31,7 @@ from dpcore.privacy.losses import pure_rho, selection_rho
 from dpcore.privacy.randomness import SeededRandom
 from tests.oracles.mechanisms_oracle import permute_and_flip_probabilities as chances
 from tests.support.rows import for_each
-from tests.support.small_relations import TARGET, People, counts_of, draw_people, ordered_schema, people
+from tests.support.tables.small_relations import TARGET, People, counts_of, draw_people, ordered_schema, people
 
 SCHEMA = ordered_schema()
 LATTICE = build_lattice(SCHEMA, TARGET, ILPParameters(max_literals=1))

@@ -29,8 +29,11 @@ from dpcore.models.ilp.learning.nesting import nested_slots, nested_work
 from dpcore.models.registry import get_learner
 from dpcore.privacy.randomness import SeededRandom
 from tests.oracles.clauses import holds
-from tests.support import small_relations
-from tests.support.nested_relations import (
+from tests.support.learning.partitioned import divided
+from tests.support.results.prolog_programs import covered, needs_prolog, program
+from tests.support.rows import for_each
+from tests.support.tables import small_relations
+from tests.support.tables.nested_relations import (
     EVERYTHING,
     SCHEMA,
     TARGET,
@@ -41,9 +44,6 @@ from tests.support.nested_relations import (
     draw_patients,
     nested_schema,
 )
-from tests.support.partitioned import divided
-from tests.support.prolog_programs import covered, needs_prolog, program
-from tests.support.rows import for_each
 
 DOMAIN = nested_schema()
 #: Few conditions, so that a test can look at every clause.

@@ -15,7 +15,7 @@ from dpcore.models.redescriptions.learning.plans import Calls, per_block, tree_b
 from dpcore.privacy.mechanisms import ExponentialMechanism, GeometricMechanism
 from dpcore.privacy.randomness import SecureRandom, SeededRandom
 from tests.oracles.mechanisms_oracle import FALSE_ALARM, geometric_pmf, integer_p_value
-from tests.support.redescription_cases import (
+from tests.support.learning.redescription_cases import (
     LEARNER,
     TOGETHER,
     WAYS,
@@ -26,7 +26,7 @@ from tests.support.redescription_cases import (
     schema,
     way,
 )
-from tests.support.redescription_cases import table as table_of
+from tests.support.learning.redescription_cases import table as table_of
 from tests.support.rows import for_each
 
 SCHEMA = schema()

@@ -20,7 +20,7 @@ from dpcore.models.redescriptions.released.consistent import (
 )
 from dpcore.models.redescriptions.released.regions import Domain
 from dpcore.models.redescriptions.released.tree_pair import Tree, TreePair
-from tests.support.redescription_tables import exact_margin, geometric, level_tree, pair_of, wide_schema
+from tests.support.learning.redescription_tables import exact_margin, geometric, level_tree, pair_of, wide_schema
 from tests.support.rows import for_each
 
 NARROW = Schema.from_mapping(

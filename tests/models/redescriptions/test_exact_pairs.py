@@ -23,7 +23,7 @@ from dpcore.models.redescriptions.learning.exact_pairs import (
 )
 from dpcore.models.redescriptions.learning.redescription_queries import AGREEMENT
 from dpcore.privacy.randomness import SecureRandom, SeededRandom
-from tests.support import redescription_cases as cases
+from tests.support.learning import redescription_cases as cases
 from tests.support.rows import for_each
 
 #: "and", "or" and single literals over the cells (both, first only, second only, neither).

@@ -21,7 +21,7 @@ from dpcore.models.redescriptions.released.regions import Domain
 from dpcore.models.redescriptions.released.significance import Independence, Sizes
 from dpcore.privacy.budgets import geometric_tail
 from tests.oracles import extraction_oracle as oracle
-from tests.support.redescription_tables import geometric, pair_of, wide_schema
+from tests.support.learning.redescription_tables import geometric, pair_of, wide_schema
 from tests.support.rows import for_each
 
 

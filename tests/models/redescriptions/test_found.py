@@ -18,9 +18,8 @@ from dpcore.models.redescriptions.released.redescription_model import Redescript
 from dpcore.models.redescriptions.released.redescription_set import read_pairs
 from dpcore.models.redescriptions.released.regions import Domain
 from dpcore.models.redescriptions.released.tree_pair import Tree, TreePair
-from tests.support.redescription_tables import geometric, pair_of, wide_schema
-from tests.support.rows import for_each
-from tests.support.small_redescriptions import (
+from tests.support.learning.redescription_tables import geometric, pair_of, wide_schema
+from tests.support.results.small_redescriptions import (
     ILL,
     INSULIN,
     SCHEMA,
@@ -33,6 +32,7 @@ from tests.support.small_redescriptions import (
     tree_pair,
     two_sided_people,
 )
+from tests.support.rows import for_each
 
 MODEL = small_pairs()
 FOUND = MODEL.extract(SCHEMA)

@@ -16,7 +16,7 @@ from dpcore.models.redescriptions.learning.growing import draw_tree, exact_block
 from dpcore.privacy.randomness import SecureRandom, SeededRandom
 from tests.oracles import redescriptions_oracle as oracle
 from tests.oracles.mechanisms_oracle import FALSE_ALARM, chi_square
-from tests.support import redescription_cases as cases
+from tests.support.learning import redescription_cases as cases
 from tests.support.rows import for_each
 
 #: Blocks and splits of domains small enough to list every tree.

@@ -11,7 +11,7 @@ from dpcore.errors import FrostglassError, RequestError, SchemaError
 from dpcore.models.redescriptions.learning import redescription_learner as learner_module
 from dpcore.privacy.randomness import SecureRandom, SeededRandom
 from dpcore.released.release import make_release
-from tests.support.redescription_cases import (
+from tests.support.learning.redescription_cases import (
     LEARNER,
     METHODS,
     PLAIN,
@@ -24,7 +24,7 @@ from tests.support.redescription_cases import (
     schema,
     way,
 )
-from tests.support.redescription_cases import table as table_of
+from tests.support.learning.redescription_cases import table as table_of
 from tests.support.rows import for_each
 
 SCHEMA = schema()

@@ -18,8 +18,8 @@ from dpcore.models.redescriptions.released.reading import sentence
 from dpcore.models.redescriptions.released.redescription_model import RedescriptionModel
 from dpcore.models.redescriptions.released.redescription_text import redescriptions_text
 from dpcore.models.redescriptions.released.regions import Domain
+from tests.support.results.small_redescriptions import literal, tree, tree_pair
 from tests.support.rows import for_each
-from tests.support.small_redescriptions import literal, tree, tree_pair
 
 
 def schema(missing="possible"):

@@ -29,7 +29,7 @@ from dpcore.models.redescriptions.learning.redescription_queries import (
 )
 from dpcore.models.redescriptions.learning.views import leaf_sets
 from tests.oracles import redescriptions_oracle as oracle
-from tests.support import redescription_cases as cases
+from tests.support.learning import redescription_cases as cases
 
 
 def measured(left, right, max_rows=None):

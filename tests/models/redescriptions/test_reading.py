@@ -18,9 +18,8 @@ from dpcore.models.redescriptions.released.reading import (
     sentence,
 )
 from dpcore.models.redescriptions.released.redescription_text import redescriptions_text
-from tests.support.redescription_tables import exact_margin
-from tests.support.rows import for_each
-from tests.support.small_redescriptions import (
+from tests.support.learning.redescription_tables import exact_margin
+from tests.support.results.small_redescriptions import (
     ILL,
     SCALE,
     SCHEMA,
@@ -32,6 +31,7 @@ from tests.support.small_redescriptions import (
     tree_pair,
     two_sided_people,
 )
+from tests.support.rows import for_each
 
 MODEL = small_pairs()
 FOUND = MODEL.extract(SCHEMA).found

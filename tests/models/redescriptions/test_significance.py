@@ -8,7 +8,7 @@ from scipy.stats import binom
 
 from dpcore.models.redescriptions.released.significance import Independence, Sizes, binomial_tail
 from tests.oracles import extraction_oracle as oracle
-from tests.support.redescription_tables import geometric
+from tests.support.learning.redescription_tables import geometric
 from tests.support.rows import for_each
 
 

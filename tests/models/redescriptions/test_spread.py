@@ -12,7 +12,7 @@ from dpcore.models.redescriptions.learning.diversity import best_found, telling_
 from dpcore.models.redescriptions.released.redescription_derived import view_conditions
 from dpcore.models.redescriptions.released.tree_pair import Tree, TreePair
 from dpcore.privacy.randomness import SeededRandom
-from tests.support.redescription_cases import PLAIN, rows_of, run, schema, table
+from tests.support.learning.redescription_cases import PLAIN, rows_of, run, schema, table
 from tests.support.rows import for_each
 
 SCHEMA = schema(PLAIN)

@@ -22,8 +22,8 @@ from dpcore.privacy.mechanisms import ExponentialMechanism
 from dpcore.privacy.randomness import SecureRandom, SeededRandom
 from tests.oracles import redescriptions_oracle as oracle
 from tests.oracles.mechanisms_oracle import FALSE_ALARM, chi_square
-from tests.support import redescription_cases as cases
-from tests.support.redescription_cases import table as table_of
+from tests.support.learning import redescription_cases as cases
+from tests.support.learning.redescription_cases import table as table_of
 from tests.support.rows import for_each
 
 SCHEMA = cases.schema()

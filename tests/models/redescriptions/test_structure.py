@@ -21,8 +21,8 @@ from dpcore.models.redescriptions.learning.redescription_queries import STEPS
 from dpcore.privacy.randomness import SecureRandom
 from tests.oracles import redescriptions_oracle as oracle
 from tests.oracles.mechanisms_oracle import FALSE_ALARM, chi_square
-from tests.support.redescription_cases import LEARNER, schema
-from tests.support.redescription_cases import table as table_of
+from tests.support.learning.redescription_cases import LEARNER, schema
+from tests.support.learning.redescription_cases import table as table_of
 from tests.support.rows import for_each
 
 TINY = schema(

@@ -7,8 +7,8 @@ import numpy as np
 from dpcore.data.execution.executors import LOCAL
 from dpcore.models.redescriptions.learning.views import leaf_sets, literal_sets
 from dpcore.models.redescriptions.released.redescription_derived import view_conditions
-from tests.support import redescription_cases as cases
-from tests.support.partitioned import divided
+from tests.support.learning import redescription_cases as cases
+from tests.support.learning.partitioned import divided
 
 SCHEMA = cases.schema()
 LEFT, RIGHT = (view_conditions(SCHEMA, SCHEMA.view(view), reserved=False) for view in ("left", "right"))

@@ -18,11 +18,11 @@ from dpcore.models.rules.learning.prior import ListPrior
 from dpcore.privacy.randomness import SeededRandom
 from tests.oracles import rules_oracle
 from tests.oracles.mechanisms_oracle import FALSE_ALARM, chi_square
-from tests.support.enumerated_lists import ALL, PLAIN, ROWS, SCHEMA, TINY
-from tests.support.enumerated_lists import antecedents as _antecedents
-from tests.support.enumerated_lists import prior_of as _prior
+from tests.support.learning.enumerated_lists import ALL, PLAIN, ROWS, SCHEMA, TINY
+from tests.support.learning.enumerated_lists import antecedents as _antecedents
+from tests.support.learning.enumerated_lists import prior_of as _prior
 from tests.support.rows import for_each
-from tests.support.small_tables import domain, neighbours, table_of
+from tests.support.tables.small_tables import domain, neighbours, table_of
 
 EPSILON = Decimal(1)
 #: Class counts that cost so much have no noise.

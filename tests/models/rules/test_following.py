@@ -8,7 +8,7 @@ from dpcore.domain.conditions import schema_conditions
 from dpcore.models.rules.learning.antecedents import Antecedents
 from dpcore.models.rules.learning.following import Following
 from tests.support.rows import for_each
-from tests.support.small_tables import schema_of
+from tests.support.tables.small_tables import schema_of
 
 COLUMNS = [
     {"name": "age", "type": "real", "lower": 0, "upper": 4, "bins": 4},

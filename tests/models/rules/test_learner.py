@@ -32,7 +32,7 @@ from dpcore.privacy.randomness import SecureRandom, SeededRandom
 from dpcore.released.plan import CountNoise
 from tests.oracles import rules_oracle
 from tests.support.rows import for_each
-from tests.support.small_tables import schema_of
+from tests.support.tables.small_tables import schema_of
 
 LEARNER = RuleListLearner()
 COLUMNS = [

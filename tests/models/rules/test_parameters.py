@@ -7,8 +7,8 @@ import pytest
 from dpcore.errors import RequestError
 from dpcore.models.rules.learning.rule_list_learner import RuleListLearner
 from dpcore.models.rules.released.rule_list_parameters import RuleListParameters
-from tests.support import toy_people
 from tests.support.rows import for_each
+from tests.support.tables import toy_people
 
 #: As a release of an earlier version holds them.
 EARLIER = {

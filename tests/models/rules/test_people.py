@@ -11,7 +11,7 @@ from dpcore.models.rules.learning import rule_list_learner as learner_module
 from dpcore.models.rules.learning.rule_list_learner import RuleListLearner, told_of
 from dpcore.privacy.randomness import SeededRandom
 from tests.support.rows import for_each
-from tests.support.small_tables import schema_of, table_of
+from tests.support.tables.small_tables import schema_of, table_of
 
 VALUES = {"a": ("p", "q"), "b": ("p", "q", "r"), "c": ("p", "q", "r"), "d": ("p", "q")}
 COLUMNS = [{"name": name, "type": "categorical", "categories": list(values)} for name, values in VALUES.items()]

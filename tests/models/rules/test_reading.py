@@ -12,7 +12,7 @@ from dpcore.plots.rule_list import rule_list_figure
 from dpcore.released.noisy_counts import TOO_NOISY, is_told, why_apart
 from dpcore.released.release import make_release
 from pages.components.families.shared import cells
-from tests.support.small_tables import schema_of
+from tests.support.tables.small_tables import schema_of
 
 ILL = {"name": "ill", "type": "boolean", "target": True}
 

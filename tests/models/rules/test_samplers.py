@@ -20,7 +20,7 @@ from dpcore.privacy.mechanisms import ExponentialMechanism
 from dpcore.privacy.randomness import SecureRandom, SeededRandom
 from tests.oracles import rules_oracle
 from tests.oracles.mechanisms_oracle import FALSE_ALARM, chi_square
-from tests.support.enumerated_lists import (
+from tests.support.learning.enumerated_lists import (
     ALL,
     COLUMNS,
     ETA,
@@ -32,11 +32,11 @@ from tests.support.enumerated_lists import (
     SCHEMA,
     TINY,
 )
-from tests.support.enumerated_lists import antecedents as _antecedents
-from tests.support.enumerated_lists import prior_of as _prior
-from tests.support.partitioned import divided
+from tests.support.learning.enumerated_lists import antecedents as _antecedents
+from tests.support.learning.enumerated_lists import prior_of as _prior
+from tests.support.learning.partitioned import divided
 from tests.support.rows import for_each
-from tests.support.small_tables import domain, neighbours, schema_of, table_of
+from tests.support.tables.small_tables import domain, neighbours, schema_of, table_of
 
 EPSILON = Decimal(4)
 ALPHA = (1.0, 1.0)

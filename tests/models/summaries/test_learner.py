@@ -24,7 +24,7 @@ from dpcore.privacy.bounded_range import Selections
 from dpcore.privacy.budgets import gaussian_delta
 from dpcore.privacy.losses import pure_rho, selection_rho
 from dpcore.privacy.randomness import SeededRandom
-from tests.support.first_looks import LEARNER, ROWS, people, plan, released, schema
+from tests.support.results.first_looks import LEARNER, ROWS, people, plan, released, schema
 from tests.support.rows import for_each
 
 

@@ -19,8 +19,8 @@ from dpcore.models.summaries.released.standing_out import by_what_stands_out
 from dpcore.models.summaries.released.summary_model import NoisyTable, SummaryModel
 from dpcore.models.summaries.released.table_one import View, _lines, _means, deviations_below, differences, table_one
 from dpcore.privacy.randomness import SeededRandom, public_generator
-from tests.support.configurations import table_of
-from tests.support.first_looks import LEARNER, ROWS, looks, people, plan, schema
+from tests.support.learning.configurations import table_of
+from tests.support.results.first_looks import LEARNER, ROWS, looks, people, plan, schema
 
 
 @pytest.mark.parametrize("delta", ["0", "0.000001"])

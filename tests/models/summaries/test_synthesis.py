@@ -24,7 +24,7 @@ from dpcore.models.summaries.released.synthesis import (
 from dpcore.models.summaries.released.synthetic_files import as_csv, as_parquet, header_of
 from dpcore.privacy.randomness import SeededRandom
 from dpcore.released.release import make_release
-from tests.support.first_looks import LEARNER, ROWS, people, plan, released, schema
+from tests.support.results.first_looks import LEARNER, ROWS, people, plan, released, schema
 from tests.support.rows import for_each
 
 

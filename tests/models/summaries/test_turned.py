@@ -21,8 +21,8 @@ from dpcore.models.summaries.released.table_one import _gap_of_shares, differenc
 from dpcore.models.summaries.released.table_one_words import printed
 from dpcore.models.summaries.released.turned import turned
 from dpcore.privacy.randomness import SeededRandom
-from tests.support.configurations import table_of
-from tests.support.first_looks import LEARNER, plan, schema
+from tests.support.learning.configurations import table_of
+from tests.support.results.first_looks import LEARNER, plan, schema
 from tests.support.rows import for_each
 
 LOOKS = 200

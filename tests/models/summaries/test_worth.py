@@ -9,7 +9,7 @@ import pytest
 from dpcore.learning.learner import Asked
 from dpcore.models.summaries.learning.worth import expected_variation, with_pairs
 from dpcore.models.summaries.released.summary_parameters import SummaryParameters
-from tests.support.first_looks import plan, released, schema
+from tests.support.results.first_looks import plan, released, schema
 
 
 def pairs(epsilon: str, rows: int = 4000, **chosen) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dpcore.models.trees.learning.tree_estimator import DPForestClassifier, DPTreeClassifier
-from tests.support.estimators import CASES
+from tests.support.learning.estimators import CASES
 from tests.support.rows import for_each
 
 #: A cheap setting of every way to learn.

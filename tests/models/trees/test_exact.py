@@ -30,7 +30,7 @@ from dpcore.privacy.randomness import SecureRandom, SeededRandom
 from tests.oracles import lookahead_oracle
 from tests.oracles.mechanisms_oracle import FALSE_ALARM
 from tests.support.rows import for_each
-from tests.support.small_tables import schema_of, table_of
+from tests.support.tables.small_tables import schema_of, table_of
 
 UTILITIES = ("labelled", "correct", "purity")
 COLUMNS = [

@@ -16,9 +16,9 @@ from dpcore.models.trees.learning.random_trees import GrownForest
 from dpcore.models.trees.released.splits import split_by_category
 from dpcore.privacy.randomness import SecureRandom, SeededRandom
 from dpcore.released.release import Release, make_release
-from tests.support import toy_people
 from tests.support.rows import for_each
-from tests.support.small_tables import schema_of, table_of
+from tests.support.tables import toy_people
+from tests.support.tables.small_tables import schema_of, table_of
 
 LEARNER = ForestLearner()
 KINDS = [(method, sharing) for method in ("rfdiffp", "random_trees") for sharing in ("parts", "split")]

@@ -26,9 +26,9 @@ from dpcore.privacy.budgets import EPSILON_STEP
 from dpcore.privacy.randomness import SeededRandom
 from tests.oracles import trees_oracle
 from tests.oracles.mechanisms_oracle import FALSE_ALARM, chi_square
-from tests.support.partitioned import divided
+from tests.support.learning.partitioned import divided
 from tests.support.rows import for_each
-from tests.support.small_tables import schema_of, table_of
+from tests.support.tables.small_tables import schema_of, table_of
 
 COLUMNS = [
     {"name": "x", "type": "boolean"},

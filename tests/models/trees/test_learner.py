@@ -23,9 +23,9 @@ from dpcore.privacy.randomness import SecureRandom, SeededRandom
 from dpcore.released.evaluation import auc_of
 from dpcore.released.release import Release, make_release
 from tests.oracles.mechanisms_oracle import FALSE_ALARM
-from tests.support import toy_people
 from tests.support.rows import for_each
-from tests.support.small_tables import schema_of, table_of
+from tests.support.tables import toy_people
+from tests.support.tables.small_tables import schema_of, table_of
 
 LEARNER = TreeLearner()
 EVERY = [*METHODS]

@@ -21,11 +21,11 @@ from dpcore.models.trees.released.tree_text import tree_text
 from dpcore.plots.trees.tree import tree_figure
 from dpcore.privacy.budgets import geometric_tail
 from dpcore.released.noisy_counts import sum_tail
-from tests.support import small_trees
-from tests.support.hand_made_trees import SCHEMA, inner, leaf, sample, split, tree
+from tests.support.results import small_trees
+from tests.support.results.hand_made_trees import SCHEMA, inner, leaf, sample, split, tree
+from tests.support.results.small_trees import small_forest
 from tests.support.rows import for_each
-from tests.support.small_tables import schema_of
-from tests.support.small_trees import small_forest
+from tests.support.tables.small_tables import schema_of
 
 
 @for_each(

@@ -10,10 +10,10 @@ from dpcore.domain.columns import MISSING, OTHER, NumericColumn
 from dpcore.domain.conditions import Condition
 from dpcore.models.trees.released.splits import Split, path_texts, split_conditions, split_on
 from dpcore.models.trees.released.tree_model import TreeModel
-from tests.support.hand_made_trees import SCHEMA as PLAIN
-from tests.support.hand_made_trees import inner, leaf, split, tree
+from tests.support.results.hand_made_trees import SCHEMA as PLAIN
+from tests.support.results.hand_made_trees import inner, leaf, split, tree
 from tests.support.rows import for_each
-from tests.support.small_tables import schema_of
+from tests.support.tables.small_tables import schema_of
 
 COLUMNS = (
     {"name": "age", "type": "integer", "lower": 0, "upper": 100, "edges": [30, 60, 70]},

@@ -19,7 +19,7 @@ from dpcore.plots.ebm.ebm_case import MOST_STEPS, case_alt, case_figure, case_st
 from dpcore.plots.ebm.ebm_numbers import spans
 from dpcore.plots.ticks import nice_ticks
 from dpcore.released.evaluation import Z95
-from tests.support.small_ebm import SCHEMA, TARGETS, small_ebm, term
+from tests.support.results.small_ebm import SCHEMA, TARGETS, small_ebm, term
 
 CASE = {"age": 70, "glucose": 6.0, "<i>ward</i>": "D"}
 

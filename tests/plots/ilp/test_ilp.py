@@ -17,7 +17,7 @@ from dpcore.models.registry import get_learner
 from dpcore.models.released import parse_model
 from dpcore.plots.ilp.ilp import clause_texts, ilp_alt, ilp_figure, prolog_program
 from dpcore.released.release import Release, make_release
-from tests.support.small_trains import SCHEMA, TARGET
+from tests.support.tables.small_trains import SCHEMA, TARGET
 
 ATOMS = {atom.text(SCHEMA): atom for atom in bottom_atoms(SCHEMA, TARGET)}
 

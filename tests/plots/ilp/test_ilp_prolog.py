@@ -19,9 +19,9 @@ from dpcore.models.registry import get_learner
 from dpcore.plots.ilp.ilp_prolog import prolog_file
 from dpcore.released.release import Release, make_release
 from tests.plots.ilp.test_ilp import BOTH, DROPPED, KEPT, release_of
-from tests.support.nested_relations import nested_schema
-from tests.support.prolog_programs import needs_prolog
-from tests.support.small_relations import TARGET, ordered_schema
+from tests.support.results.prolog_programs import needs_prolog
+from tests.support.tables.nested_relations import nested_schema
+from tests.support.tables.small_relations import TARGET, ordered_schema
 
 BOTH_KEPT = ((KEPT, (40, 310), True), (DROPPED, (7, 160), True), (None, (500, -4), False))
 

@@ -23,7 +23,7 @@ from dpcore.plots.printed.panels import panels
 from dpcore.plots.printed.scales import number_words
 from dpcore.plots.style import clear_layout
 from dpcore.report.contents import WIDTH, Picture, content
-from tests.support import reports
+from tests.support.results import reports
 
 FRAME = (100.0, 10.0, 500.0, 210.0)
 

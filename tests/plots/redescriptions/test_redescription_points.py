@@ -30,7 +30,7 @@ from dpcore.plots.redescriptions.redescriptions_agreement import agreement_alt, 
 from dpcore.plots.redescriptions.redescriptions_moved import moved_figure, reading_styles, threshold_styles
 from dpcore.plots.redescriptions.redescriptions_pair import leaf_name, outline, pair_alt, pair_figure
 from dpcore.plots.redescriptions.redescriptions_truth import truth_alt, truth_figure, truth_histogram
-from tests.support.small_redescriptions import (
+from tests.support.results.small_redescriptions import (
     SCHEMA,
     SEVERAL,
     literal,

@@ -20,7 +20,7 @@ from dpcore.plots.trees.tree_layout import (
     rows_in_order,
 )
 from dpcore.released.noisy_counts import TOO_FEW, why_apart
-from tests.support.small_trees import full_tree
+from tests.support.results.small_trees import full_tree
 
 
 def trace(figure, name):

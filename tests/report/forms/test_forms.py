@@ -42,8 +42,8 @@ from dpcore.report.forms.registry_form import RegistryForm
 from dpcore.service import Service
 from dpcore.workspace.files.descriptions import ReleaseNote
 from dpcore.workspace.results.dossier import Application
-from tests.support import reports
-from tests.support.fake_learner import small_frame, small_schema
+from tests.support.results import reports
+from tests.support.workspaces.fake_learner import small_frame, small_schema
 
 CHOSEN = ("rule list", "tree of three classes", "shapes", "first look")
 

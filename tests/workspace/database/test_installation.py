@@ -26,10 +26,19 @@ from dpcore.workspace.database.installation import look, name_of, open_installat
 from dpcore.workspace.database.transactions import read, write
 from dpcore.workspace.database.witness import NO_LINE, Line
 from dpcore.workspace.upkeep.recovery import accept
-from tests.support.databases import KINDS, fresh_url
-from tests.support.fake_learner import fake_request, small_frame, small_schema
-from tests.support.forked import at_once
-from tests.support.homes import acknowledge, contents, copy_database, fill, open_at_once, put_back, spend, spent
+from tests.support.servers.databases import KINDS, fresh_url
+from tests.support.workspaces.fake_learner import fake_request, small_frame, small_schema
+from tests.support.workspaces.forked import at_once
+from tests.support.workspaces.homes import (
+    acknowledge,
+    contents,
+    copy_database,
+    fill,
+    open_at_once,
+    put_back,
+    spend,
+    spent,
+)
 
 HALF = Decimal("0.5")
 CRASHED = "c0ffee00" * 4
@@ -128,7 +137,7 @@ def test_two_machines_on_one_database_must_share_the_home(kind: str, home: Path,
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_an_older_database_is_refused_until_somebody_says_what_it_forgot(kind: str, home: Path, tmp_path: Path) -> None:
-    from tests.support.backups import back_up, restore
+    from tests.support.workspaces.backups import back_up, restore
 
     url = fresh_url(kind, tmp_path)
     fill(home, url)

@@ -11,7 +11,7 @@ from dpcore.errors import InstallationError
 from dpcore.workspace.database.database import HEAD, open_database
 from dpcore.workspace.database.database_tables import metadata
 from dpcore.workspace.database.transactions import read
-from tests.support.databases import KINDS, fresh_url
+from tests.support.servers.databases import KINDS, fresh_url
 
 
 @pytest.mark.parametrize("kind", KINDS)

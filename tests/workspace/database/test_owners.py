@@ -17,8 +17,8 @@ from dpcore.workspace.database.installation import look
 from dpcore.workspace.database.owners import hand_over
 from dpcore.workspace.files.store import Store
 from dpcore.workspace.upkeep.recovery import accept
-from tests.support.fake_learner import small_frame, small_schema
-from tests.support.homes import acknowledge, fill, spend
+from tests.support.workspaces.fake_learner import small_frame, small_schema
+from tests.support.workspaces.homes import acknowledge, fill, spend
 from tests.workspace.database.test_installation import at_terminal
 
 SERVICE = 54321

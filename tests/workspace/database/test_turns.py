@@ -16,7 +16,7 @@ from dpcore.workspace.database import engines, turns
 from dpcore.workspace.database.database import open_database
 from dpcore.workspace.database.transactions import read, write
 from dpcore.workspace.database.turns import claimed, is_claimed, turn
-from tests.support.databases import SERVER, fresh_url
+from tests.support.servers.databases import SERVER, fresh_url
 
 _HOLDER = (
     "import os, signal, sys; from pathlib import Path; from dpcore.workspace.database.turns import turn\n"

@@ -21,8 +21,8 @@ from dpcore.workspace.database.transactions import read, write
 from dpcore.workspace.files.store import Store
 from dpcore.workspace.ledger.ledger import Ledger
 from dpcore.workspace.runs.queue import RunQueue
-from tests.support.accounts import add_row
-from tests.support.databases import KINDS, fresh_url
+from tests.support.servers.databases import KINDS, fresh_url
+from tests.support.workspaces.accounts import add_row
 
 COST = Decimal("0.1")
 
@@ -66,7 +66,8 @@ def test_a_change_is_seen_at_once_whoever_makes_it(url: str) -> None:
     assert (count(), count()) == (3, 3)
     line = (
         "import sys; from dpcore.workspace.database.database import open_database;"
-        "from tests.support.accounts import add_row; add_row(open_database(sys.argv[1]), 'elsewhere', public=True)"
+        "from tests.support.workspaces.accounts import add_row;"
+        "add_row(open_database(sys.argv[1]), 'elsewhere', public=True)"
     )
     subprocess.run([sys.executable, "-c", line, url], check=True, cwd=Path(__file__).parents[3])
     assert (count(), count()) == (4, 4)

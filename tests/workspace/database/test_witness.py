@@ -22,10 +22,10 @@ from dpcore.workspace.database import installation, witness
 from dpcore.workspace.database.home import Home
 from dpcore.workspace.database.installation import look
 from dpcore.workspace.database.witness import Line, Witness, witness_folder
-from tests.support.backups import back_up, restore
-from tests.support.databases import KINDS, fresh_url, ready_url
-from tests.support.fake_learner import fake_request
-from tests.support.homes import acknowledge, fill, spend, spent
+from tests.support.servers.databases import KINDS, fresh_url, ready_url
+from tests.support.workspaces.backups import back_up, restore
+from tests.support.workspaces.fake_learner import fake_request
+from tests.support.workspaces.homes import acknowledge, fill, spend, spent
 from tests.workspace.database.test_installation import at_terminal, refused
 
 HALF = Decimal("0.5")

@@ -29,11 +29,11 @@ from dpcore.workspace.ledger.ledger import Ledger
 from dpcore.workspace.ledger.ledger_lines import Pot
 from dpcore.workspace.people.users import User
 from dpcore.workspace.upkeep.recovery import accept
-from tests.support.accounts import add_row, spend_on_kin
-from tests.support.databases import KINDS, ready_url
-from tests.support.fake_learner import fake_request, register, small_frame, small_schema
-from tests.support.forked import at_once
 from tests.support.rows import for_each
+from tests.support.servers.databases import KINDS, ready_url
+from tests.support.workspaces.accounts import add_row, spend_on_kin
+from tests.support.workspaces.fake_learner import fake_request, register, small_frame, small_schema
+from tests.support.workspaces.forked import at_once
 
 register()
 HALF, ONE, TWO = Decimal("0.5"), Decimal(1), Decimal(2)

@@ -17,7 +17,7 @@ from dpcore.workspace.database.database import open_database
 from dpcore.workspace.database.home import Home
 from dpcore.workspace.database.turns import claimed
 from dpcore.workspace.files.store import Store
-from tests.support.fake_learner import small_frame, small_schema
+from tests.support.workspaces.fake_learner import small_frame, small_schema
 
 
 @pytest.fixture

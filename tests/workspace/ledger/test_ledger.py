@@ -26,10 +26,10 @@ from dpcore.workspace.ledger.grants import Grants
 from dpcore.workspace.ledger.ledger import Ledger
 from dpcore.workspace.runs import processes
 from dpcore.workspace.runs.processes import ProcessIdentity
-from tests.support.accounts import add_row, release_for
-from tests.support.databases import KINDS, ready_url
-from tests.support.fake_learner import small_schema
 from tests.support.rows import for_each
+from tests.support.servers.databases import KINDS, ready_url
+from tests.support.workspaces.accounts import add_row, release_for
+from tests.support.workspaces.fake_learner import small_schema
 
 HALF = Decimal("0.5")
 NONE = Decimal(0)

@@ -16,7 +16,7 @@ from dpcore.workspace.database.database_tables import class_answers, class_seats
 from dpcore.workspace.database.transactions import read
 from dpcore.workspace.people import class_rooms
 from dpcore.workspace.people.class_rooms import ANSWERS, NAME, OWN_ROOMS, ROOMS, SEATS, ClassRooms
-from tests.support.databases import KINDS, ready_url
+from tests.support.servers.databases import KINDS, ready_url
 
 ONE = Decimal(1)
 

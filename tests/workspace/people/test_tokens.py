@@ -14,7 +14,7 @@ from dpcore.workspace.database.database import open_database
 from dpcore.workspace.database.transactions import read
 from dpcore.workspace.people import tokens
 from dpcore.workspace.people.users import LOCAL_USER, User
-from tests.support.databases import KINDS, ready_url
+from tests.support.servers.databases import KINDS, ready_url
 
 SOON = datetime.now(UTC) + timedelta(hours=1)
 ANN = User("ann@x.org", frozenset({"analyst", "custodian"}), SOON)

@@ -14,8 +14,8 @@ from dpcore.workspace.database.database_tables import report_drafts
 from dpcore.workspace.database.transactions import write
 from dpcore.workspace.results.dossier import MOST_RELEASES, TEXT_LIMIT, Application
 from dpcore.workspace.results.drafts import Draft, KeptDraft, read_draft, write_draft
-from tests.support.accounts import add_row
-from tests.support.databases import KINDS, ready_url
+from tests.support.servers.databases import KINDS, ready_url
+from tests.support.workspaces.accounts import add_row
 
 FULL = Draft(
     application=Application("Title", "Ann", "Records", "One\nTwo", 'Εψιλον "<b>"', "Why", "How"),

@@ -14,8 +14,8 @@ from dpcore.workspace.database.database import open_database
 from dpcore.workspace.ledger.ledger import Ledger
 from dpcore.workspace.results.notes import read_notes, write_note
 from dpcore.workspace.results.sharing import Released
-from tests.support.accounts import add_row, release_for
-from tests.support.databases import KINDS, ready_url
+from tests.support.servers.databases import KINDS, ready_url
+from tests.support.workspaces.accounts import add_row, release_for
 
 COST = Decimal("0.5")
 

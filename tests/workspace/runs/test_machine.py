@@ -14,7 +14,7 @@ from dpcore.workspace.ledger.requests import RunRequest
 from dpcore.workspace.runs import calibration
 from dpcore.workspace.runs.calibration import calibrate
 from dpcore.workspace.runs.machine import Machine, keep, machine_of
-from tests.support.fake_learner import small_frame, small_schema
+from tests.support.workspaces.fake_learner import small_frame, small_schema
 
 TASK = Work(words=1e6, places=1e6, draws=100, calls=10)
 

@@ -15,9 +15,9 @@ from dpcore.workspace.ledger.ledger import Ledger
 from dpcore.workspace.runs import queue
 from dpcore.workspace.runs.processes import ProcessIdentity
 from dpcore.workspace.runs.queue import RunQueue
-from tests.support.accounts import add_row
-from tests.support.databases import KINDS, fresh_url
-from tests.support.fake_learner import fake_request, register
+from tests.support.servers.databases import KINDS, fresh_url
+from tests.support.workspaces.accounts import add_row
+from tests.support.workspaces.fake_learner import fake_request, register
 
 COST = Decimal("0.001")
 register()

@@ -25,9 +25,9 @@ from dpcore.service import Service
 from dpcore.workspace.database.turns import claimed
 from dpcore.workspace.files.store import Store
 from dpcore.workspace.people.users import User
-from tests.support.command_line import HOME, call, run
-from tests.support.fake_learner import fake_request, small_frame, small_schema
-from tests.support.homes import contents, fill
+from tests.support.workspaces.command_line import HOME, call, run
+from tests.support.workspaces.fake_learner import fake_request, small_frame, small_schema
+from tests.support.workspaces.homes import contents, fill
 
 HALF, NONE = Decimal("0.5"), Decimal(0)
 ANN = User("ann@x.org", frozenset({"analyst"}))

@@ -1,0 +1,252 @@
+"""What the tests of pages share: a folder per test, invented patients, ways to look at a page."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from decimal import Decimal
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection, Engine
+from streamlit.testing.v1 import AppTest
+
+from dpcore.domain.schemas.schema import Schema
+from dpcore.privacy.losses import pure_loss
+from dpcore.workspace.ledger.accounts import Balance
+from dpcore.workspace.ledger.requests import Quote, RunRequest
+from dpcore.workspace.runs import worker
+from pages.components.custodian.intake import upload_reading
+from pages.components.visitor import access, tour
+
+#: What keeps texts from becoming links on a page, and is not seen there: see ``markup.plain``.
+APART = ":small[]"
+ROOT = Path(__file__).resolve().parents[3]
+SCHEMA = Schema.from_text(
+    """
+version: 1
+name: ward
+description: Invented patients.
+max_rows: 2000
+columns:
+  - {name: age, type: integer, lower: 20, upper: 100, bins: 8}
+  - {name: sex, type: categorical, categories: [female, male]}
+  - {name: died, type: boolean, target: true}
+"""
+)
+
+
+class _Compiled(dict[Any, Any]):
+    """Compiled statements, by the kind of the database and what they say."""
+
+    def get(self, key: Any, default: Any = None) -> Any:
+        dialect, *said = key
+        return super().get((dialect.name, *said), default)
+
+    def __setitem__(self, key: Any, statement: Any) -> None:
+        dialect, *said = key
+        super().__setitem__((dialect.name, *said), statement)
+
+
+_COMPILED = _Compiled()
+
+
+def _share(connection: Connection) -> None:
+    """A database takes over the statements that others have compiled."""
+    connection.execution_options(compiled_cache=_COMPILED)
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A folder of its own for each test; runs are executed in this process, and nobody follows them."""
+    monkeypatch.setenv("FROSTGLASS_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("FROSTGLASS_WORKERS", "0")
+    monkeypatch.delenv("FROSTGLASS_DATABASE_URL", raising=False)
+    monkeypatch.setattr(upload_reading, "PATIENCE", 120.0)
+    monkeypatch.setattr(worker, "PROGRESS_WRITES", 1)
+    sa.event.listen(Engine, "engine_connect", _share)
+    yield
+    sa.event.remove(Engine, "engine_connect", _share)
+    access.installation().close()
+    access.forget()
+
+
+def ward(rows: int = 1500) -> pd.DataFrame:
+    """Invented patients: the old die more often."""
+    draw = np.random.default_rng(0)
+    age = draw.integers(20, 101, rows)
+    died = draw.random(rows) < np.where(age > 70, 0.6, 0.1)
+    sex = draw.choice(["female", "male"], rows)
+    return pd.DataFrame({"age": age, "sex": sex, "died": np.where(died, "yes", "no")})
+
+
+def add_ward(*, public: bool = False, budget: str = "3", delta: str | None = None) -> str:
+    service, at = access.installation(), None if delta is None else Decimal(delta)
+    info = service.add_dataset(ward(), SCHEMA, budget=Decimal(budget), delta=at, public=public)
+    return str(info.id)
+
+
+def balance(cap: str, spent: str, left: str, **more: Any) -> Balance:
+    """A budget of pure runs."""
+    room = Decimal(left)
+    return Balance(Decimal(cap), Decimal(spent), Decimal(0), room, room, pure_loss(Decimal(spent)), **more)
+
+
+def quote(dataset_id: str, epsilon: str = "0.5", algorithm: str = "rule_list", **more: Any) -> Quote:
+    """Price of a run; of a rule list, as :func:`fit` makes it."""
+    if algorithm == "rule_list":
+        more = {"parameters": {"sampler": "pool", "pool_size": 500}, **more}
+    request = RunRequest(dataset_id=dataset_id, algorithm=algorithm, target="died", epsilon=Decimal(epsilon), **more)
+    return access.installation().quote(request)
+
+
+def submit(dataset_id: str, algorithm: str, epsilon: str, target: str, **parameters: object) -> str:
+    """Spend on a run and return its id."""
+    request = RunRequest(
+        dataset_id=dataset_id,
+        algorithm=algorithm,
+        target=target,
+        epsilon=epsilon,  # type: ignore[arg-type]
+        parameters=parameters,
+    )
+    run_id = access.installation().submit(request, os.urandom(8).hex())
+    status = access.installation().wait(run_id, 60)
+    assert status.state == "done", status.message
+    return str(run_id)
+
+
+def fit(dataset_id: str, epsilon: str = "0.5", target: str = "died", **more: object) -> str:
+    """Spend on a small rule list."""
+    return submit(dataset_id, "rule_list", epsilon, target, **{"sampler": "pool", "pool_size": 500, **more})
+
+
+def open_page(name: str = "data_sets", state: Mapping[str, object] | None = None, **address: str) -> AppTest:
+    """A page as somebody finds it at its address who began on the first page, where the tour is open.
+
+    ``state`` is what they have chosen before.
+    """
+    app = AppTest.from_file(str(ROOT / "pages" / "navigation.py"), default_timeout=60)
+    app.query_params.update(address)
+    for key, value in (state or {}).items():
+        app.session_state[key] = value
+    if name == "data_sets":
+        return checked(app.run())
+    app.session_state[tour._KEY] = tour._FIRST
+    checked(app.switch_page(f"{name}.py").run())
+    return app.switch_page(f"{name}.py")  # It fails if the visitor may not open this page.
+
+
+def at_run(page: str, run_id: str, state: Mapping[str, object] | None = None) -> AppTest:
+    """A page with a run in its address."""
+    return open_page(page, state, run=run_id)
+
+
+def spent_on(app: AppTest, dataset_id: str) -> dict[str, object]:
+    """Parameters of the run that the form now describes, after spending on it."""
+    button(checked(app), "Review and spend").click().run()
+    app.button(key="spend").click().run()
+    [release] = access.service().releases(dataset_id)
+    return release.parameters
+
+
+def checked(app: AppTest) -> AppTest:
+    assert not app.exception, [item.message for item in app.exception]
+    return app
+
+
+def words(app: AppTest) -> str:
+    """All the text of a page, dialogs included, or of a part of it."""
+    kinds = ("title", "header", "subheader", "markdown", "caption", "text", "html")
+    kinds += ("error", "warning", "info", "success")
+    parts: dict[str, list[str]] = {kind: [] for kind in kinds}
+    for item in getattr(app, "_tree", app):
+        if item.type in parts:
+            parts[item.type].append(str(item.value))
+    return "\n".join(chain.from_iterable(parts.values())).replace(APART, "")
+
+
+def errors(app: AppTest) -> str:
+    return "\n".join(item.value for item in app.error).replace(APART, "").replace("\\", "")
+
+
+def figures(app: AppTest) -> list[str]:
+    """The specifications of all plotly charts, as JSON."""
+    return [item.proto.spec for item in app.get("plotly_chart")]
+
+
+def links(app: AppTest) -> dict[str, str]:
+    return {item.proto.label: item.proto.page for item in app.get("page_link")}
+
+
+def button(app: AppTest, label: str):
+    return next(item for item in app.button if item.label.startswith(label))
+
+
+def store_all_the_same(app: AppTest) -> AppTest:
+    """Say yes to the one loss that a custodian is asked about, and store."""
+    [asked] = [box for box in app.checkbox if box.label == "Store it all the same"]
+    asked.set_value(True)
+    checked(app.run())
+    button(app, "Check again and store").click()
+    return checked(app.run())
+
+
+def bring(app: AppTest, label: str, name: str, content: bytes) -> AppTest:
+    """Upload a file where the page asks for one."""
+    uploader = next(item for item in app.file_uploader if item.label.startswith(label))
+    uploader.upload(name, content, "application/octet-stream")
+    return checked(app.run())
+
+
+def remove(app: AppTest, name: str) -> AppTest:
+    """Take a file off the custodian's desk."""
+    [file] = [file for file in access.service().desk().files() if file.name == name]
+    app.button(key=f"remove-{file.file_id}").click()
+    return checked(app.run())
+
+
+def look_at(app: AppTest, column: str, types: str = "") -> AppTest:
+    """Let the custodian's form fill in the columns of this name from their values."""
+    tables = app.session_state["intake"].tables
+    ident = next(table.ident for table in tables if column in table.columns or column in set(table.now["Column"]))
+    app.text_input(key=f"intake-find-{ident}").set_value(column).run()
+    if types:
+        app.radio(key=f"intake-look-types-{ident}").set_value(types)
+    app.button(key=f"press-look-{ident}").click()
+    checked(app.run())
+    app.text_input(key=f"intake-find-{ident}").set_value("")
+    return checked(app.run())
+
+
+def release_of(run_id: str) -> str:
+    """Id of the result of a run."""
+    found = access.service().run(run_id).release_id
+    assert found is not None
+    return str(found)
+
+
+def options(app: AppTest, label: str) -> list[str]:
+    """What a box offers."""
+    return next(box for box in (*app.selectbox, *app.multiselect) if box.label == label).options
+
+
+def entry(app: AppTest, label: str) -> Any:
+    """The box of this label in which something is typed."""
+    return next(item for item in (*app.text_input, *app.text_area) if item.label == label)
+
+
+def view(name: str) -> AppTest:
+    """A view of the page Custodian."""
+    app = open_page("custodian")
+    app.segmented_control(key="custodian-view").set_value(name)
+    return checked(app.run())
+
+
+def plain_words(app: AppTest) -> str:
+    """All the text of a page, without the marks that keep it from being read as Markdown."""
+    return words(app).replace("\\", "")
