@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from streamlit.testing.v1 import AppTest
 
-from pages.components.kit.texts import told_apart
-
 
 def test_the_first_of_two_that_read_alike_can_be_chosen():
     def script() -> None:
         import streamlit as st
+
+        from pages.components.kit.texts import told_apart
 
         words = told_apart({"one": "age", "other": "age"})
         st.text(st.selectbox("Column", list(words), 0, format_func=words.__getitem__, key="column"))

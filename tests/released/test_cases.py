@@ -9,7 +9,9 @@ import numpy as np
 from dpcore.domain.conditions import Condition
 from dpcore.domain.schemas.schema import Schema
 from dpcore.released.cases import first_possible, possible_cells
+from dpcore.released.invented import Records
 from tests.support.rows import for_each
+from tests.support.workspaces.fake_learner import small_frame, small_schema
 
 SCHEMA = Schema.from_mapping(
     {
@@ -52,3 +54,10 @@ def test_exactly_the_rules_that_come_first_for_some_completion_are_possible(seed
     box = {name: frozenset(draw.choice(SIZES[name], draw.integers(1, SIZES[name] + 1)).tolist()) for name in COLUMNS}
     completions = (dict(zip(COLUMNS, cells, strict=True)) for cells in product(*(box[name] for name in COLUMNS)))
     assert first_possible(box, rules) == tuple(sorted({first(rules, case) for case in completions}))
+
+
+def test_codes_are_those_of_the_model_that_asks_also_when_others_are_gone() -> None:
+    schema = small_schema()
+    records = Records(schema, {schema.entity: small_frame()})
+    found = [records.once(object(), lambda n=n: np.array([n])) for n in range(5)]
+    assert np.concatenate(found).tolist() == [0, 1, 2, 3, 4]

@@ -1,6 +1,9 @@
 """Every question asked of the records: its answer, its sensitivity, and who attains it."""
 
+from __future__ import annotations
+
 import itertools
+import pickle
 from fractions import Fraction
 from functools import cache
 
@@ -10,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpcore.data.bits import count_bits
+from dpcore.data.execution.executors import LOCAL
 from dpcore.data.packing import unpack
 from dpcore.learning.exact_draws.pair_values import GRID
 from dpcore.models.redescriptions.learning.redescription_queries import (
@@ -27,9 +31,11 @@ from dpcore.models.redescriptions.learning.redescription_queries import (
     purities,
     tree_leaves,
 )
-from dpcore.models.redescriptions.learning.views import leaf_sets
+from dpcore.models.redescriptions.learning.views import leaf_sets, literal_sets
+from dpcore.models.redescriptions.released.redescription_derived import view_conditions
 from tests.oracles import redescriptions_oracle as oracle
 from tests.support.learning import redescription_cases as cases
+from tests.support.learning.partitioned import divided
 
 
 def measured(left, right, max_rows=None):
@@ -260,3 +266,39 @@ def test_every_record_is_a_witness_of_the_counts(depth):
     tree, flags = np.zeros(2**depth - 1, dtype=np.int64), np.ones((1, 1), dtype=bool)
     leaves = tree_leaves(cases.vectors(flags, 64), tree, cases.everyone(1, 64))
     assert count_bits(leaves, leaves).sum() == PAIR_COUNTS.value
+
+
+SCHEMA = cases.schema()
+LEFT, RIGHT = (view_conditions(SCHEMA, SCHEMA.view(view), reserved=False) for view in ("left", "right"))
+#: The first two differ in their conditions alone, the last two in their splits.
+SETS = [
+    literal_sets(LEFT[:3]),
+    literal_sets(RIGHT[:3]),
+    leaf_sets(literal_sets(LEFT[:3]), np.array([0, 1, 2])),
+    leaf_sets(literal_sets(LEFT[:3]), np.array([0, 2, 1])),
+]
+
+
+class Posted:
+    """Kernels and what they are told go through bytes, as if to another process."""
+
+    def total(self, kernel, partitions, *public, **named):
+        sent = pickle.loads(pickle.dumps((kernel, public, named)))
+        return LOCAL.total(sent[0], partitions, *sent[1], **sent[2])
+
+
+def test_what_a_partition_keeps_is_told_apart():
+    (partition,) = cases.table(SCHEMA, cases.rows_of(SCHEMA, 90)).partitions
+    assert len({sets.key for sets in SETS}) == len(SETS)
+    for _ in range(2):
+        for sets in SETS:
+            assert np.array_equal(sets(partition), sets.make(partition, *sets.facts))
+            assert len(sets(partition)) == len(sets)
+
+
+@cases.way
+def test_every_question_can_be_asked_elsewhere(way):
+    whole = cases.table(SCHEMA, cases.rows_of(SCHEMA, 90))
+    chosen = cases.fitting(**way, starts=2, rounds=2)
+    models = [cases.run(people, **chosen)[1] for people in (whole, divided(whole, 3, executor=Posted()))]
+    assert models[0] == models[1]
