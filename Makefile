@@ -92,7 +92,9 @@ chromium:
 	done; \
 	$(call apt_install,chromium-headless-shell,the browser tests need Chromium. Install it first: apt-get install chromium-headless-shell)
 
-PYTEST = $(PY) -m pytest $(if $(filter-out 0,$(WORKERS)),-n $(WORKERS) --dist loadfile --no-loadscope-reorder)
+# What is put down to stay on a disk is waited for: tests put it into memory, where that has room enough.
+IN_MEMORY = [ "$$(df -k --output=avail /dev/shm 2>/dev/null | tail -n 1)" -gt 4000000 ] 2>/dev/null && export PYTEST_DEBUG_TEMPROOT=/dev/shm;
+PYTEST = $(IN_MEMORY) $(PY) -m pytest $(if $(filter-out 0,$(WORKERS)),-n $(WORKERS) --dist loadfile --no-loadscope-reorder)
 
 test-fast: setup-dev ## Run what needs no page, server or program: a few minutes
 	@$(PYTEST) -m "not slow and not heavy" $(TESTS)
