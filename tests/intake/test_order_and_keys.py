@@ -79,19 +79,6 @@ def test_a_yes_to_a_column_is_a_yes_to_its_order_only_by_name():
     assert len({found.yes for found in both}) == 2
 
 
-@pytest.mark.parametrize("as_file", [False, True])
-def test_no_table_is_stored_by_chance_without_a_yes(tmp_path: Path, as_file: bool):
-    declared, rows = schema(keep="last", order_by="admitted"), stays(*["31.01.2024"] * 40)
-    rows.to_csv(tmp_path / "a.csv", index=False)
-    source: Any = tmp_path / "a.csv" if as_file else rows
-    with closing(Service(tmp_path / "home", workers=0)) as service:
-        [found] = [each for each in service.examine(source, declared) if each.needs_yes]
-        with pytest.raises(LossError, match="'admitted' tells no order in 40 of the 40 rows"):
-            service.add_dataset(source, declared, budget=Decimal(1))
-        assert not service.datasets()
-        service.add_dataset(source, declared, budget=Decimal(1), accepted=[found.yes])
-
-
 LAB = {"name": "lab", "max_rows_per_person": 2, "columns": COLUMNS}
 STAY = {"name": "stay", "max_rows_per_person": 2, "row_key": "stay_id", "columns": COLUMNS}
 OF_STAY = {**LAB, "parent": "stay", "parent_key": "stay_id"}

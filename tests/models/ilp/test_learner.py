@@ -130,22 +130,6 @@ def test_what_a_choice_leaves_goes_to_the_next_one_and_last_to_the_counts(
     assert "the last one leaves to 'estimates'" in chosen.composition
 
 
-def test_several_rows_per_person_divide_the_budget() -> None:
-    columns = [{"name": "a", "type": "boolean"}, {"name": "y", "type": "boolean"}]
-    flat = Schema.from_mapping(
-        {
-            "name": "flat",
-            "max_rows": 100,
-            "columns": columns,
-            "privacy_unit": {"column": "id", "max_rows_per_person": 4},
-        }
-    )
-    chosen = ILPLearner().plan(flat, "y", Decimal(1), {})
-    assert chosen.count_noise[0].scale == pytest.approx(20)
-    with pytest.raises(BudgetError, match="too small for the rows"):
-        ILPLearner().plan(flat, "y", Decimal(1), {"count_share": Decimal("0.000000003")})
-
-
 @for_each(
     ("chosen", "sentence"),
     [

@@ -7,13 +7,9 @@ import pytest
 from dpcore.demo import DEMOS
 from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import (
-    InputError,
     RequestError,
-    SchemaError,
 )
 from dpcore.models.redescriptions.learning.redescription_estimator import RedescriptionMiner
-from dpcore.privacy.accountant import BudgetAccountant
-from tests.support.rows import for_each
 
 SCHEMA = Schema.from_text(
     """
@@ -79,21 +75,6 @@ def test_two_frames_are_the_two_views():
     assert fitted.model_.right_columns == ("sugar", "insulin")
     with pytest.raises(RequestError, match="left side"):
         miner(schema=bare).fit(frame)
-
-
-@for_each(
-    ("changes", "columns", "error"),
-    [
-        ({"left": ("weight",)}, None, SchemaError),
-        ({"left": ("age",), "right": ("age",)}, None, RequestError),
-        ({}, ["diabetes", "age", "sugar"], InputError),
-    ],
-)
-def test_what_cannot_be_mined_costs_nothing(changes, columns, error):
-    budget = BudgetAccountant(9)
-    with pytest.raises(error):
-        miner(accountant=budget, **changes).fit(people()[columns] if columns else people())
-    assert budget.spent == 0
 
 
 def test_planted_redescriptions_come_back():

@@ -13,7 +13,6 @@ from dpcore.privacy.randomness import SecureRandom, SeededRandom
 from dpcore.released.release import make_release
 from tests.support.learning.redescription_cases import (
     LEARNER,
-    METHODS,
     PLAIN,
     TOGETHER,
     Watched,
@@ -89,22 +88,6 @@ def test_shapes_progress_and_draws_are_the_same_for_every_table(way, rounds):
         assert one < other or step != later or other == 0
     turns = 1 if way["method"] in TOGETHER else rounds
     assert [shape[:2] for shape in shapes] == list(product(range(starts), range(turns)))
-
-
-@pytest.mark.crossed
-@way
-@pytest.mark.parametrize("crowd", ["nobody", "one", "all alike", "all missing", "all other"])
-def test_tables_of_hardly_anybody_or_anything_are_mined(way, crowd):
-    table = table_of(SMALL, CROWDS[crowd])
-    for source in (SecureRandom(), SeededRandom(3)):
-        for epsilon in ("0.1", "50"):
-            reserved = crowd == "all other"
-            _, model = run(table, epsilon, source, reserved_splits=reserved, starts=1, **way)
-            found = model.extract(SMALL)
-            assert np.isfinite(found.people)
-            for pair in model.pairs:
-                shape = (pair.left.leaf_count, pair.right.leaf_count)
-                assert np.shape(pair.noisy_counts) == shape
 
 
 # What comes out is right
@@ -259,41 +242,6 @@ def test_a_request_that_cannot_be_honoured_is_refused(domain, parameters, senten
 
 
 # Every parameter has its effect
-
-
-def draws_of(**parameters):
-    source = Watched(1)
-    plan, model = run(TABLE, "2", source, **{"steps": 1_000, "pool_size": 40, **parameters})
-    return plan, model, source.calls
-
-
-@for_each("method", METHODS)
-def test_every_parameter_has_an_effect(method):
-    base = {"method": method, "starts": 2, "depth": 2}
-    plan, _, calls = draws_of(**base)
-    if method != "exact_pairs":
-        assert len(draws_of(**base | {"depth": 3})[1].pairs[0].left.splits) == 7
-    if method not in TOGETHER:
-        assert len(draws_of(**base, rounds=2)[1].pairs) == 4
-    assert len(draws_of(**base | {"starts": 3})[1].pairs) == 3
-    assert draws_of(**base, tree_share=0.33)[0].split != plan.split
-    for margins in (True, False):
-        changed = draws_of(**base, margins=margins)
-        assert ("left leaves" in changed[0].split.parts) == margins
-        assert (changed[1].pairs[0].noisy_left is not None) == margins
-    reserved = draws_of(**base | {"starts": 8}, reserved_splits=True)[1]
-    codes = {
-        SCHEMA.column(split.column).cells[split.first]
-        for pair in reserved.pairs
-        for split in pair.left.splits + pair.right.splits
-    }
-    assert codes & {"(missing)", "(other)"}
-    chain = method in {"alt_mcmc", "mcmc_tree_pair"}
-    assert (draws_of(**base, steps=1_001)[2] != calls) == chain
-    if method == "mcmc_tree_pair":
-        pool = draws_of(**base, sampler="pool")
-        assert pool[0].guarantee != plan.guarantee
-        assert draws_of(**base, sampler="pool", pool_size=41)[2] != pool[2]
 
 
 # Releases

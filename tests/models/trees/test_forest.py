@@ -8,14 +8,12 @@ import pytest
 from dpcore.domain.encoding import encode_columns
 from dpcore.errors import BudgetError, RequestError
 from dpcore.learning.learner import Run
-from dpcore.models.released import parse_model
 from dpcore.models.trees.learning import forest_learner as learner_module
 from dpcore.models.trees.learning.forest_learner import ForestLearner
 from dpcore.models.trees.learning.growth import Grown, freeze
 from dpcore.models.trees.learning.random_trees import GrownForest
 from dpcore.models.trees.released.splits import split_by_category
 from dpcore.privacy.randomness import SecureRandom, SeededRandom
-from dpcore.released.release import Release, make_release
 from tests.support.rows import for_each
 from tests.support.tables import toy_people
 from tests.support.tables.small_tables import schema_of, table_of
@@ -87,21 +85,6 @@ def test_no_count_is_noisier_than_the_plan_says(method, sharing, target):
 
 @pytest.mark.crossed
 @pytest.mark.parametrize(("method", "sharing"), KINDS)
-@pytest.mark.parametrize("target", ["ill", "stage", "region"])
-def test_a_release_can_be_read_back(method, sharing, target):
-    plan, model = fit(method, sharing, target)
-    again = Release.from_json(make_release("forest", plan, model, secure=True).to_json())
-    assert parse_model(again) == model
-    assert again.certificate.epsilon == 2
-    assert again.certificate.guarantee == "unconditional"
-    assert again.certificate.parallel_split == {"evaluation": 2}
-    assert model.sharing == sharing
-    assert len(model.trees) == 5
-    assert target not in model.columns()
-
-
-@pytest.mark.crossed
-@pytest.mark.parametrize(("method", "sharing"), KINDS)
 @pytest.mark.parametrize("target", ["ill", "stage"])
 def test_hold_out_figures_are_exact_without_noise(method, sharing, target):
     _, model = fit(method, sharing, target, epsilon="1000", source=SeededRandom(2), trees=4)
@@ -118,15 +101,6 @@ def test_hold_out_figures_are_exact_without_noise(method, sharing, target):
     assert model.evaluation.group_limits == ((0.0, *model.cuts) if target == "ill" else ())
 
 
-@pytest.mark.crossed
-@pytest.mark.parametrize(("method", "sharing"), KINDS)
-@pytest.mark.parametrize(("rows", "target"), [([], "ill"), ([(0, 0, 0, 0, 0)], "stage"), ([(1, 1, 3, 3, 3)], "ill")])
-def test_a_table_of_no_or_one_record_is_fitted(method, sharing, rows, target):
-    _, model = fit(method, sharing, target, "0.5", table_of(SCHEMA, rows))
-    assert len(model.trees) == 5
-    assert model.evaluation is not None
-
-
 @for_each(("method", "sharing"), KINDS)
 def test_people_train_one_tree_or_all(method, sharing):
     """Without noise, counts over the trees are those of the training people, once or five times."""
@@ -140,34 +114,6 @@ def test_people_train_one_tree_or_all(method, sharing):
         assert abs(sum(totals) - known * (1 if sharing == "parts" else 5)) <= leaves
         if sharing == "parts":
             assert max(totals) < 0.3 * known
-
-
-@for_each(("method", "sharing"), KINDS)
-def test_progress_is_the_same_for_any_records(method, sharing):
-    told = []
-    for seed, table in enumerate((TABLE, table_of(SCHEMA, []))):
-        calls = []
-        parameters = {"method": method, "sharing": sharing, "trees": 3}
-        plan = LEARNER.plan(SCHEMA, "ill", Decimal(1), parameters)
-        LEARNER.run(Run(table, plan, SeededRandom(seed), lambda *call, to=calls: to.append(call)))
-        told.append(calls)
-    assert told[0] == told[1]
-    assert [call[1:] for call in told[0][:4]] == [(0, 3), (1, 3), (2, 3), (3, 3)]
-    assert told[0][-1] == ("checking on people set aside", 1, 1)
-
-
-@for_each(("method", "sharing"), KINDS)
-def test_a_tiny_budget_that_is_accepted_can_be_run(method, sharing):
-    planned = 0
-    for steps in (1, 4, 5, 11, 100, 10_000):
-        parameters = {"method": method, "sharing": sharing, "trees": 5}
-        try:
-            plan = LEARNER.plan(SCHEMA, "ill", Decimal(steps) / 10**9, parameters)
-        except BudgetError:
-            continue
-        planned += 1
-        LEARNER.run(Run(TABLE, plan, SeededRandom(steps)))
-    assert planned >= 4
 
 
 def test_too_much_work_is_refused_with_a_number_that_is_not():

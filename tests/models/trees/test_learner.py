@@ -9,11 +9,10 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 
 from dpcore.domain.encoding import encode_columns
-from dpcore.errors import BudgetError, RequestError, SchemaError
+from dpcore.errors import RequestError, SchemaError
 from dpcore.learning import holdout as holdout_module
 from dpcore.learning.forms import plan_under
 from dpcore.learning.learner import Run
-from dpcore.models.released import parse_model
 from dpcore.models.trees.learning.block_choice import choose_blocks, choose_leaf_share
 from dpcore.models.trees.learning.methods import METHODS
 from dpcore.models.trees.learning.tree_learner import TreeLearner
@@ -21,7 +20,6 @@ from dpcore.privacy.filters import PrivacyFilter
 from dpcore.privacy.mechanisms import GeometricMechanism
 from dpcore.privacy.randomness import SecureRandom, SeededRandom
 from dpcore.released.evaluation import auc_of
-from dpcore.released.release import Release, make_release
 from tests.oracles.mechanisms_oracle import FALSE_ALARM
 from tests.support.rows import for_each
 from tests.support.tables import toy_people
@@ -57,23 +55,6 @@ def exact_shares(model, table, target):
 # Plans
 
 
-@for_each("method", EVERY)
-@for_each("rows_per_person", [1, 3])
-@for_each("evaluate", [True, False])
-def test_a_plan_costs_exactly_its_epsilon_and_evaluation_is_beside_it(method, rows_per_person, evaluate):
-    domain = toy_people.schema(rows_per_person)
-    for epsilon in ("0.5", "1.000000001"):
-        plan = LEARNER.plan(domain, "ill", Decimal(epsilon), {"method": method, "evaluate": evaluate})
-        assert sum(plan.split.parts.values()) == plan.epsilon == Decimal(epsilon)
-        assert dict(plan.parallel) == ({"evaluation": Decimal(epsilon)} if evaluate else {})
-        assert plan.guarantee == "unconditional"
-        assert plan.definition == "pure"
-        for step in plan.split.parts:
-            assert plan.row_epsilon(step) * rows_per_person <= plan.split[step]
-    nobody = toy_people.schema(rows_per_person, holdout_percent=0)
-    assert not LEARNER.plan(nobody, "ill", Decimal(1), {"method": method}).parallel
-
-
 @pytest.mark.crossed
 @pytest.mark.parametrize("method", EVERY)
 @pytest.mark.parametrize("spend_rest", [True, False])
@@ -94,34 +75,6 @@ def test_no_count_is_noisier_than_the_plan_says(method, target, spend_rest, colu
 
 
 # Runs
-
-
-@pytest.mark.crossed
-@pytest.mark.parametrize("method", EVERY)
-@pytest.mark.parametrize(
-    "target", ["stage", "age", *(pytest.param(target, marks=pytest.mark.slow) for target in ("ill", "smoker"))]
-)
-def test_a_release_can_be_read_back_and_keeps_its_budget(method, target):
-    plan, model = fit(method, target)
-    release = make_release("tree", plan, model, secure=True)
-    again = Release.from_json(release.to_json())
-    assert parse_model(again) == model
-    certificate = again.certificate
-    assert certificate.private
-    assert certificate.epsilon == 2
-    assert certificate.guarantee == "unconditional"
-    assert sum(certificate.budget_split.values()) == 2
-    assert certificate.parallel_split == {"evaluation": 2}
-    assert model.classes == SCHEMA.column(target).classes
-    assert model.budget == 2
-    assert all(model.path_spent(place) <= 2 for place in ends(model))
-    assert (method == "lookahead") == bool(model.blocks)
-    assert target not in model.columns()
-    for node in model.nodes:
-        assert sum(node.estimates) == pytest.approx(1)
-        assert all(0 <= low <= high <= 1 for low, high in node.intervals)
-        if target != "smoker":
-            assert node.estimates[node.label] == pytest.approx(max(node.estimates), abs=0.02)
 
 
 @for_each("method", EVERY)
@@ -180,74 +133,7 @@ def test_counts_are_those_of_the_training_people(method):
         assert abs(total - np.sum(exact[0])) <= len(ends(model))
 
 
-@pytest.mark.crossed
-@pytest.mark.parametrize("method", EVERY)
-@pytest.mark.parametrize("rows", [[], [(0, 0, 0, 0, 0)], [(1, 1, 3, 3, 3)]])
-def test_a_table_of_no_or_one_record_is_fitted(method, rows):
-    """An empty training part is an ordinary data set; so is one whose targets are missing."""
-    domain = toy_people.schema()
-    for target, source in (("ill", SecureRandom()), ("stage", SeededRandom(1))):
-        _, model = fit(method, target, "0.5", table_of(domain, rows), source)
-        assert len(model.nodes) >= 1
-        assert model.evaluation is not None
-
-
-@pytest.mark.crossed
-@pytest.mark.parametrize("method", EVERY)
-@pytest.mark.parametrize("rows_per_person", [2, 7])
-def test_several_rows_of_a_person(method, rows_per_person):
-    domain = toy_people.schema(rows_per_person)
-    content = toy_people.frame()
-    content["person"] //= rows_per_person
-    table = toy_people.table(domain, content)
-    plan, model = fit(method, epsilon="3", table=table)
-    spent = {model.path_spent(place) for place in ends(model)}
-    assert max(spent) <= 3
-    assert all(share % rows_per_person == 0 for share in (s * 10**9 for s in spent))
-    assert plan.row_epsilon("evaluation") <= Decimal(3) / rows_per_person
-
-
-@for_each("method", EVERY)
-def test_a_tiny_budget_that_is_accepted_can_be_run(method):
-    """A run that is planned must not fail after it has touched a record."""
-    planned = 0
-    for steps in (1, 2, 5, 11, 30, 1000, 10_000):
-        for more in ({}, {"criterion": "gini"}, {"spend_rest": False, "evaluate": False}):
-            parameters = {"method": method, **more}
-            try:
-                plan = LEARNER.plan(SCHEMA, "ill", Decimal(steps) / 10**9, parameters)
-            except BudgetError:
-                continue
-            planned += 1
-            LEARNER.run(Run(TABLE, plan, SeededRandom(steps)))
-    assert planned >= 3
-
-
 # Nothing private in plans, progress and refusals
-
-
-def calls_of(method, table, seed):
-    calls = []
-    plan = LEARNER.plan(SCHEMA, "ill", Decimal(1), {"method": method, "blocks": (2, 1)})
-    LEARNER.run(Run(table, plan, SeededRandom(seed), lambda *call: calls.append(call)))
-    return calls
-
-
-@for_each("method", EVERY)
-def test_progress_tells_steps_that_are_the_same_for_any_records(method):
-    empty = table_of(SCHEMA, [])
-    tables = [TABLE, empty, toy_people.table(SCHEMA, toy_people.frame(30))]
-    told = [calls_of(method, table, seed) for seed, table in enumerate(tables)]
-    for calls in told:
-        assert calls[0] == ("growing the tree", 0, 1)
-        assert calls[-1] == ("checking on people set aside", 1, 1)
-        assert all(0 <= done <= total for _, done, total in calls)
-        steps = [step for step, _, _ in calls]
-        assert steps == sorted(steps, reverse=True), "one step after the other"
-        growing = [call for call in calls if call[0] == "growing the tree"]
-        assert growing[-1][1] == growing[-1][2]
-    assert told[0] == told[1] == told[2]
-    assert {total for _, _, total in told[0]} <= {1, 1000}
 
 
 def test_without_evaluation_nothing_of_the_hold_out_part_is_used():
@@ -285,18 +171,6 @@ def test_a_request_that_cannot_be_honoured_is_refused(schema, target, parameters
     with pytest.raises((RequestError, SchemaError), match=sentence) as caught:
         LEARNER.plan(schema, target, Decimal(1), parameters)
     assert str(caught.value).endswith(".")
-
-
-@for_each("method", EVERY)
-def test_nothing_but_the_target_still_makes_a_tree_or_is_refused(method):
-    domain = schema_of([ILL], max_rows=20)
-    if method == "lookahead":
-        with pytest.raises(RequestError, match="another column"):
-            LEARNER.plan(domain, "ill", Decimal(1), {"method": method})
-        return
-    plan = LEARNER.plan(domain, "ill", Decimal(1), {"method": method})
-    model = LEARNER.run(Run(table_of(domain, [(1,)] * 9), plan, SecureRandom()))
-    assert len(model.nodes) == 1
 
 
 # The house rule
