@@ -17,7 +17,7 @@ from dpcore.data.building.ingest import ingest
 from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import IngestError
 from dpcore.intake.joins.relations import check_headers, read_headers, read_table, rows_for
-from dpcore.intake.process.reader import _describe
+from dpcore.intake.process.answers import _describe
 from dpcore.intake.sources.sql_files import database_description
 from dpcore.privacy.randomness import SeededRandom
 from tests.support.rows import for_each
