@@ -21,13 +21,13 @@ from benchmarks.datasets import BenchData, load
 from benchmarks.records import Record, summarise
 from dpcore.data.building.ingest import frame_chunks, ingest
 from dpcore.data.table import PrivateTable
-from dpcore.learning.forms import plan_under
 from dpcore.learning.learner import Run
 from dpcore.models.registry import LEARNERS
 from dpcore.privacy.filters import ADDED_SHARE
 from dpcore.privacy.losses import NOTHING
 from dpcore.privacy.randomness import SecureRandom, SeededRandom, permutation
 from dpcore.released.plan import RunPlan
+from dpcore.released.run_form import plan_under
 
 DATA, TRAIN = "adult", 10_000
 RUNS = (10, 25, 50, 100)

@@ -22,7 +22,6 @@ from dpcore.domain.columns import NumericColumn
 from dpcore.domain.encoding import encode
 from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import InputError, RequestError
-from dpcore.learning.forms import plan_under
 from dpcore.learning.inferred_schema import level_outside, warn_of
 from dpcore.learning.labels import class_labels, class_places
 from dpcore.learning.learner import Learner, Run
@@ -32,6 +31,7 @@ from dpcore.privacy.budgets import default_delta, exact_amount, parse_epsilon
 from dpcore.privacy.randomness import source_for
 from dpcore.released.plan import RunPlan
 from dpcore.released.release import SEEDED, Release, make_release
+from dpcore.released.run_form import plan_under
 
 #: Largest delta of a budget, times the number of people, that goes without saying.
 _MOST_DELTA = Decimal("0.1")

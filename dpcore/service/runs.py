@@ -228,7 +228,7 @@ class Runs(ServiceBase):
 
 def _forms(dataset: DatasetInfo, request: RunRequest, means: Means) -> Callable[[bool], RunPlan]:
     """The plan of an exact request: pure, or in the form that suits the budget."""
-    from dpcore.learning.forms import plan_under
+    from dpcore.released.run_form import plan_under
 
     dataset.check_private()
     if request.parameters.get("delta") is not None:

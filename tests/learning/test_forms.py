@@ -12,12 +12,12 @@ from dpcore.domain.columns import BooleanColumn
 from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import BudgetError
 from dpcore.learning.exact_draws.balance import block_rho
-from dpcore.learning.forms import plan_under
 from dpcore.models.registry import LEARNERS, get_learner
 from dpcore.privacy.budgets import BudgetSplit
 from dpcore.privacy.filters import PrivacyFilter, smallest_epsilon
 from dpcore.privacy.losses import NOTHING, pure_epsilon, selection_rho
 from dpcore.released.plan import EVALUATION, RunPlan
+from dpcore.released.run_form import plan_under
 from tests.support.rows import for_each
 
 SCHEMA = Schema(name="toy", max_rows=1000, columns=(BooleanColumn(name="x"), BooleanColumn(name="y")))

@@ -17,7 +17,6 @@ from hypothesis import strategies as st
 from dpcore.domain.columns import CategoricalColumn
 from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import BudgetError
-from dpcore.learning.forms import plan_under
 from dpcore.models.registry import LEARNERS
 from dpcore.privacy.budgets import EPSILON_STEP
 from dpcore.privacy.filters import (
@@ -38,6 +37,7 @@ from dpcore.privacy.losses import (
     run_loss,
     total_loss,
 )
+from dpcore.released.run_form import plan_under
 from tests.support.results import small_redescriptions
 from tests.support.rows import for_each
 from tests.support.tables import small_trains

@@ -11,7 +11,6 @@ from scipy.stats import binom
 from dpcore.domain.encoding import encode_columns
 from dpcore.errors import RequestError, SchemaError
 from dpcore.learning import holdout as holdout_module
-from dpcore.learning.forms import plan_under
 from dpcore.learning.learner import Run
 from dpcore.models.trees.learning.block_choice import choose_blocks, choose_leaf_share
 from dpcore.models.trees.learning.methods import METHODS
@@ -20,6 +19,7 @@ from dpcore.privacy.filters import PrivacyFilter
 from dpcore.privacy.mechanisms import GeometricMechanism
 from dpcore.privacy.randomness import SecureRandom, SeededRandom
 from dpcore.released.evaluation import auc_of
+from dpcore.released.run_form import plan_under
 from tests.oracles.mechanisms_oracle import FALSE_ALARM
 from tests.support.rows import for_each
 from tests.support.tables import toy_people

@@ -8,13 +8,13 @@ from random import Random
 from typing import Any
 
 from dpcore.errors import FrostglassError
-from dpcore.learning.forms import plan_under
 from dpcore.learning.learner import Run
 from dpcore.models.registry import LEARNERS
 from dpcore.privacy.filters import PrivacyFilter
 from dpcore.privacy.randomness import SecureRandom
 from dpcore.released.plan import RunPlan
 from dpcore.released.release import Release, make_release
+from dpcore.released.run_form import plan_under
 from tests.support.learning.configurations import Configuration, draw_configuration, draw_people, table_of
 
 
