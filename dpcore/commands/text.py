@@ -104,7 +104,7 @@ def quote_text(quote: Quote) -> str:
     lines = [
         f"This run would cost epsilon = {format_epsilon(quote.cost)}; nothing has been spent.",
         adds_sentence(quote),
-        f"Left now {left_text(quote.balance_before.left)}, afterwards {left_text(quote.left_after)}. {fitting(quote)}",
+        f"Left now {left_text(quote.balance.left)}, afterwards {left_text(quote.left_after)}. {fitting(quote)}",
         quote.form,
         f"Noise on each printed count: ±{margin} with 95% confidence.",
         f"It takes {quote.forecast.text}, if nothing else runs here.",

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+from decimal import Decimal
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 from dpcore.errors import RequestError
@@ -18,10 +21,14 @@ from dpcore.models.trees.learning.tree_learner import TreeLearner
 if TYPE_CHECKING:
     from dpcore.arrays import Ints
     from dpcore.data.table import PrivateTable
-    from dpcore.domain.schemas.schema import Part
+    from dpcore.domain.schemas.schema import Part, Schema
     from dpcore.models.summaries.released.summary_model import SummaryModel
     from dpcore.released.family import ReleasedFamily
+    from dpcore.released.plan import RunPlan
+    from dpcore.released.run_form import Planner
 
+#: How many plans a process remembers.
+_PLANS = 128
 #: One line for each family, in the order of ``dpcore.models.released``.
 LEARNERS: dict[str, Learner] = {
     learner.name: learner
@@ -49,6 +56,28 @@ def get_learner(name: str) -> Learner:
         known = ", ".join(LEARNERS)
         raise RequestError(f"There is no algorithm '{name}'. Known algorithms: {known}.")
     return LEARNERS[name]
+
+
+@dataclass(frozen=True)
+class _Planned:
+    """What is planned: public choices and a public schema, which two texts stand for."""
+
+    said: str
+    schema_hash: str
+    algorithm: str
+    schema: Schema = field(compare=False)
+    asked: tuple[str, Decimal, Any] = field(compare=False)
+
+
+def planner_of(algorithm: str, schema: Schema, target: str, epsilon: Decimal, parameters: Any) -> Planner:
+    """What plans a run in any form; a page that is drawn again asks for the same few."""
+    asked = target, epsilon, parameters
+    return partial(_plan, _Planned(repr(asked), schema.hash, algorithm, schema, asked))
+
+
+@lru_cache(maxsize=_PLANS)
+def _plan(run: _Planned, delta: Decimal, rho: Decimal | None = None) -> RunPlan:
+    return get_learner(run.algorithm).plan(run.schema, *run.asked, delta, rho)
 
 
 def public_records(family: ReleasedFamily, table: PrivateTable, part: Part) -> Any:

@@ -30,14 +30,14 @@ def plain_sum_sentence(balance: Balance) -> str:
 
 def adds(quote: Quote) -> str:
     """What a run adds to what is spent: the difference of what is shown before it and after it, but never nothing."""
-    before = quote.balance_before
+    before = quote.balance
     shown = format_parts([before.spent + before.reserved, quote.adds])[-1]
     return format_epsilon(quote.adds) if not shown.strip("0.") else shown
 
 
 def adds_sentence(quote: Quote) -> str:
     """The same as a sentence, with the reason if it is not what was asked for."""
-    at = at_delta(quote.balance_before.delta)
+    at = at_delta(quote.balance.delta)
     return f"It adds ε = {adds(quote)} to what is spent{at}. {adds_reason(quote)}".strip()
 
 

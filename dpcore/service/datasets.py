@@ -26,9 +26,9 @@ from dpcore.workspace.files.descriptions import DatasetInfo
 from dpcore.workspace.files.desks import Desk
 from dpcore.workspace.files.populations import DIFFERENT, Kin, check_people
 from dpcore.workspace.files.store import Savable, like
+from dpcore.workspace.ledger.accounts import Pot
 from dpcore.workspace.ledger.learned_facts import Due, check_learning, due
 from dpcore.workspace.ledger.ledger_checks import exact_delta
-from dpcore.workspace.ledger.ledger_lines import Pot
 from dpcore.workspace.people.users import ROLES
 
 if TYPE_CHECKING:

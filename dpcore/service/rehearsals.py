@@ -29,9 +29,8 @@ class Rehearsals(Runs, Releases):
         from dpcore.models.registry import get_learner
         from dpcore.rehearsal import rehearse
 
-        dataset, request, plan = self._planned(request)
-        learner = get_learner(request.algorithm)
-        return rehearse(learner, dataset.schema, plan, releases=self._shaping(request, shaped))
+        plan = self.quote(request).plan
+        return rehearse(get_learner(request.algorithm), plan.schema, plan, releases=self._shaping(request, shaped))
 
     def outlook(
         self,
@@ -50,13 +49,13 @@ class Rehearsals(Runs, Releases):
         from dpcore.models.registry import get_learner
         from dpcore.rehearsal import outlook
 
-        dataset, request, plan = self._planned(request)
+        quote = self.quote(request)
         return outlook(
             get_learner(request.algorithm),
-            dataset.schema,
+            quote.plan.schema,
             request.target,
-            request.parameters,
-            delta=plan.delta,
+            quote.request.parameters,
+            delta=quote.plan.delta,
             releases=self._shaping(request, shaped),
             progress=progress,
         )

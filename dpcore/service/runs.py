@@ -6,29 +6,21 @@ import hashlib
 import json
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from decimal import Decimal
-from functools import lru_cache, partial
+from functools import partial
 
 from dpcore.data.execution.chosen import chosen_executor, cluster_address
-from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import AccessError, BudgetError, NotFoundError, RequestError
-from dpcore.privacy.budgets import EPSILON_LIMIT, EPSILON_STEP
-from dpcore.privacy.losses import Loss
-from dpcore.released.plan import RunPlan, form_sentence, guarantee_sentence, guaranteed_odds
+from dpcore.released.plan import RunPlan
 from dpcore.service.base import ServiceBase, check_id
 from dpcore.validation import is_key
 from dpcore.workspace.files.descriptions import DatasetInfo
-from dpcore.workspace.ledger.ledger_lines import RECORDS_GONE, Means, refusal_of
+from dpcore.workspace.ledger.accounts import Balance
+from dpcore.workspace.ledger.ledger_lines import RECORDS_GONE
 from dpcore.workspace.ledger.requests import Quote, RunRequest, RunStatus
 from dpcore.workspace.people.users import ROLES
 from dpcore.workspace.runs.machine import machine_of
 
 _POLL_SECONDS = 0.1
-#: Amounts that are asked for are whole multiples of it, unless a smaller one is exact.
-_STEP = Decimal("0.0001")
-#: How many plans a process remembers.
-_PLANS = 128
 _NOT_YOURS = (
     "The delta of a run follows from that of the data set's budget, which its custodian sets: leave it out. "
     "To promise more, choose a smaller epsilon."
@@ -59,37 +51,30 @@ class Runs(ServiceBase):
 
     def quote(self, request: RunRequest) -> Quote:
         """Say what a run would cost and promise. Free; raises ``RequestError``."""
-        return self.pricing(request.dataset_id)(request)
+        return self._priced(*self._budget(request.dataset_id), request)
 
     def pricing(self, dataset_id: str) -> Callable[[RunRequest], Quote]:
         """What :meth:`quote` says of several runs on one data set, all seen from the budget of this moment."""
+        return partial(self._priced, *self._budget(dataset_id))
+
+    def _budget(self, dataset_id: str) -> tuple[DatasetInfo, Balance]:
+        """A data set on which the caller may run something, and what may be spent. Raises ``RequestError``."""
         dataset = self._usable(dataset_id)
-        means = self._means(dataset)
-        return lambda request: self._priced(dataset, self._exact(dataset, request), means)
+        if not self._store.present(dataset.id):
+            raise RequestError(RECORDS_GONE)
+        return dataset, self._ledger.balance(dataset.id, self._user.name)
 
-    def _priced(self, dataset: DatasetInfo, request: RunRequest, means: Means) -> Quote:
-        from dpcore.models.registry import get_learner
+    def _priced(self, dataset: DatasetInfo, balance: Balance, request: RunRequest) -> Quote:
+        from dpcore.models.registry import get_learner, planner_of
 
-        in_form = _forms(dataset, request, means)
-        plan = in_form(request.pure)
-        hindrance, short_by = means.hindrance(plan.loss), _short_by(dataset, request, means, plan.loss)
-        return Quote(
-            plan=plan,
-            forecast=machine_of(self._home).forecast(get_learner(request.algorithm).workload(plan)),
-            cost=plan.price,
-            adds=means.pots[0].adds(plan.loss),
-            form=form_sentence(plan),
-            may_be_pure=_may_be_pure(in_form),
-            balance_before=means.balance,
-            left_after=Decimal(0) if hindrance else means.left(plan.loss),
-            hindrance=hindrance,
-            short_by=short_by,
-            runs_like_this_left=0 if hindrance else means.fitting(plan.loss, plan.loss),
-            refusal=refusal_of(means, plan.loss, short_by) or "",
-            guarantee=guarantee_sentence(plan),
-            odds=guaranteed_odds(plan.epsilon, plan.delta, plan.promised),
-            allowance=dataset.allowance,
-        )
+        request = self._exact(dataset, request)
+        dataset.check_private()
+        if request.parameters.get("delta") is not None:
+            raise RequestError(_NOT_YOURS)
+        planner = planner_of(request.algorithm, dataset.schema, request.target, request.epsilon, request.parameters)
+        plan = balance.planned(planner, pure=request.pure)
+        forecast = machine_of(self._home).forecast(get_learner(request.algorithm).workload(plan))
+        return Quote(request, balance, planner, plan, forecast, dataset.allowance)
 
     def submit(self, request: RunRequest, nonce: str) -> str:
         """Reserve the cost and queue the run; return its id.
@@ -109,12 +94,13 @@ class Runs(ServiceBase):
         """
         if not is_key(nonce):
             raise RequestError(_NO_NONCE)
-        dataset, request, plan = self._planned(request)
-        hashed = _request_hash(request, plan)
+        quote = self.quote(request)
         try:
-            reservation = self._queue.reserve(request, self._user.name, plan.loss, nonce, hashed)
+            reservation = self._queue.reserve(
+                quote.request, self._user.name, quote.plan.loss, nonce, _request_hash(quote.request, quote.plan)
+            )
         except BudgetError as refused:
-            raise BudgetError(self._priced(dataset, request, self._means(dataset)).refusal or str(refused)) from None
+            raise BudgetError(self.quote(request).refusal or str(refused)) from None
         if reservation.created or self._queue.status(reservation.id).state == "queued":
             self._jobs.start(reservation.id)
         return reservation.id
@@ -190,12 +176,6 @@ class Runs(ServiceBase):
             time.sleep(_POLL_SECONDS)
         return status
 
-    def _planned(self, request: RunRequest) -> tuple[DatasetInfo, RunRequest, RunPlan]:
-        """The data set of a request, the exact request, and its plan."""
-        dataset = self._usable(request.dataset_id)
-        exact = self._exact(dataset, request)
-        return dataset, exact, _forms(dataset, exact, self._means(dataset))(exact.pure)
-
     def _exact(self, dataset: DatasetInfo, request: RunRequest) -> RunRequest:
         """The request with the id of its data set, and with the cut points of the first look that it names."""
         parameters = dict(request.parameters)
@@ -218,89 +198,6 @@ class Runs(ServiceBase):
         if not points:
             raise RequestError("This first look tells of no column of numbers, so of no cut points.")
         return points
-
-    def _means(self, dataset: DatasetInfo) -> Means:
-        """What the caller may spend. Raises ``RequestError`` if there is nothing to run on."""
-        if not self._store.present(dataset.id):
-            raise RequestError(RECORDS_GONE)
-        return self._ledger.means(dataset.id, self._user.name)
-
-
-def _forms(dataset: DatasetInfo, request: RunRequest, means: Means) -> Callable[[bool], RunPlan]:
-    """The plan of an exact request: pure, or in the form that suits the budget."""
-    from dpcore.released.run_form import plan_under
-
-    dataset.check_private()
-    if request.parameters.get("delta") is not None:
-        raise RequestError(_NOT_YOURS)
-    asked = _Asked(repr(request), dataset.schema.hash, request, dataset.schema)
-    return lambda pure: plan_under(means.nearest, partial(_plan, asked), pure=pure, most=means.run_cap)
-
-
-@dataclass(frozen=True)
-class _Asked:
-    """What is to be planned: public choices and a public schema, which two texts stand for."""
-
-    said: str
-    schema_hash: str
-    request: RunRequest = field(compare=False)
-    schema: Schema = field(compare=False)
-
-
-@lru_cache(maxsize=_PLANS)
-def _plan(asked: _Asked, delta: Decimal, rho: Decimal | None = None) -> RunPlan:
-    """The plan of a run; a page that is drawn again asks for the same few."""
-    from dpcore.models.registry import get_learner
-
-    request = asked.request
-    return get_learner(request.algorithm).plan(
-        asked.schema, request.target, request.epsilon, request.parameters, delta, rho
-    )
-
-
-def _short_by(dataset: DatasetInfo, request: RunRequest, means: Means, loss: Loss) -> Decimal:
-    """By how much a run exceeds what is left: with so much more it is accepted, in the form that it then has.
-
-    A higher cap may change the form of a run, so what it lacks in its present form is only the first guess.
-    """
-    guess, pot = means.short_by(loss), means.full(loss)
-    if means.hindrance(loss) != "budget" or pot is None or not guess.is_finite():
-        return guess
-
-    def fits(more: Decimal) -> bool:
-        try:
-            plan = _forms(dataset, request, means.raised(pot, more))(request.pure)
-        except BudgetError:
-            return False
-        return pot.raised(more).cap.accepts(pot.total + plan.loss)
-
-    return smallest_raise(fits, guess)
-
-
-def smallest_raise(fits: Callable[[Decimal], bool], guess: Decimal) -> Decimal:
-    """About the smallest amount above 0 that fits: the guess, if less does not, else in steps of :data:`_STEP`.
-
-    What is returned fits, unless nothing does up to the largest epsilon.
-    """
-    if fits(guess) and not fits(guess - EPSILON_STEP):
-        return guess
-    low, high = 0, int(guess / _STEP) + 1
-    while not fits(high * _STEP):
-        if high * _STEP > EPSILON_LIMIT:
-            return guess
-        low, high = high, 2 * high
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if fits(middle * _STEP) else (middle, high)
-    return high * _STEP
-
-
-def _may_be_pure(in_form: Callable[[bool], RunPlan]) -> bool:
-    """Whether a run has a delta, but need not."""
-    try:
-        return in_form(False).delta > 0 and not in_form(True).delta
-    except BudgetError:
-        return False
 
 
 def _request_hash(request: RunRequest, plan: RunPlan) -> str:

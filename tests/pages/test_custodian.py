@@ -620,7 +620,7 @@ def test_who_was_never_given_a_budget_is_not_over_it(login: Login) -> None:
 def test_a_frozen_meter_keeps_its_numbers_and_escapes_the_reason() -> None:
     whole = balance("3", "1", "2")
     frozen = balance("3", "1", "0", frozen=HOSTILE)
-    told = meter.render("x", frozen, whole, replace(quote(add_ward()), balance_before=frozen, hindrance="frozen"))
+    told = meter.render("x", frozen, whole, replace(quote(add_ward()), balance=frozen))
     assert f"Frozen by the custodian: {escape(HOSTILE)}" in told
     assert "Spent so far ε 1.00" in told
     assert "<h2>Privacy budget</h2>" in told

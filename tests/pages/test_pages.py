@@ -92,7 +92,7 @@ def test_meter_says_in_words_that_a_run_does_not_fit():
     dataset_id = add_ward(budget="1.2", delta="0")
     fit(dataset_id, "1")
     price = quote(dataset_id)
-    html = meter.render("x", price.balance_before, price.balance_before, price)
+    html = meter.render("x", price.balance, price.balance, price)
     assert "Over budget: short by ε 0.30." in html
     assert "more like it" not in html
 

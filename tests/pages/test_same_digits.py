@@ -166,7 +166,7 @@ def test_the_meter_asks_again_for_the_price_if_somebody_has_spent() -> None:
     other.session_state["asked"], other.session_state["price"], other.session_state["balance"] = request, first, now
     checked(other.run())
     seen = other.session_state["told"]
-    assert seen.balance_before == now != first.balance_before
+    assert seen.balance == now != first.balance
     assert seen.adds == access.service().quote(request).adds != first.adds
 
 
@@ -179,7 +179,7 @@ def test_a_limited_analyst_is_told_what_will_be_left_of_the_nearer_budget() -> N
     fit(dataset_id, "0.1")
     after = service.balance(dataset_id)
     assert after.left == price.left_after < after.cap - after.spent
-    assert after.spent == price.balance_before.spent + price.adds
+    assert after.spent == price.balance.spent + price.adds
 
 
 # A run without a delta

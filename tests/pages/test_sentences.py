@@ -9,6 +9,7 @@ from decimal import Decimal
 import pytest
 
 from dpcore.plots.style import pretty
+from dpcore.privacy.losses import pure_loss
 from dpcore.service import Service
 from dpcore.workspace.ledger.requests import Quote, RunRequest
 from pages.components.families.tree.tree_view import conditions
@@ -24,7 +25,9 @@ def test_what_a_waiting_run_reserves_is_not_called_spent(monkeypatch: pytest.Mon
 
     def with_reserved(service: Service, request: RunRequest) -> Quote:
         found = price(service, request)
-        return replace(found, balance_before=replace(found.balance_before, reserved=Decimal("0.5")))
+        [pot] = found.balance.pots
+        waiting = replace(pot, total=pot.total + pure_loss(Decimal("0.5")))
+        return replace(found, balance=found.balance.exchanged(pot, waiting))
 
     for called, prices in (("spent", price), ("spent or reserved", with_reserved)):
         monkeypatch.setattr(Service, "quote", prices)

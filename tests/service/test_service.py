@@ -193,21 +193,21 @@ def test_several_prices_are_seen_from_one_budget(service: Service, dataset: Data
     asked = [rule_list(dataset, epsilon) for epsilon in ("0.1", "0.5", "3")]
     assert [price(each) for each in asked] == [service.quote(each) for each in asked]
     service.wait(service.submit(asked[1], "n" * 12))
-    assert price(asked[1]).balance_before.left == 2
-    assert service.pricing(dataset.id)(asked[1]).balance_before.left < 2
+    assert price(asked[1]).balance.left == 2
+    assert service.pricing(dataset.id)(asked[1]).balance.left < 2
 
 
 def test_what_was_planned_is_not_planned_again(
     service: Service, dataset: DatasetInfo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    learner, planned = LEARNERS["rule_list"], []
+    learner, planned, epsilon = LEARNERS["rule_list"], [], "0.4321"
     plan = learner.plan
     monkeypatch.setattr(learner, "plan", lambda *args: planned.append(args) or plan(*args))
-    first = service.quote(rule_list(dataset))
+    first = service.quote(rule_list(dataset, epsilon))
     made = len(planned)
-    assert service.quote(rule_list(dataset)) == first
+    assert service.quote(rule_list(dataset, epsilon)) == first
     assert len(planned) == made > 0
-    assert service.quote(rule_list(dataset, max_rules=3)).plan != first.plan
+    assert service.quote(rule_list(dataset, epsilon, max_rules=3)).plan != first.plan
     assert len(planned) > made
 
 

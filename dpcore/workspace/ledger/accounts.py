@@ -6,13 +6,22 @@ objects as long as they like.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
+from functools import cached_property
 from typing import Literal
 
-from dpcore.privacy.losses import Loss
+from dpcore.privacy.budgets import at_delta, format_epsilon
+from dpcore.privacy.filters import PrivacyFilter
+from dpcore.privacy.losses import NOTHING, Loss
+from dpcore.released.plan import RunPlan
+from dpcore.released.run_form import Planner, plan_under
 
+#: What may be in the way of a run: nothing can be run on the data set any more (``over``), the analyst is
+#: ``frozen``, the guarantee is ``conditional`` and such runs are not allowed, it costs more than ``one run`` may,
+#: or the ``budget``.
+Hindrance = Literal["over", "frozen", "conditional", "one run", "budget"]
 BudgetRequestState = Literal["open", "granted", "declined"]
 #: Every kind of line of the ledger. The life of a budget, of a run, of an analyst's account, of
 #: a release's readers, and what an operator did by hand.
@@ -44,46 +53,214 @@ ENTRY_KINDS = (
 )
 #: Most characters of a reason: what a line of the ledger holds.
 REASON_LIMIT = 500
+_WHOM = "Choose a smaller epsilon, or ask the custodian of the data set for more."
+_FROZEN = "Your budget on this data set is frozen by the custodian. The reason given: {}"
+_CONDITIONAL = (
+    "The guarantee of this run is conditional: its Markov chain must have converged. Such runs are off on private "
+    "data, and only the custodian of the data set can allow them. Choose another method or sampler."
+)
+_ZERO = Decimal(0)
+
+
+@dataclass(frozen=True)
+class Pot:
+    """What is spent under one cap.
+
+    Attributes
+    ----------
+    cap : PrivacyFilter
+    spent, total : Loss
+        Of runs that may have read records, and of these with all that are reserved.
+    """
+
+    cap: PrivacyFilter
+    spent: Loss
+    total: Loss
+
+    def adds(self, loss: Loss) -> Decimal:
+        """What one more run adds to what is spent and reserved; exact, and never below 0.
+
+        Infinite if nothing bounds it, or what was spent before.
+        """
+        before, after = self.cap.spent(self.total), self.cap.spent(self.total + loss)
+        return max(_ZERO, after - before) if before.is_finite() else after
+
+    def left(self, loss: Loss = NOTHING) -> Decimal:
+        """What is left, after one more run of this loss; never below 0."""
+        return max(_ZERO, self.cap.epsilon - self.cap.spent(self.total + loss))
+
+    def lacks(self, loss: Loss) -> Decimal:
+        """By how much one more run of this loss would exceed the cap, with what exceeds it already; never below 0."""
+        return max(_ZERO, self.cap.spent(self.total + loss) - self.cap.epsilon)
+
+    def accepts(self, loss: Loss) -> bool:
+        """Whether there is room for one more run of this loss."""
+        return self.cap.accepts(self.total + loss)
+
+    def raised(self, more: Decimal) -> Pot:
+        """The same with a higher cap on epsilon."""
+        return replace(self, cap=replace(self.cap, epsilon=self.cap.epsilon + more))
 
 
 @dataclass(frozen=True)
 class Balance:
-    """State of a budget. ``spent + reserved + left`` is ``cap`` unless another cap is nearer.
+    """What somebody may spend on a data set, at one moment. Every price follows from it.
 
-    Amounts are epsilons of everything together, at the ``delta`` of the cap: see
-    :meth:`dpcore.privacy.filters.PrivacyFilter.spent`. Many small runs cost less than their sum.
+    ``spent + reserved + left`` is ``cap`` unless another cap is nearer. Amounts are epsilons of everything
+    together, at the ``delta`` of the cap: see :meth:`dpcore.privacy.filters.PrivacyFilter.spent`. Many small runs
+    cost less than their sum.
 
     Attributes
     ----------
-    cap : Decimal
-        Total that may ever be spent.
-    spent : Decimal
-        Cost of runs that read, or may have read, records. It never comes back.
-    reserved : Decimal
-        What runs that have not read a record yet add to that. It counts as spent unless refunded.
-    left : Decimal
-        What the next runs may add, under every cap that applies.
-    largest : Decimal
-        Largest epsilon of a pure run that would be accepted now, whatever one run may cost.
-    total : Loss
-        Plain sums over all runs counted in ``spent`` and ``reserved``.
-    delta : Decimal
-        Delta of the cap; 0 if epsilons of pure runs are added.
+    pots : tuple of Pot
+        All must have room for a run. The first is the one that is told, the last that of the data set.
     run_cap : Decimal or None
         Most that one run may cost.
     frozen : str or None
         Why the custodian has stopped this analyst, if so; then nothing is left.
+    over : str or None
+        A sentence, if nothing more can be run on the data set.
+    conditional : bool
+        Whether runs whose guarantee has a condition are taken.
     """
 
-    cap: Decimal
-    spent: Decimal
-    reserved: Decimal
-    left: Decimal
-    largest: Decimal
-    total: Loss
-    delta: Decimal = Decimal(0)
+    pots: tuple[Pot, ...]
     run_cap: Decimal | None = None
     frozen: str | None = None
+    over: str | None = None
+    conditional: bool = False
+
+    @property
+    def cap(self) -> Decimal:
+        """Total that may ever be spent."""
+        return self.pots[0].cap.epsilon
+
+    @property
+    def delta(self) -> Decimal:
+        """Delta of the cap; 0 if epsilons of pure runs are added."""
+        return self.pots[0].cap.delta
+
+    @property
+    def total(self) -> Loss:
+        """Plain sums over all runs counted in ``spent`` and ``reserved``."""
+        return self.pots[0].total
+
+    @cached_property
+    def spent(self) -> Decimal:
+        """Cost of runs that read, or may have read, records. It never comes back."""
+        return self.pots[0].cap.spent(self.pots[0].spent)
+
+    @cached_property
+    def reserved(self) -> Decimal:
+        """What runs that have not read a record yet add to that. It counts as spent unless refunded."""
+        return max(_ZERO, self.pots[0].cap.spent(self.total) - self.spent) if self.spent.is_finite() else _ZERO
+
+    @cached_property
+    def left(self) -> Decimal:
+        """What the next runs may add, under every cap that applies."""
+        return self.left_after(NOTHING) if self.frozen is None else _ZERO
+
+    @cached_property
+    def largest(self) -> Decimal:
+        """Largest epsilon of a pure run that would be accepted now, whatever one run may cost."""
+        return min(pot.cap.left(pot.total) for pot in self.pots) if self.frozen is None else _ZERO
+
+    def planned(self, planner: Planner, *, pure: bool) -> RunPlan:
+        """The plan of a run in the form that suits the nearer cap, whatever is spent. Raises ``BudgetError``."""
+        nearest = min((pot.cap for pot in self.pots), key=lambda cap: cap.epsilon)
+        return plan_under(nearest, planner, pure=pure, most=self.run_cap)
+
+    def adds(self, loss: Loss) -> Decimal:
+        """What one more run of this loss adds to what is spent."""
+        return self.pots[0].adds(loss)
+
+    def left_after(self, loss: Loss) -> Decimal:
+        """What would be left after one more run of this loss."""
+        return min(pot.left(loss) for pot in self.pots)
+
+    def fitting(self, loss: Loss, after: Loss = NOTHING) -> int:
+        """How many runs of this loss fit, one after the other, ``after`` another."""
+        return min(pot.cap.fitting(pot.total + after, loss) for pot in self.pots)
+
+    def full(self, loss: Loss) -> Pot | None:
+        """The first pot without room for one more run of this loss, if there is one."""
+        return next((pot for pot in self.pots if not pot.accepts(loss)), None)
+
+    def exchanged(self, pot: Pot, other: Pot) -> Balance:
+        """The same with another pot in the place of one."""
+        return replace(self, pots=tuple(other if one is pot else one for one in self.pots))
+
+    def stop(self, loss: Loss) -> tuple[Hindrance, str] | None:
+        """What is in the way of a run of this loss whatever is left, with a sentence; ``None`` if nothing is."""
+        if self.over is not None:
+            return "over", self.over
+        if self.frozen is not None:
+            return "frozen", _FROZEN.format(self.frozen)
+        if loss.without_rho and not self.conditional:
+            return "conditional", _CONDITIONAL
+        return None
+
+    def hindrance(self, loss: Loss) -> Hindrance | None:
+        """What is in the way of one more run of this loss, if anything is."""
+        if stop := self.stop(loss):
+            return stop[0]
+        if self.run_cap is not None and loss.epsilon > self.run_cap:
+            return "one run"
+        return None if self.full(loss) is None else "budget"
+
+    def short_by(self, loss: Loss) -> Decimal:
+        """By how much one more run of this loss exceeds what is left, if it does; all of it for whoever is frozen.
+
+        A larger cap may change the form of a run, and with it the loss.
+        """
+        hindrance = self.hindrance(loss)
+        if hindrance == "frozen":
+            return self.adds(loss)
+        pot = self.full(loss) if hindrance == "budget" else None
+        return _ZERO if pot is None else pot.lacks(loss)
+
+    def refusal(self, loss: Loss, short_by: Decimal | None = None) -> str | None:
+        """Why a run of this loss cannot be reserved: what it would come to, and whom to ask.
+
+        Parameters
+        ----------
+        short_by : Decimal, optional
+            How much more it takes. By default what the run lacks in its present form, which is about as much.
+        """
+        if stop := self.stop(loss):
+            return stop[1]
+        if self.run_cap is not None and loss.epsilon > self.run_cap:
+            return (
+                f"Not enough budget: this run asks for ε = {_shown(loss.epsilon)}, but {_shown(self.run_cap)} is "
+                f"allowed for one run on this data set. It is short by {_shown(loss.epsilon - self.run_cap)}. {_WHOM}"
+            )
+        pot = self.full(loss)
+        return None if pot is None else self._too_much(pot, loss, short_by)
+
+    def _too_much(self, pot: Pot, loss: Loss, short_by: Decimal | None) -> str:
+        """That there is no room in a pot, and what would help."""
+        left, at = pot.left(), at_delta(pot.cap.delta)
+        if not pot.cap.spent(pot.total).is_finite():
+            return (
+                f"Not enough budget: what was spent here has no bound{at or ' without a delta'}. Ask the custodian to "
+                "raise the delta first."
+            )
+        if not pot.cap.spent(pot.total + loss).is_finite():
+            return f"Not enough budget: what this run could tell has no bound without a delta. {_WHOM}"
+        account = "in this data set's budget" if pot is self.pots[-1] else "in your own budget"
+        tells = self.largest > 0 and (self.largest < left or loss.delta > 0)
+        pure = f" A run without a delta of up to ε = {_shown(self.largest, up=False)} would fit." if tells else ""
+        # Without a delta there is one form only, and costs are added up.
+        about = "about " if short_by is None and pot.cap.delta else ""
+        short = f"{about}{_shown(pot.lacks(loss) if short_by is None else short_by)}"
+        return (
+            f"Not enough budget: this run would add ε = {_shown(pot.adds(loss))}{at}, but {_shown(left, up=False)} is "
+            f"left {account}. It is short by {short}.{pure} {_WHOM}"
+        )
+
+
+def _shown(amount: Decimal, *, up: bool = True) -> str:
+    return format_epsilon(amount, places=9, up=up)
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from dpcore.workspace.database.transactions import read, write
 from dpcore.workspace.database.unchanged import asked_of
 from dpcore.workspace.files.populations import account_of, members
 from dpcore.workspace.ledger.accounts import Account, BudgetRequest, BudgetRequestState
-from dpcore.workspace.ledger.ledger_lines import append, caps_of, kept_note, means_of, standing_of
+from dpcore.workspace.ledger.ledger_lines import append, caps_of, kept_note, own_balance_of, standing_of
 from dpcore.workspace.people.users import canonical_name
 
 _E = ledger_entries.c
@@ -206,8 +206,8 @@ def _grant(
 def _account(connection: Connection, dataset_id: str, analyst: str) -> Account:
     chosen = sa.select(_E.kind).where(_E.account == account_of(dataset_id), _E.analyst == analyst)
     kinds = connection.execute(chosen).scalars().all()
-    means = means_of(connection, dataset_id, analyst)
-    return Account(analyst, means.standing, means.own_balance, kinds.count("reserve") - kinds.count("refund"))
+    standing, balance = standing_of(connection, dataset_id, analyst), own_balance_of(connection, dataset_id, analyst)
+    return Account(analyst, standing, balance, kinds.count("reserve") - kinds.count("refund"))
 
 
 def _request(connection: Connection, number: int) -> BudgetRequest:

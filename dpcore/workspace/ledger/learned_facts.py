@@ -25,8 +25,9 @@ from dpcore.released.learning_plan import LearningPlan
 from dpcore.workspace.database.database_tables import ledger_entries
 from dpcore.workspace.files.populations import account_of, members
 from dpcore.workspace.files.store import parse_schema
+from dpcore.workspace.ledger.accounts import Pot
 from dpcore.workspace.ledger.ledger_checks import exact_amounts, exact_delta
-from dpcore.workspace.ledger.ledger_lines import AMOUNTS, Pot
+from dpcore.workspace.ledger.ledger_lines import AMOUNTS
 
 _E = ledger_entries.c
 _NOTE = "facts of {} columns that came with the schema, learned privately on {:%Y-%m-%d}; asked for: epsilon {}"
@@ -113,7 +114,7 @@ def check_learning(pot: Pot, loss: Loss) -> None:
             "What was learned of the schema has a delta, and that of this budget is not above what it takes "
             f"({exact_amount(max(pot.cap.aside, loss.delta))}): choose a larger one."
         )
-    if not pot.cap.accepts(pot.total + loss):
+    if not pot.accepts(loss):
         adds, left = format_epsilon(pot.adds(loss), places=9), format_epsilon(pot.left(), places=9, up=False)
         raise BudgetError(
             f"Not enough budget: learning the schema would add ε = {adds}{at_delta(pot.cap.delta)}, but {left} is "

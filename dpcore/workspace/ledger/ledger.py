@@ -19,12 +19,12 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine, RowMapping
 
 from dpcore.errors import BudgetError, ConflictError, RequestError
-from dpcore.privacy.losses import Loss, run_loss
+from dpcore.privacy.losses import Loss
 from dpcore.released.release import Release
 from dpcore.workspace.database.database_tables import ledger_entries, releases, utc_now
 from dpcore.workspace.database.transactions import Hook, read, write, write_once
 from dpcore.workspace.files.populations import Kin, account_of, dataset_row, joined
-from dpcore.workspace.ledger.accounts import Balance, LedgerEntry
+from dpcore.workspace.ledger.accounts import Balance, LedgerEntry, Pot
 from dpcore.workspace.ledger.learned_facts import Due, check_learning
 from dpcore.workspace.ledger.ledger_checks import (
     TOO_LARGE_TO_JOIN,
@@ -37,25 +37,18 @@ from dpcore.workspace.ledger.ledger_checks import (
     parse_caps,
 )
 from dpcore.workspace.ledger.ledger_lines import (
-    AMOUNTS,
-    Means,
-    Pot,
     ReservationState,
     append,
     append_like,
     balance_of,
     by_nonce,
     caps_of,
-    conditional_refusal,
     entry_of,
     filter_of,
     find_caps,
-    frozen_of,
     kept_note,
-    means_of,
-    over_of,
+    loss_of,
     pot_of,
-    refusal_of,
     reservation_of,
     state_of,
 )
@@ -252,7 +245,7 @@ class Ledger:
             if earlier is not None:
                 check_same(earlier, dataset_id, analyst, request_hash)
                 return Reservation(earlier["run_id"], created=False)
-            refusal = refusal_of(means_of(connection, dataset_id, analyst), loss)
+            refusal = balance_of(connection, dataset_id, analyst).refusal(loss)
             if refusal is not None:
                 raise BudgetError(refusal)
             return None
@@ -294,11 +287,9 @@ class Ledger:
 
         def work(connection: Connection) -> None:
             row = self._require(connection, reservation_id, "reserved")
-            refusal = over_of(connection, row["dataset_id"])
-            refusal = refusal or frozen_of(connection, row["dataset_id"], row["analyst"])
-            refusal = refusal or conditional_refusal(connection, row)
-            if refusal is not None:
-                raise BudgetError(refusal)
+            stop = balance_of(connection, row["dataset_id"], row["analyst"]).stop(loss_of(row))
+            if stop is not None:
+                raise BudgetError(stop[1])
             append_like(connection, "touch", row)
 
         # Only the worker that claimed a run touches it, so a touch that is found was this one.
@@ -365,28 +356,16 @@ class Ledger:
         return read(self._engine, lambda connection: state_of(connection, reservation_id))
 
     def balance(self, dataset_id: str, analyst: str | None = None) -> Balance:
-        """Budget of a data set; of one analyst if analysts have caps of their own.
-
-        ``left`` obeys every cap on the sum of runs, whichever is nearest.
-        """
-        if analyst is None:
-            return read(
-                self._engine, lambda connection: balance_of(connection, dataset_id), question=("balance", dataset_id)
-            )
-        return self.means(dataset_id, analyst).balance
-
-    def means(self, dataset_id: str, analyst: str) -> Means:
-        """What an analyst may spend, as it is at one moment. Raises ``NotFoundError``."""
-        question = ("means", dataset_id, analyst)
-        return read(self._engine, lambda connection: means_of(connection, dataset_id, analyst), question=question)
+        """What an analyst may spend, as it is at one moment; without one, all together. Raises ``NotFoundError``."""
+        question = ("balance", dataset_id, analyst)
+        return read(self._engine, lambda connection: balance_of(connection, dataset_id, analyst), question=question)
 
     def reserved(self, reservation_id: str) -> Loss:
         """What was reserved for a run. Raises ``NotFoundError``."""
 
         def work(connection: Connection) -> Loss:
             state_of(connection, reservation_id)
-            row = reservation_of(connection, reservation_id)
-            return run_loss(*(row[name] for name in AMOUNTS))
+            return loss_of(reservation_of(connection, reservation_id))
 
         return read(self._engine, work)
 

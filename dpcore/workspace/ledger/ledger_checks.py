@@ -9,12 +9,12 @@ from sqlalchemy.engine import Connection, RowMapping
 from dpcore.errors import BudgetError, ConflictError, RequestError
 from dpcore.privacy.budgets import exact_amount, largest_delta, parse_epsilon, parse_limit
 from dpcore.privacy.filters import DELTA_STEP
-from dpcore.privacy.losses import NOT_STATED, RHO_LIMIT, RHO_STEP, Loss, run_loss
+from dpcore.privacy.losses import NOT_STATED, RHO_LIMIT, RHO_STEP, Loss
 from dpcore.released.plan import UNCONDITIONAL
 from dpcore.released.release import Certificate, Release
 from dpcore.workspace.files.populations import members
 from dpcore.workspace.files.store import parse_schema
-from dpcore.workspace.ledger.ledger_lines import balance_of
+from dpcore.workspace.ledger.ledger_lines import loss_of, pot_of
 from dpcore.workspace.people.users import canonical_name
 
 _TOO_LARGE = (
@@ -53,7 +53,7 @@ def check_delta(connection: Connection, dataset_id: str, delta: Decimal, told: s
 
 def check_past_delta(connection: Connection, dataset_id: str, delta: Decimal, aside: Decimal) -> None:
     """See that a delta bounds what was spent before, and is above what is set aside."""
-    if delta == 0 and balance_of(connection, dataset_id).total.delta:
+    if delta == 0 and pot_of(connection, dataset_id).total.delta:
         raise BudgetError(_NOT_PURE)
     if delta and delta <= aside:
         raise BudgetError(_BELOW_ASIDE.format(aside=exact_amount(aside)))
@@ -99,7 +99,7 @@ def check_same(earlier: RowMapping, dataset_id: str, analyst: str, request_hash:
 def check_release(release: Release, row: RowMapping, dataset: RowMapping) -> None:
     """See that a release is what was reserved, on the data set that it was reserved for."""
     certificate: Certificate = release.certificate
-    reserved = run_loss(row["epsilon"], row["delta"], row["rho"])
+    reserved = loss_of(row)
     cost = (certificate.epsilon, certificate.delta) == (reserved.epsilon, reserved.delta)
     rho = NOT_STATED if certificate.rho is None else certificate.rho
     if not cost or (rho == NOT_STATED) != (reserved.without_rho > 0) or rho > reserved.rho:

@@ -6,24 +6,28 @@ objects as long as they like.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
+from functools import cached_property
 from typing import Any, Literal
 
 from pydantic import Field, field_validator
 
+from dpcore.errors import BudgetError
 from dpcore.frozen import FrozenModel
-from dpcore.privacy.budgets import parse_epsilon
-from dpcore.released.plan import RunPlan
+from dpcore.privacy.budgets import EPSILON_LIMIT, EPSILON_STEP, parse_epsilon
+from dpcore.released.plan import RunPlan, form_sentence, guarantee_sentence, guaranteed_odds
+from dpcore.released.run_form import Planner
 from dpcore.released.workload import Forecast
-from dpcore.workspace.ledger.accounts import Balance
+from dpcore.workspace.ledger.accounts import Balance, Hindrance
 
-#: What may be in the way of a run.
-Hindrance = Literal["over", "frozen", "conditional", "one run", "budget"]
 RunState = Literal["queued", "running", "done", "failed", "cancelled", "interrupted"]
 #: States in which a run may still change by itself.
 ACTIVE_STATES: tuple[RunState, ...] = ("queued", "running")
+#: Amounts that are asked for are whole multiples of it, unless a smaller one is exact.
+_STEP = Decimal("0.0001")
 
 
 class RunRequest(FrozenModel):
@@ -60,60 +64,45 @@ class RunRequest(FrozenModel):
 
 @dataclass(frozen=True)
 class Quote:
-    """What a run would cost and promise; made from public values and the ledger.
+    """What a run would cost and promise: all of it follows from its plan, and from what may be spent.
 
     Attributes
     ----------
+    request : RunRequest
+        Made exact: with the id of its data set, and nothing that another release has to be looked up for.
+    balance : Balance
+        What the analyst may spend now.
+    planner : callable
+        Plans the run in any form: it may have another one under a larger budget.
     plan : RunPlan
         Split of the budget; ``plan.count_margin()`` is the noise to expect on a count.
     forecast : Forecast
         Seconds and memory that the run will take on this machine.
-    cost : Decimal
-        Epsilon that was asked for.
-    adds : Decimal
-        What the run adds to what is spent: less than ``cost`` beside other small runs.
-    form : str
-        In which form the run is made, and why, in a sentence; empty if it has no delta.
-    may_be_pure : bool
-        Whether ``request.pure`` matters: the run has a delta unless it must not.
-    balance_before : Balance
-        Budget of the analyst now.
-    left_after : Decimal
-        What would be left; 0 if the run does not fit.
-    hindrance : str or None
-        What is in the way of the run, if anything: nothing can be run on the data set any more (``over``),
-        the analyst is ``frozen``, the guarantee is ``conditional`` and such runs are not allowed, it costs more
-        than ``one run`` may, or the ``budget``.
-    short_by : Decimal
-        By how much the budget that is in the way of the run would have to be larger, for the form that the run then
-        has; all of its cost for whoever is frozen. Infinite if no larger epsilon would help.
-    runs_like_this_left : int
-        Further runs of the same cost that would fit after this one: exactly so many.
-    refusal : str
-        Requested, left, short by, whom to ask; empty if affordable.
-    guarantee : str
-        A sentence about the kind of guarantee.
-    odds : str
-        A sentence that explains epsilon as odds.
     allowance : str
         What the custodian has allowed on the data set, in a sentence; empty if nothing.
     """
 
+    request: RunRequest
+    balance: Balance
+    planner: Planner = field(repr=False, compare=False)
     plan: RunPlan
     forecast: Forecast
-    cost: Decimal
-    adds: Decimal
-    form: str
-    may_be_pure: bool
-    balance_before: Balance
-    left_after: Decimal
-    hindrance: Hindrance | None
-    short_by: Decimal
-    runs_like_this_left: int
-    refusal: str
-    guarantee: str
-    odds: str
     allowance: str
+
+    @property
+    def cost(self) -> Decimal:
+        """Epsilon that was asked for."""
+        return self.plan.price
+
+    @cached_property
+    def adds(self) -> Decimal:
+        """What the run adds to what is spent: less than ``cost`` beside other small runs."""
+        return self.balance.adds(self.plan.loss)
+
+    @cached_property
+    def hindrance(self) -> Hindrance | None:
+        """What is in the way of the run, if anything is."""
+        return self.balance.hindrance(self.plan.loss)
 
     @property
     def affordable(self) -> bool:
@@ -124,6 +113,84 @@ class Quote:
     def short(self) -> bool:
         """Whether more budget would help: the run exceeds what is left, and nothing else is in its way."""
         return self.hindrance == "budget"
+
+    @property
+    def left_after(self) -> Decimal:
+        """What would be left; 0 if the run does not fit."""
+        return self.balance.left_after(self.plan.loss) if self.affordable else Decimal(0)
+
+    @property
+    def runs_like_this_left(self) -> int:
+        """Further runs of the same cost that would fit after this one: exactly so many."""
+        return self.balance.fitting(self.plan.loss, after=self.plan.loss) if self.affordable else 0
+
+    @cached_property
+    def short_by(self) -> Decimal:
+        """By how much the budget that is in the way would have to be larger, for the form that the run then has.
+
+        All of its cost for whoever is frozen; infinite if no larger epsilon would help. A larger cap may change the
+        form of a run, so what it lacks in its present form is only the first guess.
+        """
+        guess, pot = self.balance.short_by(self.plan.loss), self.balance.full(self.plan.loss)
+        if not self.short or pot is None or not guess.is_finite():
+            return guess
+
+        def fits(more: Decimal) -> bool:
+            larger = pot.raised(more)
+            try:
+                plan = self.balance.exchanged(pot, larger).planned(self.planner, pure=self.request.pure)
+            except BudgetError:
+                return False
+            return larger.accepts(plan.loss)
+
+        return _smallest_raise(fits, guess)
+
+    @property
+    def refusal(self) -> str:
+        """Requested, left, short by, whom to ask; empty if affordable."""
+        return self.balance.refusal(self.plan.loss, self.short_by) or ""
+
+    @property
+    def may_be_pure(self) -> bool:
+        """Whether ``request.pure`` matters: the run has a delta unless it must not."""
+        try:
+            free, pure = (self.balance.planned(self.planner, pure=pure) for pure in (False, True))
+        except BudgetError:
+            return False
+        return free.delta > 0 and not pure.delta
+
+    @property
+    def form(self) -> str:
+        """In which form the run is made, and why, in a sentence; empty if it has no delta."""
+        return form_sentence(self.plan)
+
+    @property
+    def guarantee(self) -> str:
+        """A sentence about the kind of guarantee."""
+        return guarantee_sentence(self.plan)
+
+    @property
+    def odds(self) -> str:
+        """A sentence that explains epsilon as odds."""
+        return guaranteed_odds(self.plan.epsilon, self.plan.delta, self.plan.promised)
+
+
+def _smallest_raise(fits: Callable[[Decimal], bool], guess: Decimal) -> Decimal:
+    """About the smallest amount above 0 that fits: the guess, if less does not, else in steps of :data:`_STEP`.
+
+    What is returned fits, unless nothing does up to the largest epsilon.
+    """
+    if fits(guess) and not fits(guess - EPSILON_STEP):
+        return guess
+    low, high = 0, int(guess / _STEP) + 1
+    while not fits(high * _STEP):
+        if high * _STEP > EPSILON_LIMIT:
+            return guess
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if fits(middle * _STEP) else (middle, high)
+    return high * _STEP
 
 
 @dataclass(frozen=True)

@@ -145,7 +145,7 @@ def advise(wish: Wish, schema: Schema, quoted: Callable[[Decimal], Quote], count
 
     def allowed(epsilon: Decimal) -> bool:
         found = price(epsilon)
-        return found.affordable and found.adds <= wish.part * found.balance_before.left
+        return found.affordable and found.adds <= wish.part * found.balance.left
 
     stops = list(asked)
     enough = _first(stops, shows)
@@ -254,7 +254,7 @@ def _shown(wish: Wish, family: str, rows: int, quote: Quote) -> str:
 
 
 def _costs(quote: Quote) -> str:
-    left = f"You have {amounts.left(quote.balance_before.left)} left."
+    left = f"You have {amounts.left(quote.balance.left)} left."
     takes = f"It takes {quote.forecast.text}."
     if not quote.affordable:
         return f"{left} {takes}" if quote.short else takes

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from decimal import Decimal
 from html import escape
 
@@ -47,7 +46,7 @@ def render(name: str, balance: Balance, whole: Balance, quote: Quote | None = No
     sharing : str
         With which data sets the budget is shared.
     """
-    own = replace(balance, left=whole.left, largest=whole.largest, frozen=None) != whole
+    own = balance.pots[0] != whole.pots[0]
     title = "Your budget" if own else "Privacy budget"
     shown = _parts(balance, quote)
     words = "; ".join(f"{label} {amount}" for _, label, _, amount in shown)

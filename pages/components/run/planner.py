@@ -11,7 +11,8 @@ import streamlit as st
 from dpcore.models.released import get_family
 from dpcore.numerals import measured, percent, score
 from dpcore.privacy.budgets import alike, format_epsilon
-from dpcore.workspace.ledger.requests import Hindrance, Quote, RunRequest
+from dpcore.workspace.ledger.accounts import Hindrance
+from dpcore.workspace.ledger.requests import Quote, RunRequest
 from pages.components.kit import epsilon, figure, markup
 from pages.components.kit.texts import text
 from pages.components.visitor import access, background
@@ -187,7 +188,7 @@ def _limits(question: Question, quote: Quote, found: Decimal) -> str:
         return "Working it out spent nothing."
     if then is not None and not then.short:
         return then.refusal
-    return f"That does not fit into what you have left: ε = {format_epsilon(quote.balance_before.left, up=False)}."
+    return f"That does not fit into what you have left: ε = {format_epsilon(quote.balance.left, up=False)}."
 
 
 def _at(question: Question, epsilon: Decimal) -> Quote | None:

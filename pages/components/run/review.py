@@ -112,7 +112,7 @@ def _dialog(review: Review) -> None:
 
 
 def _lines(review: Review, quote: Quote) -> dict[str, str]:
-    before, family = quote.balance_before, registry.of_request(review.request)
+    before, family = quote.balance, registry.of_request(review.request)
     used, at = before.spent + before.reserved, at_delta(before.delta)
     reason = adds_reason(quote)
     so_far = "spent or reserved" if before.reserved else "spent"  # What is reserved may still be cancelled for free.

@@ -118,7 +118,7 @@ def _quote(request: RunRequest | None, problem: str | None) -> Quote | None:
 def _refused(request: RunRequest | None, quote: Quote) -> None:
     """Why the run cannot be made now; nobody is over a budget that they were never given."""
     whole, _ = access.attempt(lambda: access.service().total_balance(request.dataset_id)) if request else (None, None)
-    if quote.short and whole is not None and amounts.none_yet(quote.balance_before, whole):
+    if quote.short and whole is not None and amounts.none_yet(quote.balance, whole):
         st.info(text("no_budget_yet"), title="No budget yet")
         return
     st.error(markup.plain(quote.refusal), title=_REFUSED[quote.hindrance or "budget"])

@@ -138,7 +138,7 @@ def this_run(balance: Balance) -> Quote | None:
     """Price of the run that is being set up, beside what is spent by now."""
     quote: Quote | None
     request, quote = st.session_state.get(THIS_RUN_KEY, (None, None))
-    if quote is not None and quote.balance_before != balance:
+    if quote is not None and quote.balance != balance:
         quote, _ = attempt(lambda: service().quote(request))
         show_cost_of_this_run(request, quote)
     return quote

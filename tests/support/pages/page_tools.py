@@ -17,8 +17,9 @@ from sqlalchemy.engine import Connection, Engine
 from streamlit.testing.v1 import AppTest
 
 from dpcore.domain.schemas.schema import Schema
-from dpcore.privacy.losses import pure_loss
-from dpcore.workspace.ledger.accounts import Balance
+from dpcore.privacy.filters import PrivacyFilter
+from dpcore.privacy.losses import NOTHING, pure_loss
+from dpcore.workspace.ledger.accounts import Balance, Pot
 from dpcore.workspace.ledger.requests import Quote, RunRequest
 from dpcore.workspace.runs import worker
 from pages.components.custodian.intake import upload_reading
@@ -93,8 +94,8 @@ def add_ward(*, public: bool = False, budget: str = "3", delta: str | None = Non
 
 def balance(cap: str, spent: str, left: str, **more: Any) -> Balance:
     """A budget of pure runs."""
-    room = Decimal(left)
-    return Balance(Decimal(cap), Decimal(spent), Decimal(0), room, room, pure_loss(Decimal(spent)), **more)
+    loss, (own, room) = pure_loss(Decimal(spent)), (PrivacyFilter(Decimal(most), Decimal(0)) for most in (cap, left))
+    return Balance((Pot(own, loss, loss), Pot(room, NOTHING, NOTHING)), **more)
 
 
 def quote(dataset_id: str, epsilon: str = "0.5", algorithm: str = "rule_list", **more: Any) -> Quote:

@@ -14,11 +14,12 @@ from typing import Any
 
 from dpcore.domain.schemas.schema import Schema
 from dpcore.models.registry import LEARNERS
+from dpcore.privacy.filters import PrivacyFilter
 from dpcore.privacy.losses import pure_loss
 from dpcore.rehearsal import rehearse
 from dpcore.released.release import Release
 from dpcore.workspace.files.descriptions import DatasetInfo, ReleaseNote
-from dpcore.workspace.ledger.accounts import Balance
+from dpcore.workspace.ledger.accounts import Balance, Pot
 from dpcore.workspace.results.dossier import Application
 
 SCRIPT = "</script><script>alert(1)</script>"
@@ -101,8 +102,8 @@ def note(chosen: Release) -> ReleaseNote:
 
 
 def balance(spent: str = "6.5") -> Balance:
-    left = Decimal(20) - Decimal(spent)
-    return Balance(Decimal(20), Decimal(spent), Decimal(0), left, left, pure_loss(Decimal(spent)))
+    loss = pure_loss(Decimal(spent))
+    return Balance((Pot(PrivacyFilter(Decimal(20), Decimal(0)), loss, loss),))
 
 
 @dataclass

@@ -177,10 +177,10 @@ def test_a_run_is_refused_for_what_was_spent_before_if_nothing_bounds_that(ledge
     ledger.charge("data", run_loss(HALF, Decimal("1e-8"), Decimal("0.001")), note="since the copy")
     with pytest.raises(BudgetError, match="what was spent here has no bound without a delta"):
         reserve(ledger)
-    means = ledger.means("data", "ann")
-    assert means.whole.adds(pure_loss(HALF)) == means.short_by(pure_loss(HALF)) == UNBOUNDED
+    balance = ledger.balance("data", "ann")
+    assert balance.adds(pure_loss(HALF)) == balance.short_by(pure_loss(HALF)) == UNBOUNDED
     ledger.raise_caps("data", delta=Decimal("1e-6"))
-    assert 0 < ledger.means("data", "ann").whole.adds(pure_loss(HALF)) < UNBOUNDED
+    assert 0 < ledger.balance("data", "ann").adds(pure_loss(HALF)) < UNBOUNDED
     reserve(ledger)
 
 
@@ -189,7 +189,7 @@ def test_what_a_run_lacks_includes_what_is_over_the_cap_already(ledger: Ledger) 
     ledger.raise_caps("data", cap=Decimal("0.2"))
     with pytest.raises(BudgetError, match=r"0\.00 is left in this data set's budget. It is short by 0\.80"):
         reserve(ledger, nonce="m")
-    ledger.raise_caps("data", cap=Decimal("0.2") + ledger.means("data", "ann").short_by(pure_loss(HALF)))
+    ledger.raise_caps("data", cap=Decimal("0.2") + ledger.balance("data", "ann").short_by(pure_loss(HALF)))
     reserve(ledger, nonce="m")
     assert ledger.balance("data").left == 0
 
@@ -229,8 +229,8 @@ def test_analysts_have_their_own_cap_but_share_the_data_set(engine: Engine) -> N
 
 def test_what_is_in_the_way_of_a_run_is_told_as_its_refusal_is(ledger: Ledger) -> None:
     def told(epsilon: str) -> tuple[str | None, Decimal, bool]:
-        means, loss = ledger.means("data", "ann"), pure_loss(Decimal(epsilon))
-        return means.hindrance(loss), means.short_by(loss), ledger_lines.refusal_of(means, loss) is None
+        balance, loss = ledger.balance("data", "ann"), pure_loss(Decimal(epsilon))
+        return balance.hindrance(loss), balance.short_by(loss), balance.refusal(loss) is None
 
     assert told("1.5") == (None, 0, True)
     assert told("2.5") == ("budget", HALF, False)
