@@ -11,8 +11,9 @@ from dpcore.domain.schemas.labels import called
 from dpcore.domain.schemas.protected import shared_things
 from dpcore.intake.dictionaries.writing import FORMS, text_of
 from dpcore.numerals import whole
+from dpcore.report import spending
 from dpcore.workspace.files.descriptions import DatasetInfo
-from pages.components.kit import amounts, made_file, markup, schema_view, tabs
+from pages.components.kit import made_file, markup, schema_view, tabs
 from pages.components.run import ask
 from pages.components.visitor import access, for_programs, login, menu
 
@@ -107,7 +108,7 @@ def _in_short(info: DatasetInfo) -> list[str]:
     return [
         f"at most {whole(schema.max_rows)} rows",
         *([f"to predict: {targets}{f' and {more} more' if more > 0 else ''}"] if targets else []),
-        f"{amounts.left(balance.left)} left of {amounts.total(balance)}",
+        f"{spending.left(balance.left)} left of {spending.total(balance)}",
     ]
 
 

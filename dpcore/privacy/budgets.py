@@ -23,6 +23,8 @@ from dpcore.numerals import small
 EPSILON_STEP = Decimal("0.000000001")
 #: No budget above this is accepted: it would promise nothing.
 EPSILON_LIMIT = Decimal(1000)
+#: Epsilons that are proposed, from the least.
+USUAL_EPSILONS = ("0.01", "0.02", "0.05", "0.1", "0.2", "0.3", "0.5", "0.7", "1", "1.5", "2", "3", "5", "10")
 
 #: Largest delta that is chosen for a user.
 _DELTA_LIMIT = Decimal("0.00001")

@@ -8,11 +8,12 @@ from decimal import Decimal
 import streamlit as st
 
 from dpcore.privacy.budgets import alike, parse_limit
+from dpcore.report import spending
 from dpcore.workspace.files.descriptions import DatasetInfo
 from dpcore.workspace.ledger.accounts import REASON_LIMIT, Account
 from dpcore.workspace.people.users import NAME_LENGTH
 from pages.components.custodian import budgets
-from pages.components.kit import amounts, markup
+from pages.components.kit import markup
 from pages.components.kit.texts import text
 from pages.components.visitor import access, outcome
 
@@ -50,10 +51,10 @@ def _everybody(dataset: DatasetInfo, accounts: Mapping[str, Account]) -> None:
     granted = budgets.granted(accounts.values())
     markup.facts(
         {
-            "Total budget": amounts.total(balance),
-            **({"All grants together": amounts.left(granted)} if granted else {}),
-            "Left in all": amounts.left(balance.left),
-            "Most per analyst": amounts.each(limits.analyst_cap),
+            "Total budget": spending.total(balance),
+            **({"All grants together": spending.left(granted)} if granted else {}),
+            "Left in all": spending.left(balance.left),
+            "Most per analyst": spending.each(limits.analyst_cap),
         }
     )
     if granted > balance.cap:
@@ -63,13 +64,13 @@ def _everybody(dataset: DatasetInfo, accounts: Mapping[str, Account]) -> None:
 def _rows(accounts: Sequence[Account]) -> Iterator[str]:
     balances = [account.balance for account in accounts]
     columns = (
-        alike(amounts.cost(balance.spent) for balance in balances),
-        alike(amounts.cost(balance.reserved) for balance in balances),
-        alike(amounts.left(balance.left) for balance in balances),
+        alike(spending.cost(balance.spent) for balance in balances),
+        alike(spending.cost(balance.reserved) for balance in balances),
+        alike(spending.left(balance.left) for balance in balances),
     )
     for account, *budget in zip(accounts, *columns, strict=True):
         frozen = account.standing.frozen
-        numbers = (amounts.standing(account.standing), *budget, str(account.runs))
+        numbers = (spending.standing(account.standing), *budget, str(account.runs))
         state = "may spend" if frozen is None else f"frozen: {frozen}"
         yield markup.row([markup.roomy(account.analyst), *map(markup.unbroken, numbers), markup.roomy(state)])
 
@@ -118,15 +119,15 @@ def _meaning(dataset: DatasetInfo, account: Account | None, entry: str) -> None:
         markup.notice(
             "amber",
             "The total of the data set stops it first.",
-            f"The grant would leave {amounts.left(limit - used)}, but the data set has only "
-            f"{amounts.left(whole)} left for everybody.",
+            f"The grant would leave {spending.left(limit - used)}, but the data set has only "
+            f"{spending.left(whole)} left for everybody.",
         )
     else:
-        markup.notice("plain", f"{amounts.left(limit - used)} could be spent.", _used(used))
+        markup.notice("plain", f"{spending.left(limit - used)} could be spent.", _used(used))
 
 
 def _used(used: Decimal) -> str:
-    return f"{amounts.cost(used)} is spent or reserved already." if used else "Nothing is spent yet."
+    return f"{spending.cost(used)} is spent or reserved already." if used else "Nothing is spent yet."
 
 
 def _grant(dataset: DatasetInfo, who: str, new: str, limit: str, reason: str) -> None:

@@ -10,8 +10,9 @@ import streamlit as st
 
 from dpcore.errors import ConflictError, FrostglassError
 from dpcore.privacy.budgets import parse_limit, plain_epsilon
+from dpcore.report import spending
 from dpcore.workspace.ledger.accounts import REASON_LIMIT, Account, Balance, BudgetRequest, LedgerEntry
-from pages.components.kit import amounts, markup, slot
+from pages.components.kit import markup, slot
 from pages.components.kit.texts import text
 from pages.components.visitor import access, login, outcome
 
@@ -60,7 +61,7 @@ def _card(request: BudgetRequest, names: Mapping[str, str]) -> None:
 
 def _heading(request: BudgetRequest, names: Mapping[str, str]) -> None:
     """Who asks for how much; not Markdown, which makes links of addresses."""
-    asks = f"{request.analyst} asks for {amounts.cost(request.epsilon)} more"
+    asks = f"{request.analyst} asks for {spending.cost(request.epsilon)} more"
     where = f"On {names.get(request.dataset_id, '')}, {request.time:%Y-%m-%d %H:%M} UTC"
     st.html(f'<div class="fg-request"><h2>{escape(asks)}</h2><p class="fg-note">{escape(where)}</p></div>')
 
@@ -68,11 +69,11 @@ def _heading(request: BudgetRequest, names: Mapping[str, str]) -> None:
 def _facts(account: Account, whole: Balance) -> dict[str, str]:
     reserved = account.balance.reserved
     return {
-        "Limit now": amounts.standing(account.standing),
-        "Spent": amounts.cost(account.balance.spent),
-        **({"Reserved": amounts.cost(reserved)} if reserved else {}),
-        "Left": amounts.left(account.balance.left),
-        "Left of the data set": amounts.left(whole.left),
+        "Limit now": spending.standing(account.standing),
+        "Spent": spending.cost(account.balance.spent),
+        **({"Reserved": spending.cost(reserved)} if reserved else {}),
+        "Left": spending.left(account.balance.left),
+        "Left of the data set": spending.left(whole.left),
     }
 
 
@@ -100,7 +101,7 @@ def _advise(request: BudgetRequest, account: Account, whole: Balance) -> None:
             "amber",
             "The data set has less left than is asked for.",
             f"A grant alone could not be spent. Tick the box below to raise the total by "
-            f"{amounts.cost(_missing(_proposed(request, account), account, whole))}, too.",
+            f"{spending.cost(_missing(_proposed(request, account), account, whole))}, too.",
         )
 
 
@@ -180,7 +181,7 @@ def _answered(answered: Sequence[BudgetRequest], names: Mapping[str, str]) -> No
 
 
 def _row(request: BudgetRequest, answer: LedgerEntry, names: Mapping[str, str]) -> str:
-    end = "declined" if request.granted is None else f"granted: {amounts.left(request.granted)} in all"
+    end = "declined" if request.granted is None else f"granted: {spending.left(request.granted)} in all"
     return markup.row(
         [
             markup.unbroken(f"{request.time:%Y-%m-%d}"),

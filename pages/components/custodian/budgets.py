@@ -8,10 +8,11 @@ from decimal import Decimal
 import streamlit as st
 
 from dpcore.privacy.budgets import parse_delta, parse_epsilon, parse_limit
+from dpcore.report import spending
 from dpcore.report.spending import plain_sum_sentence
 from dpcore.workspace.files.descriptions import DatasetInfo
 from dpcore.workspace.ledger.accounts import Account, LedgerEntry
-from pages.components.kit import amounts, markup
+from pages.components.kit import markup
 from pages.components.kit.texts import text
 from pages.components.visitor import access
 
@@ -48,14 +49,14 @@ def _facts(dataset: DatasetInfo) -> None:
     given = granted(access.service().accounts(dataset.id))
     markup.facts(
         {
-            "Total budget": amounts.total(balance),
-            **({"All grants together": amounts.left(given)} if given else {}),
-            "Spent by all analysts": amounts.cost(balance.spent),
-            "Reserved": amounts.cost(balance.reserved),
-            "Left": amounts.left(balance.left),
-            **({"Largest single run without δ": amounts.left(balance.largest)} if balance.delta else {}),
-            "Most per analyst": amounts.each(present.analyst_cap),
-            "Most per run": amounts.limit(present.run_cap),
+            "Total budget": spending.total(balance),
+            **({"All grants together": spending.left(given)} if given else {}),
+            "Spent by all analysts": spending.cost(balance.spent),
+            "Reserved": spending.cost(balance.reserved),
+            "Left": spending.left(balance.left),
+            **({"Largest single run without δ": spending.left(balance.largest)} if balance.delta else {}),
+            "Most per analyst": spending.each(present.analyst_cap),
+            "Most per run": spending.limit(present.run_cap),
         }
     )
     for line in filter(None, (plain_sum_sentence(balance), dataset.sharing)):

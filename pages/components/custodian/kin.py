@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
+from dpcore.report import spending
 from dpcore.workspace.files.descriptions import DatasetInfo
 from pages.components.custodian.intake.intake_tables import KEEP, remembered
-from pages.components.kit import amounts, slot
+from pages.components.kit import slot
 from pages.components.kit.markup import plain
 from pages.components.kit.texts import text
 from pages.components.visitor import access
@@ -34,7 +35,7 @@ def ask() -> tuple[DatasetInfo | None, bool]:
         if kin is None:
             return None, False
         replaces = st.checkbox(REPLACES, key=remembered("intake-replaces", False), help=text("replaces"), **KEEP)
-        left = amounts.left(access.service().total_balance(kin.id).left)
+        left = spending.left(access.service().total_balance(kin.id).left)
         st.info(f"It shares the budget of '{plain(kin.name)}': {left} is left for both together.")
     return kin, replaces
 

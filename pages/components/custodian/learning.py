@@ -10,8 +10,9 @@ import streamlit as st
 from dpcore.domain.schemas.origins import LEARNED
 from dpcore.errors import FrostglassError
 from dpcore.privacy.budgets import parse_epsilon
+from dpcore.report import spending
 from pages.components.custodian.intake.intake_tables import KEEP, remembered
-from pages.components.kit import amounts, slot
+from pages.components.kit import slot
 from pages.components.kit.markup import plain
 from pages.components.kit.texts import text
 from pages.components.visitor import access
@@ -60,5 +61,5 @@ def _tell_cost(answers: Answers, listed: bool) -> None:
         delta=answers.delta,
         same_people_as=answers.kin.id if answers.kin else None,
     )
-    told = f"It would add {amounts.cost(adds)} to what is spent of the budget, of which {amounts.left(left)} is left."
+    told = f"It would add {spending.cost(adds)} to what is spent of the budget, of which {spending.left(left)} is left."
     (st.info if adds <= left else st.warning)(told)

@@ -7,11 +7,10 @@ from decimal import Decimal
 import streamlit as st
 
 from dpcore.errors import BudgetError
-from dpcore.privacy.budgets import format_epsilon, parse_epsilon
+from dpcore.privacy.budgets import USUAL_EPSILONS, format_epsilon, parse_epsilon
 from pages.components.kit.texts import text
 
 PRESETS = {"0.1": "Strict", "0.5": "Balanced", "1": "Detailed"}
-STOPS = ("0.01", "0.02", "0.05", "0.1", "0.2", "0.3", "0.5", "0.7", "1", "1.5", "2", "3", "5", "10")
 LOW, HIGH = Decimal("0.1"), Decimal(2)
 _TEXT, _PRESET, _SLIDER = "epsilon", "epsilon_preset", "epsilon_slider"
 _LAST = "epsilon_last"
@@ -36,7 +35,7 @@ def choose() -> str:
         st.text_input("Exact ε", key=_TEXT, persist_state="session")
     st.select_slider(
         "ε, from more privacy to more accuracy",
-        STOPS,
+        USUAL_EPSILONS,
         key=_SLIDER,
         on_change=_take,
         args=(_SLIDER,),
@@ -78,4 +77,4 @@ def _follow_entry(entry: str) -> None:
     except BudgetError:
         return
     st.session_state[_PRESET] = next((p for p in PRESETS if Decimal(p) == value), None)
-    st.session_state[_SLIDER] = min(STOPS, key=lambda stop: abs(Decimal(stop) - value))
+    st.session_state[_SLIDER] = min(USUAL_EPSILONS, key=lambda stop: abs(Decimal(stop) - value))

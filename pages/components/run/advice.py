@@ -14,13 +14,12 @@ from dpcore.domain.columns import NumericColumn
 from dpcore.domain.schemas.labels import called
 from dpcore.domain.schemas.schema import Schema
 from dpcore.numerals import whole
-from dpcore.privacy.budgets import format_epsilon, row_epsilon
+from dpcore.privacy.budgets import USUAL_EPSILONS, format_epsilon, row_epsilon
 from dpcore.released.noisy_counts import sum_tail
 from dpcore.released.plan import RunPlan
+from dpcore.report import spending
 from dpcore.report.spending import adds_sentence, fitting
 from dpcore.workspace.ledger.requests import Quote
-from pages.components.kit import amounts
-from pages.components.kit.epsilon import STOPS
 
 COUNT, DESCRIBE, PREDICT, RELATE = "count", "describe", "predict", "relate"
 #: A count that is so many times its margin stands out clearly; in a group so many times as large as the margin of
@@ -132,7 +131,7 @@ def advise(wish: Wish, schema: Schema, quoted: Callable[[Decimal], Quote], count
     """
     rows = schema.max_rows if counted is None else max(1, min(counted, schema.max_rows))
     family = family_for(wish, schema)
-    asked = {Decimal(stop): None for stop in STOPS}
+    stops = [Decimal(stop) for stop in USUAL_EPSILONS]
     prices: dict[Decimal, Quote] = {}
 
     def price(epsilon: Decimal) -> Quote:
@@ -147,7 +146,6 @@ def advise(wish: Wish, schema: Schema, quoted: Callable[[Decimal], Quote], count
         found = price(epsilon)
         return found.affordable and found.adds <= wish.part * found.balance.left
 
-    stops = list(asked)
     enough = _first(stops, shows)
     most = _last(stops, allowed)
     chosen = stops[min(enough, max(most, 0), len(stops) - 1)]
@@ -254,7 +252,7 @@ def _shown(wish: Wish, family: str, rows: int, quote: Quote) -> str:
 
 
 def _costs(quote: Quote) -> str:
-    left = f"You have {amounts.left(quote.balance.left)} left."
+    left = f"You have {spending.left(quote.balance.left)} left."
     takes = f"It takes {quote.forecast.text}."
     if not quote.affordable:
         return f"{left} {takes}" if quote.short else takes

@@ -7,9 +7,10 @@ from decimal import Decimal
 import streamlit as st
 
 from dpcore.privacy.budgets import parse_epsilon, plain_epsilon
+from dpcore.report import spending
 from dpcore.workspace.files.descriptions import DatasetInfo
 from dpcore.workspace.ledger.accounts import REASON_LIMIT, BudgetRequest
-from pages.components.kit import amounts, slot
+from pages.components.kit import slot
 from pages.components.kit.markup import plain
 from pages.components.kit.texts import text
 from pages.components.visitor import access, login, menu, outcome
@@ -56,10 +57,10 @@ def _newest(dataset_id: str) -> BudgetRequest | None:
 
 
 def _state(last: BudgetRequest) -> str:
-    more, day = amounts.cost(last.epsilon), f"{last.time:%Y-%m-%d}"
+    more, day = spending.cost(last.epsilon), f"{last.time:%Y-%m-%d}"
     if last.state == "open":
         return f"You asked for {more} more on {day}; the custodian has not answered yet."
-    limit = "" if last.granted is None else f": {amounts.left(last.granted)} in all, with what you have spent"
+    limit = "" if last.granted is None else f": {spending.left(last.granted)} in all, with what you have spent"
     told = f"Your request of {day} for {more} more was {last.state}{limit}."
     answer = plain(" ".join(last.answer.split()))
     return f"{told} The custodian wrote: {answer}" if answer else told
@@ -75,8 +76,8 @@ def _blocked(dataset: DatasetInfo, last: BudgetRequest) -> str:
     if own.left >= min(given, last.epsilon):
         return ""
     return (
-        f"Yet the data set has only {amounts.left(whole.left)} left for everybody, so you can spend no more than "
-        f"{amounts.left(own.left)}. Ask the custodian to raise its total."
+        f"Yet the data set has only {spending.left(whole.left)} left for everybody, so you can spend no more than "
+        f"{spending.left(own.left)}. Ask the custodian to raise its total."
     )
 
 

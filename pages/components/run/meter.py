@@ -9,11 +9,12 @@ from html import escape
 import streamlit as st
 
 from dpcore.privacy.budgets import alike, at_delta, format_parts
+from dpcore.report import spending
 from dpcore.report.spending import adds_reason, fitting, plain_sum_sentence
 from dpcore.workspace.files.descriptions import DatasetInfo
 from dpcore.workspace.ledger.accounts import Balance
 from dpcore.workspace.ledger.requests import Quote
-from pages.components.kit import amounts, refresh, theme
+from pages.components.kit import refresh, theme
 from pages.components.kit.texts import text
 from pages.components.visitor import access, login
 
@@ -77,7 +78,7 @@ def _parts(balance: Balance, quote: Quote | None) -> list[tuple[str, str, Decima
     after = quote.left_after if quote is not None and fits else balance.left
     label = "Left after it" if fits else "Left"
     parts = [*costs, ("fg-left", label, after)]
-    shown = alike([*(f"ε {amount}" for amount in format_parts(cost[2] for cost in costs)), amounts.left(after)])
+    shown = alike([*(f"ε {amount}" for amount in format_parts(cost[2] for cost in costs)), spending.left(after)])
     return [(*part, amount) for part, amount in zip(parts, shown, strict=True)]
 
 
@@ -94,24 +95,24 @@ def _bar(balance: Balance, quote: Quote | None, shown: list[tuple[str, str, Deci
 def _warnings(balance: Balance, whole: Balance, quote: Quote | None) -> list[str]:
     if balance.frozen is not None:
         return [f"Frozen by the custodian: {balance.frozen}"]
-    if amounts.none_yet(balance, whole):
+    if spending.none_yet(balance, whole):
         return []
     if quote is not None and quote.short_by:
         if not quote.short_by.is_finite():
             return ["Over budget: no larger ε would help, as δ is too small for what was run."]
-        return [f"Over budget: short by {amounts.cost(quote.short_by)}."]
+        return [f"Over budget: short by {spending.cost(quote.short_by)}."]
     return []
 
 
 def _notes(balance: Balance, whole: Balance, quote: Quote | None, *, own: bool) -> list[str]:
-    near = own and not amounts.none_yet(balance, whole) and whole.left < balance.cap - balance.spent - balance.reserved
+    near = own and not spending.none_yet(balance, whole) and whole.left < balance.cap - balance.spent - balance.reserved
     return [
         f"Counted{at_delta(balance.delta)}." if balance.delta else "",
-        _NONE_YET if amounts.none_yet(balance, whole) else "",
+        _NONE_YET if spending.none_yet(balance, whole) else "",
         adds_reason(quote) if quote is not None else "",
         fitting(quote) if quote is not None and quote.affordable else "",
         plain_sum_sentence(balance),
-        f"The data set has {amounts.left(whole.left)} left in all." if near else "",
+        f"The data set has {spending.left(whole.left)} left in all." if near else "",
     ]
 
 

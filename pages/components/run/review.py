@@ -10,10 +10,11 @@ import streamlit as st
 from dpcore.errors import FrostglassError
 from dpcore.numerals import whole
 from dpcore.privacy.budgets import at_delta, delta_sentence, format_epsilon
+from dpcore.report import spending
 from dpcore.report.spending import adds, adds_reason, fitting
 from dpcore.workspace.ledger.requests import Quote, RunRequest
 from pages.components.families import registry, run_names
-from pages.components.kit import amounts, dialog, markup
+from pages.components.kit import dialog, markup
 from pages.components.kit.texts import text
 from pages.components.run import ask
 from pages.components.run.told_rows import limit_far_above
@@ -116,15 +117,15 @@ def _lines(review: Review, quote: Quote) -> dict[str, str]:
     used, at = before.spent + before.reserved, at_delta(before.delta)
     reason = adds_reason(quote)
     so_far = "spent or reserved" if before.reserved else "spent"  # What is reserved may still be cancelled for free.
-    after = f"{amounts.cost(used + quote.adds)} {so_far}, {amounts.left(quote.left_after)} left{at}"
+    after = f"{spending.cost(used + quote.adds)} {so_far}, {spending.left(quote.left_after)} left{at}"
     return {
         "Algorithm": family.describe(review.request.parameters),
         "Data set": review.dataset_name,
         **registry.predicted("To predict", run_names.column(review.request.dataset_id, review.request.target)),
         **(family.asked(review.request.parameters) if family.asked else {}),
-        "Asked for": amounts.cost(quote.cost),
+        "Asked for": spending.cost(quote.cost),
         "Adds to what is spent": f"ε {adds(quote)}{at}{reason and f'. {reason}'}",
-        "Budget before": f"{amounts.cost(used)} {so_far}, {amounts.left(before.left)} left{at}",
+        "Budget before": f"{spending.cost(used)} {so_far}, {spending.left(before.left)} left{at}",
         "Budget after": after if quote.affordable else "not enough",
         "How many fit": fitting(quote),
         **{f"Noise on {kind.what}": f"±{whole(kind.margin())}, 95%" for kind in quote.plan.count_noise},

@@ -10,12 +10,13 @@ from dpcore.domain.columns import NumericColumn
 from dpcore.errors import RequestError
 from dpcore.numerals import adding_up, whole
 from dpcore.privacy.budgets import format_parts, parse_epsilon
+from dpcore.report import spending
 from dpcore.workspace.files.descriptions import DatasetInfo
 from dpcore.workspace.ledger.requests import Quote, RunRequest
 from pages.components.families.registry import Family
 from pages.components.families.shared import inputs
 from pages.components.families.shared.given import Given
-from pages.components.kit import amounts, epsilon, markup, slot
+from pages.components.kit import epsilon, markup, slot
 from pages.components.kit.texts import step_name, text
 from pages.components.releases import result
 from pages.components.run import ask, planner, review
@@ -118,7 +119,7 @@ def _quote(request: RunRequest | None, problem: str | None) -> Quote | None:
 def _refused(request: RunRequest | None, quote: Quote) -> None:
     """Why the run cannot be made now; nobody is over a budget that they were never given."""
     whole, _ = access.attempt(lambda: access.service().total_balance(request.dataset_id)) if request else (None, None)
-    if quote.short and whole is not None and amounts.none_yet(quote.balance, whole):
+    if quote.short and whole is not None and spending.none_yet(quote.balance, whole):
         st.info(text("no_budget_yet"), title="No budget yet")
         return
     st.error(markup.plain(quote.refusal), title=_REFUSED[quote.hindrance or "budget"])
