@@ -7,7 +7,7 @@ import json
 import pandas as pd
 import pyreadstat
 
-from pages.components.custodian import schema_rows
+from dpcore.intake.columns import schema_rows
 from tests.support.pages.page_tools import bring, errors, open_page
 
 DATA = b"pid,age,ward,smoker,admitted,sodium\n" + b"".join(

@@ -15,10 +15,10 @@ from streamlit.testing.v1 import AppTest
 
 from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import IngestError, SchemaError, UncertainError
+from dpcore.intake.columns import schema_columns, schema_rows
 from dpcore.intake.process.readers import Watch
 from dpcore.service import Service
 from dpcore.workspace.people.users import User
-from pages.components.custodian import schema_columns, schema_rows
 from pages.components.custodian.intake import intake_drafts, upload_reading
 from pages.components.custodian.intake.intake_tables import TableDraft
 from pages.components.visitor import access, login

@@ -6,7 +6,7 @@ from typing import Any
 
 from streamlit.testing.v1 import AppTest
 
-from pages.components.custodian import schema_rows
+from dpcore.intake.columns import schema_rows
 from pages.components.visitor import access
 from tests.support.pages.page_tools import bring, button, checked, errors, open_page, words
 

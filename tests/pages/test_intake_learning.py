@@ -5,7 +5,7 @@ from __future__ import annotations
 from streamlit.testing.v1 import AppTest
 
 from dpcore.domain.schemas.unfinished import Unfinished
-from pages.components.custodian import schema_columns, schema_rows
+from dpcore.intake.columns import schema_columns, schema_rows
 from pages.components.custodian.intake import intake_yaml
 from pages.components.custodian.intake.intake_draft import Draft
 from pages.components.custodian.intake.intake_tables import TableDraft

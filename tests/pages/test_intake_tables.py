@@ -15,8 +15,8 @@ from streamlit.testing.v1 import AppTest
 from dpcore.domain.schemas.schema import Schema
 from dpcore.domain.schemas.unfinished import Unfinished
 from dpcore.errors import SchemaError
-from pages.components.custodian import schema_columns, schema_rows
-from pages.components.custodian.intake import category_text, intake_yaml
+from dpcore.intake.columns import category_text, schema_columns, schema_rows
+from pages.components.custodian.intake import intake_yaml
 from pages.components.custodian.intake.intake_draft import Draft
 from pages.components.custodian.intake.intake_tables import TableDraft
 from pages.components.visitor import access

@@ -12,13 +12,12 @@ from streamlit.testing.v1 import AppTest
 
 from dpcore.domain.schemas.origins import INFERRED
 from dpcore.domain.schemas.schema import Schema
+from dpcore.intake.columns import category_text, schema_columns, schema_rows
 from dpcore.models.released import parse_model
 from dpcore.released.thresholds import operating_points
 from dpcore.released.verdict import verdict
 from dpcore.service import Service
 from dpcore.workspace.ledger.requests import RunRequest, RunStatus
-from pages.components.custodian import schema_columns, schema_rows
-from pages.components.custodian.intake import category_text
 from pages.components.families.forest import forest_inputs
 from pages.components.families.rule_list import rule_list_inputs
 from pages.components.kit import markup, schema_view

@@ -15,11 +15,10 @@ from dpcore.models.summaries.released.reading import total_of
 from dpcore.privacy.budgets import USUAL_EPSILONS
 from dpcore.released.noisy_counts import noise_intervals
 from dpcore.released.plan import RunPlan
-from dpcore.service import Service
+from dpcore.service import Service, advice
+from dpcore.service.advice import COUNT, DESCRIBE, PREDICT, RELATE, Wish
 from dpcore.workspace.ledger.requests import Quote, RunRequest
 from dpcore.workspace.people.users import User
-from pages.components.run import advice
-from pages.components.run.advice import COUNT, DESCRIBE, PREDICT, RELATE, Wish
 from pages.components.visitor import access
 from tests.support.pages.page_tools import SCHEMA, add_ward, button, checked, open_page, submit, words
 from tests.support.pages.page_visitors import ANN

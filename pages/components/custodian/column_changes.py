@@ -10,8 +10,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from pages.components.custodian import schema_rows
-from pages.components.custodian.intake import category_text
+from dpcore.intake.columns import category_text, schema_rows
 from pages.components.custodian.intake.intake_tables import KEEP, remembered
 from pages.components.kit.markup import plain
 

@@ -8,7 +8,8 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from pages.components.custodian import column_changes, schema_columns, schema_rows
+from dpcore.intake.columns import schema_columns, schema_rows
+from pages.components.custodian import column_changes
 from pages.components.custodian.intake.intake_tables import KEEP, TableDraft
 from pages.components.kit.markup import plain
 from pages.components.kit.texts import text

@@ -10,14 +10,15 @@ import streamlit as st
 from dpcore.domain.columns import NumericColumn
 from dpcore.domain.schemas.labels import called
 from dpcore.privacy.budgets import format_epsilon
+from dpcore.service import advice
+from dpcore.service.advice import COUNT, DESCRIBE, PREDICT, RELATE, Advice, Wish
 from dpcore.workspace.files.descriptions import DatasetInfo
 from dpcore.workspace.ledger.requests import Quote, RunRequest
 from pages.components.families import registry
 from pages.components.families.shared.inputs import KEEP, choose_target
 from pages.components.families.summaries import summary_inputs as summaries
 from pages.components.kit import epsilon, markup, slot
-from pages.components.run import advice, ask
-from pages.components.run.advice import COUNT, DESCRIBE, PREDICT, RELATE, Advice, Wish
+from pages.components.run import ask
 from pages.components.run.told_rows import told_rows
 from pages.components.visitor import access, menu
 

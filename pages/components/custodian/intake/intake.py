@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import streamlit as st
 
 from dpcore.errors import LossError, UncertainError
+from dpcore.intake.columns import schema_rows
 from dpcore.intake.columns.corrections import corrected
 from dpcore.workspace.files.descriptions import DatasetInfo
 from dpcore.workspace.files.desks import DAYS, Desk, KeptFile
-from pages.components.custodian import append, schema_rows
+from pages.components.custodian import append
 from pages.components.custodian.intake import (
     data_base,
     dictionary,

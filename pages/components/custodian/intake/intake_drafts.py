@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from dpcore.intake.columns import schema_rows
 from dpcore.intake.process.uploads import ask, headers_of
 from dpcore.intake.profile.suggestions import draft_columns, suggest_entity, suggest_key
-from pages.components.custodian import schema_rows
 from pages.components.custodian.intake.intake_tables import TableDraft, Uploads
 from pages.components.custodian.intake.uploads import title_of
 

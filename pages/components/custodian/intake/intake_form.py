@@ -9,8 +9,9 @@ import pandas as pd
 import streamlit as st
 
 from dpcore.errors import BudgetError
+from dpcore.intake.columns import schema_columns, schema_rows
 from dpcore.privacy.budgets import parse_delta, parse_epsilon, parse_limit
-from pages.components.custodian import kin, learning, schema_columns, schema_rows, workbench
+from pages.components.custodian import kin, learning, workbench
 from pages.components.custodian.intake import intake_check
 from pages.components.custodian.intake.answers import Answers
 from pages.components.custodian.intake.intake_draft import Draft

@@ -11,9 +11,9 @@ import pandas as pd
 import streamlit as st
 
 from dpcore.errors import IngestError
+from dpcore.intake.columns import schema_rows
 from dpcore.intake.columns.identifiers import suggest_person
 from dpcore.workspace.files.desks import KeptFile
-from pages.components.custodian import schema_rows
 from pages.components.custodian.intake.uploads import is_database
 from pages.components.kit.markup import plain
 from pages.components.kit.texts import text

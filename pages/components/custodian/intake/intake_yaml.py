@@ -10,7 +10,7 @@ from dpcore.domain.schemas.origins import DECLARED, Origin
 from dpcore.domain.schemas.schema import Schema
 from dpcore.domain.schemas.unfinished import Unfinished
 from dpcore.errors import SchemaError
-from pages.components.custodian import schema_columns, schema_rows
+from dpcore.intake.columns import schema_columns, schema_rows
 from pages.components.custodian.intake import intake_check
 from pages.components.custodian.intake.intake_draft import Draft
 from pages.components.custodian.intake.intake_tables import TableDraft

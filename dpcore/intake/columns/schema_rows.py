@@ -9,7 +9,7 @@ import pandas as pd
 
 from dpcore.domain.columns import View, format_number
 from dpcore.domain.schemas.origins import DICTIONARY, KNOWN, LEARNED, LOOKED_UP, STANDARD
-from pages.components.custodian.intake import category_text
+from dpcore.intake.columns import category_text
 
 KEEP, NAME, TYPE, TARGET, SIDE = "Keep", "Column", "Type", "Target", "Side"
 LOWER, UPPER, BINS, CUTS = "Lowest", "Highest", "Bins", "Cut points"

@@ -15,8 +15,8 @@ from dpcore.domain.columns import COLUMN_ADAPTER
 from dpcore.domain.schemas.origins import LEARNED
 from dpcore.domain.schemas.unfinished import stand_in
 from dpcore.errors import SchemaError
-from pages.components.custodian.intake.category_text import split_categories, split_groups
-from pages.components.custodian.schema_rows import (
+from dpcore.intake.columns.category_text import split_categories, split_groups
+from dpcore.intake.columns.schema_rows import (
     BINS,
     CATEGORIES,
     CUTS,
