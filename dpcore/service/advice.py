@@ -5,7 +5,7 @@ These are the schema, the budget, and the number of rows: as a first look told i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, Final
@@ -17,6 +17,7 @@ from dpcore.numerals import whole
 from dpcore.privacy.budgets import USUAL_EPSILONS, format_epsilon, row_epsilon
 from dpcore.released.noisy_counts import sum_tail
 from dpcore.released.plan import RunPlan
+from dpcore.released.release import Release
 from dpcore.report import spending
 from dpcore.report.spending import adds_sentence, fitting
 from dpcore.workspace.ledger.requests import Quote
@@ -28,6 +29,10 @@ _CLEAR: Final = 3
 _CHANCE: Final = 20
 #: Epsilon times rows below which forests told people apart better than shape functions (``docs/benchmarks.md``).
 _FEW: Final = 100
+#: A number of rows is told well if its interval is narrower than this share of it.
+_WELL: Final = 0.5
+#: A row limit that is more than so many times the number of rows makes methods ask too much.
+_FAR: Final = 5
 _WHY: Final = {
     "summaries": "A first look counts every column once, and whatever you ask of it later is free.",
     "rule_list": "A rule list is read aloud from the top: each rule names a group and its noisy chance.",
@@ -86,6 +91,30 @@ class Advice:
     reasons: tuple[str, ...]
     cautions: tuple[str, ...]
     others: Mapping[str, str] = field(default_factory=dict)
+
+
+def told_rows(releases: Sequence[Release]) -> int | None:
+    """Rows as the most exact of some first looks tells them; ``None`` if none tells them well."""
+    from dpcore.models.released import parse_model
+    from dpcore.models.summaries.released.reading import total_of
+
+    looks = [one for one in releases if one.kind == "summaries"]
+    if not looks:
+        return None
+    total = total_of(parse_model(max(looks, key=lambda one: one.certificate.epsilon)))
+    return round(total.value) if total.high - total.low < _WELL * total.value else None
+
+
+def limit_far_above(releases: Sequence[Release], schema: Schema) -> str:
+    """What follows from a row limit that is far above the rows that a first look told; empty if it is not."""
+    rows = told_rows(releases)
+    if rows is None or _FAR * rows >= schema.max_rows:
+        return ""
+    return (
+        f"A first look told about {whole(rows)} rows, and the row limit is {whole(schema.max_rows)}. Methods choose by "
+        "the limit how much they ask, which may be more than so few can answer: choose fewer or smaller steps yourself "
+        "where the method offers that, such as fewer blocks or rules."
+    )
 
 
 def family_for(wish: Wish, schema: Schema) -> str:

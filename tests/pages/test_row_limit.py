@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 from dpcore.domain.schemas.schema import Schema
-from pages.components.run.told_rows import limit_far_above
+from dpcore.service.advice import limit_far_above
 from pages.components.visitor import access
 from tests.support.pages.page_tools import SCHEMA, button, checked, open_page, submit, ward, words
 
@@ -17,7 +17,7 @@ def _limited(max_rows: int) -> Schema:
 def test_a_review_says_what_follows_from_a_limit_far_above_the_rows() -> None:
     service = access.installation()
     dataset_id = service.add_dataset(ward(300), _limited(20_000), budget=Decimal(3)).id
-    assert not limit_far_above(dataset_id, _limited(20_000)), "nobody told how many rows there are"
+    assert not limit_far_above(service.releases(dataset_id), _limited(20_000)), "nobody told how many rows there are"
     submit(dataset_id, "summaries", "1", "")
     app = open_page("tree")
     button(app, "Review and spend").click().run()

@@ -19,7 +19,6 @@ from pages.components.families.shared.inputs import KEEP, choose_target
 from pages.components.families.summaries import summary_inputs as summaries
 from pages.components.kit import epsilon, markup, slot
 from pages.components.run import ask
-from pages.components.run.told_rows import told_rows
 from pages.components.visitor import access, menu
 
 _AIMS: Mapping[str, tuple[str, str]] = {
@@ -112,7 +111,7 @@ def _propose(dataset: DatasetInfo, wish: Wish) -> None:
     if wish.aim in (DESCRIBE, PREDICT) and not wish.target:
         st.info("Choose the column that is the outcome.")
         return
-    counted = told_rows(dataset.id)
+    counted = advice.told_rows(access.service().releases(dataset.id))
     found, problem = access.attempt(lambda: advice.advise(wish, dataset.schema, _priced(dataset, wish), counted))
     if found is None:
         st.warning(f"{problem} Choose something else above.")

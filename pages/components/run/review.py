@@ -12,12 +12,12 @@ from dpcore.numerals import whole
 from dpcore.privacy.budgets import at_delta, delta_sentence, format_epsilon
 from dpcore.report import spending
 from dpcore.report.spending import adds, adds_reason, fitting
+from dpcore.service.advice import limit_far_above
 from dpcore.workspace.ledger.requests import Quote, RunRequest
 from pages.components.families import registry, run_names
 from pages.components.kit import dialog, markup
 from pages.components.kit.texts import text
 from pages.components.run import ask
-from pages.components.run.told_rows import limit_far_above
 from pages.components.visitor import access
 
 KEY = "review"
@@ -91,7 +91,8 @@ def _dialog(review: Review) -> None:
     if quote.form:
         st.markdown(f"**In which form.** {markup.plain(quote.form)}")
     counts = review.request.algorithm == "summaries"  # It asks the same with any limit.
-    if few := "" if counts else limit_far_above(review.request.dataset_id, quote.plan.schema):
+    releases = access.service().releases(review.request.dataset_id)
+    if few := "" if counts else limit_far_above(releases, quote.plan.schema):
         markup.notice("amber", "Few records.", few)
     _promise(quote)
     if quote.allowance:
