@@ -9,6 +9,7 @@ import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Decimal, InvalidOperation
+from functools import lru_cache
 
 from dpcore.errors import BudgetError
 from dpcore.privacy.budgets import EPSILON_STEP, calibrate_gaussian
@@ -140,6 +141,7 @@ def pure_rho(epsilon: Decimal) -> Decimal:
     return rho_above(number * math.tanh(number / 2))
 
 
+@lru_cache(maxsize=1024)
 def pure_epsilon(rho: Decimal) -> Decimal:
     """Largest epsilon, in whole steps, of which :func:`pure_rho` is at most ``rho``."""
     return largest_epsilon(pure_rho, rho)
@@ -154,6 +156,7 @@ def selection_rho(epsilon: Decimal) -> Decimal:
     return rho_above(float(epsilon) ** 2 / 8)
 
 
+@lru_cache(maxsize=1024)
 def selection_epsilon(rho: Decimal) -> Decimal:
     """Largest epsilon, in whole steps, of which :func:`selection_rho` is at most ``rho``."""
     return largest_epsilon(selection_rho, rho)

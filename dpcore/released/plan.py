@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from dpcore.domain.schemas.schema import Schema
@@ -194,7 +195,7 @@ class RunPlan:
         """Epsilon that was asked for."""
         return self.epsilon if self.asked is None else self.asked
 
-    @property
+    @cached_property
     def loss(self) -> Loss:
         """What the run may cost one person: in its steps, or set aside, whichever is more.
 

@@ -12,6 +12,7 @@ Proof: ``docs/privacy/trees.md``, "Classes that weigh alike".
 from __future__ import annotations
 
 from decimal import ROUND_FLOOR, Decimal
+from functools import lru_cache
 from typing import Final
 
 import numpy as np
@@ -44,6 +45,7 @@ def block_rho(epsilon: Decimal, slack: Decimal = Decimal(0)) -> Decimal:
     return pure_rho(counts) + selection_rho(draw + 2 * slack)
 
 
+@lru_cache(maxsize=1024)
 def draw_of(rho: Decimal) -> Decimal:
     """Largest draw of a block for which, with its class counts, rho pays; without any slack."""
     return divided(largest_epsilon(block_rho, rho))[1]
