@@ -51,7 +51,7 @@ def test_every_method_goes_from_the_form_to_a_result(own: FamilyPage, method: st
     checked(app.run())
     assert not errors(app)
     assert "Noise on " in words(app)
-    _, price = app.session_state[access.THIS_RUN_KEY]
+    price = app.session_state[access.THIS_RUN_KEY]
     assert price.plan.delta or price.left_after == Decimal(6)
     button(app, "Rehearse").click().run()
     assert "Rehearsal on synthetic data" in words(checked(app))

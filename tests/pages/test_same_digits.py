@@ -57,7 +57,7 @@ def test_everything_says_the_same_after_every_run(delta: str) -> None:
 
 def access_request(app: AppTest):
     """The run that is being set up."""
-    return app.session_state[access.THIS_RUN_KEY][0]
+    return app.session_state[access.THIS_RUN_KEY].request
 
 
 def meter_text(app: AppTest) -> str:
@@ -149,7 +149,6 @@ def test_the_meter_asks_again_for_the_price_if_somebody_has_spent() -> None:
     app = open_page("rule_list")
     app.text_input(key="epsilon").set_value("0.1").run()
     first = access.service().quote(access_request(app))
-    request, _ = app.session_state[access.THIS_RUN_KEY]
     submit(dataset_id, "tree", "0.1", "died")
     now = access.service().balance(dataset_id)
     seen = {}
@@ -159,15 +158,15 @@ def test_the_meter_asks_again_for_the_price_if_somebody_has_spent() -> None:
 
         from pages.components.visitor import access as own
 
-        own.show_cost_of_this_run(st.session_state["asked"], st.session_state["price"])
+        own.show_cost_of_this_run(st.session_state["price"])
         st.session_state["told"] = own.this_run(st.session_state["balance"])
 
     other = AppTest.from_function(script)
-    other.session_state["asked"], other.session_state["price"], other.session_state["balance"] = request, first, now
+    other.session_state["price"], other.session_state["balance"] = first, now
     checked(other.run())
     seen = other.session_state["told"]
     assert seen.balance == now != first.balance
-    assert seen.adds == access.service().quote(request).adds != first.adds
+    assert seen.adds == access.service().quote(first.request).adds != first.adds
 
 
 def test_a_limited_analyst_is_told_what_will_be_left_of_the_nearer_budget() -> None:

@@ -45,7 +45,7 @@ def offered(own: FamilyPage, chosen: dict[str, str]) -> dict[str, Any]:
         app.text_area(key="given").set_value("age > 40").run()
     checked(app)
     assert not errors(app)
-    request, _ = app.session_state[access.THIS_RUN_KEY]
+    request = app.session_state[access.THIS_RUN_KEY].request
     return dict(request.parameters)
 
 
@@ -70,5 +70,5 @@ def test_weights_that_are_no_numbers_or_too_few_give_a_sentence_and_lose_nothing
         assert app.number_input(key="set-rules").value == 3
     app.text_input(key="set-alpha").set_value("2; 0.5")
     assert not errors(checked(app.run()))
-    request, _ = app.session_state[access.THIS_RUN_KEY]
+    request = app.session_state[access.THIS_RUN_KEY].request
     assert (request.parameters["alpha"], request.parameters["rules"]) == ([2.0, 0.5], 3)

@@ -116,16 +116,11 @@ def caps_of(connection: Connection, dataset_id: str) -> dict[str, Any]:
 
 def standing_of(connection: Connection, dataset_id: str, analyst: str) -> Standing:
     """What the custodian has decided about one analyst, else what holds for all. Raises ``NotFoundError``."""
-    return _standing(connection, dataset_id, analyst, caps_of(connection, dataset_id))
-
-
-def _standing(connection: Connection, dataset_id: str, analyst: str, caps: Mapping[str, Any]) -> Standing:
-    limit = _newest(connection, dataset_id, analyst, "grant")
+    grant = _newest(connection, dataset_id, analyst, "grant")
     last = _newest(connection, dataset_id, analyst, "freeze", "thaw")
     frozen = last["note"] if last is not None and last["kind"] == "freeze" else None
-    if limit is None:
-        return Standing(caps["analyst_cap"], granted=False, frozen=frozen)
-    return Standing(limit["analyst_cap"], granted=True, frozen=frozen)
+    limits = grant or caps_of(connection, dataset_id)
+    return Standing(limits["analyst_cap"], granted=grant is not None, frozen=frozen)
 
 
 def _newest(connection: Connection, dataset_id: str, analyst: str, *kinds: str) -> RowMapping | None:
@@ -140,14 +135,14 @@ def balance_of(connection: Connection, dataset_id: str, analyst: str | None = No
     """What an analyst may spend; without one, all together. Raises ``NotFoundError``."""
     caps = caps_of(connection, dataset_id)
     cap, frozen = filter_of(caps), None
-    pots: tuple[Pot, ...] = (_pot(connection, dataset_id, None, cap),)
+    pots = [_pot(connection, dataset_id, None, cap)]
     if analyst is not None:
-        standing = _standing(connection, dataset_id, analyst, caps)
+        standing = standing_of(connection, dataset_id, analyst)
         frozen = standing.frozen
         if standing.limit is not None:
-            pots = (_pot(connection, dataset_id, analyst, PrivacyFilter(standing.limit, cap.delta)), *pots)
-    over, conditional = over_of(connection, dataset_id), takes_conditional(connection, dataset_id)
-    return Balance(pots, caps["run_cap"], frozen, over, conditional)
+            pots.insert(0, _pot(connection, dataset_id, analyst, PrivacyFilter(standing.limit, cap.delta)))
+    over, conditional = _over(connection, dataset_id), takes_conditional(connection, dataset_id)
+    return Balance(tuple(pots), caps["run_cap"], frozen, over, conditional)
 
 
 def own_balance_of(connection: Connection, dataset_id: str, analyst: str) -> Balance:
@@ -187,7 +182,7 @@ def pot_of(connection: Connection, dataset_id: str) -> Pot:
     return _pot(connection, dataset_id, None, filter_of(caps_of(connection, dataset_id)))
 
 
-def over_of(connection: Connection, dataset_id: str) -> str | None:
+def _over(connection: Connection, dataset_id: str) -> str | None:
     """A sentence, if nothing more can be run on a data set."""
     chosen = sa.select(_E.kind).where(_E.dataset_id == dataset_id, _E.kind.in_(_OVER))
     kinds = set(connection.execute(chosen).scalars())

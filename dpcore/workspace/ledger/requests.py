@@ -154,10 +154,10 @@ class Quote:
     def may_be_pure(self) -> bool:
         """Whether ``request.pure`` matters: the run has a delta unless it must not."""
         try:
-            free, pure = (self.balance.planned(self.planner, pure=pure) for pure in (False, True))
+            other = self.balance.planned(self.planner, pure=not self.request.pure)
         except BudgetError:
             return False
-        return free.delta > 0 and not pure.delta
+        return (self.plan.delta > 0) != (other.delta > 0)
 
     @property
     def form(self) -> str:

@@ -65,7 +65,7 @@ class Outlooking(InTurn):
         self.outlook = service.outlook(asked.request, self.tell, shaped=asked.shaped)
 
 
-def show(request: RunRequest | None, quote: Quote | None, *, shaped: bool, number: Any = None) -> None:
+def show(quote: Quote | None, *, shaped: bool, number: Any = None) -> None:
     """An expander with the question and, once it was asked, the answer.
 
     ``number`` is the column that is predicted, if it is predicted as a number.
@@ -74,9 +74,9 @@ def show(request: RunRequest | None, quote: Quote | None, *, shaped: bool, numbe
         st.markdown(text("planner"))
         wanted = _wanted(number)
         asked = st.button("Work it out (free)", key=f"{_KEY}-ask", disabled=quote is None)
-        if request is None or quote is None:
+        if quote is None:
             return
-        question = Question(request, wanted, shaped)
+        question = Question(quote.request, wanted, shaped)
         if asked:
             _start(question)
         work: Outlooking | None = st.session_state.get(_KEY)

@@ -60,7 +60,7 @@ def show(given: Given, family: Family) -> None:
         shaped = _shaped(given)
     _buttons(dataset, request, quote, shaped=shaped)
     if family.targeted:
-        planner.show(request, quote, shaped=shaped, number=_number(dataset, family, target))
+        planner.show(quote, shaped=shaped, number=_number(dataset, family, target))
     _rehearsal(request)
 
 
@@ -102,7 +102,7 @@ def _quote(request: RunRequest | None, problem: str | None) -> Quote | None:
     if quote is None:
         st.error(problem)
         return None
-    access.show_cost_of_this_run(request, quote)
+    access.show_cost_of_this_run(quote)
     first, *_ = quote.plan.count_noise
     margin = first.margin()
     noise = f"Noise on {first.what}: ±{whole(margin)}, 95%." if margin else "Every count is as good as exact."
@@ -112,13 +112,13 @@ def _quote(request: RunRequest | None, problem: str | None) -> Quote | None:
             st.caption(markup.plain(quote.form))
     epsilon.advise(quote.cost)
     if not quote.affordable:
-        _refused(request, quote)
+        _refused(quote)
     return quote
 
 
-def _refused(request: RunRequest | None, quote: Quote) -> None:
+def _refused(quote: Quote) -> None:
     """Why the run cannot be made now; nobody is over a budget that they were never given."""
-    whole, _ = access.attempt(lambda: access.service().total_balance(request.dataset_id)) if request else (None, None)
+    whole, _ = access.attempt(lambda: access.service().total_balance(quote.request.dataset_id))
     if quote.short and whole is not None and spending.none_yet(quote.balance, whole):
         st.info(text("no_budget_yet"), title="No budget yet")
         return

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from dpcore.service import Service
     from dpcore.workspace.files.descriptions import DatasetInfo
     from dpcore.workspace.ledger.accounts import Balance
-    from dpcore.workspace.ledger.requests import Quote, RunRequest
+    from dpcore.workspace.ledger.requests import Quote
 
 DATASET_KEY = "dataset"
 THIS_RUN_KEY = "this_run"
@@ -129,19 +129,19 @@ def forget_run() -> None:
     st.query_params.pop(RUN_PARAMETER, None)
 
 
-def show_cost_of_this_run(request: RunRequest | None, quote: Quote | None = None) -> None:
-    """Tell the meter which run is being set up, and its price; ``None`` if none is."""
-    st.session_state[THIS_RUN_KEY] = request, quote
+def show_cost_of_this_run(quote: Quote | None) -> None:
+    """Tell the meter the price of the run that is being set up; ``None`` if none is."""
+    st.session_state[THIS_RUN_KEY] = quote
 
 
 def this_run(balance: Balance) -> Quote | None:
     """Price of the run that is being set up, beside what is spent by now."""
-    quote: Quote | None
-    request, quote = st.session_state.get(THIS_RUN_KEY, (None, None))
-    if quote is not None and quote.balance != balance:
-        quote, _ = attempt(lambda: service().quote(request))
-        show_cost_of_this_run(request, quote)
-    return quote
+    quote: Quote | None = st.session_state.get(THIS_RUN_KEY)
+    if quote is None or quote.balance == balance:
+        return quote
+    again, _ = attempt(lambda: service().quote(quote.request))
+    show_cost_of_this_run(again)
+    return again
 
 
 def attempt(action: Callable[[], T]) -> tuple[T | None, str | None]:
