@@ -21,7 +21,7 @@ from dpcore.workspace.ledger.requests import RunRequest, RunStatus
 from pages.components.families.forest import forest_inputs
 from pages.components.families.rule_list import rule_list_inputs
 from pages.components.kit import markup, schema_view
-from pages.components.kit.texts import METHODS
+from pages.components.kit.texts import METHODS, texts
 from pages.components.lessons import course
 from pages.components.run import meter
 from pages.components.visitor import access
@@ -69,7 +69,7 @@ def test_each_page_shows_the_meter_and_the_roles(name):
 
 def test_no_help_text_is_left_over():
     source = "".join(path.read_text() for path in (ROOT / "pages").rglob("*.py"))
-    stems = {path.stem for path in (ROOT / "assets" / "help").glob("*.md")}
+    stems = set(texts())
     by_choice = {
         f"{ {'redescriptions': 'pairs', 'ilp': 'ilp'}.get(family, 'method') }_{name}"
         for family, titles in METHODS.items()
