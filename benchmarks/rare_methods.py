@@ -23,7 +23,7 @@ from dpcore.data.building.ingest import frame_chunks, ingest
 from dpcore.domain.columns import NumericColumn
 from dpcore.learning.learner import Run
 from dpcore.models.registry import get_learner
-from dpcore.models.summaries.released.axes import axes_of
+from dpcore.models.summaries.released.summary_parameters import axes_of
 from dpcore.models.summaries.released.synthesis import Source, draw_codes
 from dpcore.privacy.randomness import SecureRandom, SeededRandom
 from dpcore.released.plan import RunPlan

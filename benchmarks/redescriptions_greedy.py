@@ -12,7 +12,7 @@ from dpcore.data.bits import count_bits
 from dpcore.domain.columns import View
 from dpcore.models.redescriptions.learning.redescription_queries import purities, tree_leaves
 from dpcore.models.redescriptions.learning.views import Sides, opposite
-from dpcore.models.redescriptions.released.redescription_derived import view_conditions
+from dpcore.models.redescriptions.released.redescription_family import view_conditions
 from dpcore.models.redescriptions.released.redescription_model import RedescriptionModel
 from dpcore.models.redescriptions.released.tree_pair import Tree, TreePair
 

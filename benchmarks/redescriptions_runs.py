@@ -14,8 +14,8 @@ from benchmarks.redescriptions_data import CMS, TwoViews
 from benchmarks.redescriptions_greedy import greedy_model
 from dpcore.arrays import Flags, Floats
 from dpcore.learning.learner import Run as LearnerRun
-from dpcore.models.redescriptions.released.agreement import exact_agreement
 from dpcore.models.redescriptions.released.extraction import Constraints
+from dpcore.models.redescriptions.released.reading import exact_agreement
 from dpcore.models.redescriptions.released.redescription_model import RedescriptionModel
 from dpcore.models.redescriptions.released.redescription_set import Redescription
 from dpcore.models.registry import get_learner

@@ -23,7 +23,7 @@ from dpcore.demo import DEMOS
 from dpcore.domain.columns import NumericColumn
 from dpcore.domain.schemas.schema import Schema
 from dpcore.learning.learner import Run
-from dpcore.models.redescriptions.released.agreement import exact_agreement
+from dpcore.models.redescriptions.released.reading import exact_agreement
 from dpcore.models.registry import get_learner
 from dpcore.privacy.randomness import SeededRandom, public_generator
 from dpcore.released.invented import Records

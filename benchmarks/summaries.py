@@ -18,13 +18,12 @@ from dpcore.arrays import Flags, Floats, Ints
 from dpcore.demo.checkups import make_checkups
 from dpcore.domain.encoding import encode_columns
 from dpcore.domain.schemas.schema import PrivacyUnit
-from dpcore.models.summaries.released.axes import Axis, axes_of
 from dpcore.models.summaries.released.crosstab import crosstab
 from dpcore.models.summaries.released.estimates import Axes, Estimates
-from dpcore.models.summaries.released.intervals import intervals
-from dpcore.models.summaries.released.reading import QUANTILES, Cells, shares_of
+from dpcore.models.summaries.released.intervals import Cells, intervals
+from dpcore.models.summaries.released.reading import QUANTILES, shares_of
 from dpcore.models.summaries.released.summary_model import SummaryModel
-from dpcore.models.summaries.released.summary_parameters import BETWEEN
+from dpcore.models.summaries.released.summary_parameters import BETWEEN, Axis, axes_of
 from dpcore.privacy.accountant import BudgetAccountant
 from dpcore.privacy.budgets import calibrate_gaussian
 from dpcore.privacy.mechanisms import GeometricMechanism

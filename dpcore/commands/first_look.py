@@ -28,7 +28,7 @@ def ask(
 ) -> None:
     """Say how many records satisfy some conditions, by a first look; costs nothing."""
     from dpcore.domain.conditions import parse_conjunction
-    from dpcore.models.summaries.released.questions import how_many
+    from dpcore.models.summaries.released.crosstab import how_many
 
     found, model = _first_look(release)
     told = how_many(model, parse_conjunction(question, found.domain))
@@ -61,8 +61,7 @@ def synthesize(
     seed: Annotated[int | None, typer.Option(min=0, help="The same seed draws the same records.")] = None,
 ) -> None:
     """Draw invented records that follow a first look, one file for each table; costs nothing."""
-    from dpcore.models.summaries.released.synthesis import WHAT_IT_IS, expected_errors, invented
-    from dpcore.models.summaries.released.synthetic_files import files_of
+    from dpcore.models.summaries.released.synthesis import WHAT_IT_IS, expected_errors, files_of, invented
 
     found, model = _first_look(release)
     wanted = max(1, round(model.estimates.total)) if rows is None else rows

@@ -20,8 +20,8 @@ from dpcore.domain.encoding import encode_columns
 from dpcore.domain.schemas.schema import Part
 from dpcore.errors import BudgetError, RequestError
 from dpcore.learning.learner import Run
-from dpcore.models.redescriptions.released.agreement import exact_agreement
 from dpcore.models.redescriptions.released.extraction import Constraints
+from dpcore.models.redescriptions.released.reading import exact_agreement
 from dpcore.models.registry import get_learner, public_records
 from dpcore.privacy.budgets import format_epsilon
 from dpcore.privacy.randomness import SeededRandom
@@ -134,6 +134,7 @@ def compare_redescriptions(
     RequestError
         If a method cannot be used, or there is too much to search.
     """
+
     named = [("redescriptions", parameters) for parameters in methods]
     _check_size(named, epsilons, repeats)
     plans = [_plan(table, "", method, epsilon) for method in named for epsilon in epsilons]

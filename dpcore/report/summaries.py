@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from dpcore.domain.schemas.schema import Schema
 from dpcore.models.summaries.released.association import Association
 from dpcore.models.summaries.released.code_reading import Branch
-from dpcore.models.summaries.released.column_words import column_sentences
 from dpcore.models.summaries.released.reading import ColumnReading
-from dpcore.models.summaries.released.summary_words import POOLED, count_words, strength_words
+from dpcore.models.summaries.released.summary_words import POOLED, column_sentences, count_words, strength_words
 from dpcore.models.summaries.released.table_one_words import MIDDLES, PrintedCell, PrintedTable
 from dpcore.report.tables import Table
 

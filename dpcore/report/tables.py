@@ -10,7 +10,7 @@ from typing import Any
 
 from dpcore.models.ebm.released.ebm_model import Term
 from dpcore.models.ebm.released.ebm_words import EBMWords
-from dpcore.models.redescriptions.released.missingness import SHORT
+from dpcore.models.redescriptions.released.duplicates import SHORT
 from dpcore.models.redescriptions.released.reading import interval_words, p_words
 from dpcore.models.redescriptions.released.redescription_set import Redescription
 from dpcore.models.trees.released.column_use import ColumnUse

@@ -188,7 +188,7 @@ class Runs(ServiceBase):
 
     def _cut_points(self, dataset: DatasetInfo, release_id: str) -> tuple[str, ...]:
         from dpcore.models.released import parse_model
-        from dpcore.models.summaries.released.cut_points import cut_points
+        from dpcore.models.summaries.released.reading import cut_points
 
         check_id(release_id, _NO_LOOK)
         found = self._released.release(release_id, reader=self._reader())

@@ -13,7 +13,7 @@ from benchmarks.summaries import DELTA, Truth, held_crosstabs, limits
 from dpcore import DPSummary
 from dpcore.domain.encoding import encode_columns
 from dpcore.domain.schemas.schema import Schema
-from dpcore.models.summaries.released.axes import axes_of
+from dpcore.models.summaries.released.summary_parameters import axes_of
 from dpcore.privacy.budgets import gaussian_delta
 
 

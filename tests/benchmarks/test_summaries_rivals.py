@@ -18,7 +18,7 @@ from benchmarks.summaries_rivals import COLUMNS, PAIRS, VARIATION, Made, measure
 from dpcore.arrays import Ints
 from dpcore.domain.encoding import encode_columns
 from dpcore.domain.schemas.schema import Schema
-from dpcore.models.summaries.released.axes import axes_of
+from dpcore.models.summaries.released.summary_parameters import axes_of
 
 
 @pytest.fixture(scope="module")

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from dpcore.commands.text import release_text
 from dpcore.learning.learner import Run
 from dpcore.models.redescriptions.released.consistent import consistent_counts
-from dpcore.models.redescriptions.released.regions import Domain
+from dpcore.models.redescriptions.released.tree_pair import Domain
 from dpcore.models.registry import LEARNERS, public_records
 from dpcore.models.released import parse_model
 from dpcore.privacy.budgets import EPSILON_STEP

@@ -14,8 +14,8 @@ from dpcore.models.findings import Finding, agreement, findings
 from dpcore.models.ilp.language.clause import Clause
 from dpcore.models.registry import get_learner
 from dpcore.models.rules.released.rule_list_model import Rule, RuleListModel
-from dpcore.models.summaries.released.axes import axes_of
 from dpcore.models.summaries.released.summary_model import NoisyTable, SummaryModel
+from dpcore.models.summaries.released.summary_parameters import axes_of
 from dpcore.released.release import Release, make_release
 from pages.components.releases.found import _rows as found_rows
 from tests.plots.ilp.test_ilp import ATOMS, BOTH, release_of

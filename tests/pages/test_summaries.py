@@ -14,7 +14,7 @@ from streamlit.testing.v1 import AppTest
 from dpcore.domain.conditions import Condition
 from dpcore.domain.schemas.schema import Schema
 from dpcore.models.released import parse_model
-from dpcore.models.summaries.released.questions import how_many
+from dpcore.models.summaries.released.crosstab import how_many
 from dpcore.models.summaries.released.summary_words import count_words
 from dpcore.models.summaries.released.synthesis import WHAT_IT_IS
 from pages.components.families.shared.downloads import File

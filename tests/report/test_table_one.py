@@ -10,9 +10,9 @@ import pytest
 
 from dpcore.domain.schemas.schema import Schema
 from dpcore.models.registry import LEARNERS
-from dpcore.models.summaries.released.axes import axes_of
 from dpcore.models.summaries.released.reading import readings
 from dpcore.models.summaries.released.summary_model import NoisyTable, SummaryModel
+from dpcore.models.summaries.released.summary_parameters import axes_of
 from dpcore.models.summaries.released.table_one import TableOne, table_one
 from dpcore.models.summaries.released.table_one_words import printed
 from dpcore.rehearsal import rehearse

@@ -5,7 +5,7 @@ from __future__ import annotations
 import plotly.graph_objects as go
 
 from dpcore.domain.counted import Noun
-from dpcore.models.redescriptions.released.agreement import Exact
+from dpcore.models.redescriptions.released.reading import Exact
 from dpcore.models.redescriptions.released.redescription_set import Redescription
 from dpcore.numerals import whole
 from dpcore.plots.style import GRID, INK, NAMES_DOWN, colour, lay_out

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from dpcore.models.redescriptions.released.agreement import Exact
+from dpcore.models.redescriptions.released.reading import Exact
 from dpcore.models.redescriptions.released.redescription_set import Redescription
 from dpcore.numerals import hundredths, whole
 from dpcore.plots.style import GRID, INK, SOFT, colour, lay_out

@@ -15,11 +15,12 @@ from dpcore.domain.columns import RESERVED
 from dpcore.domain.counted import counted
 from dpcore.domain.schemas.schema import Schema
 from dpcore.models.summaries.released.crosstab import crosstab
-from dpcore.models.summaries.released.drawn import drawn_ends
-from dpcore.models.summaries.released.reading import Cells, ColumnReading
+from dpcore.models.summaries.released.intervals import Cells
+from dpcore.models.summaries.released.reading import ColumnReading
 from dpcore.models.summaries.released.summary_model import SummaryModel
 from dpcore.models.summaries.released.summary_words import (
     cell_words,
+    drawn_ends,
     figure_words,
     range_of_shares,
     share_alone,

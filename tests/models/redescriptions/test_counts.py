@@ -18,8 +18,7 @@ from dpcore.models.redescriptions.released.consistent import (
     noise_variance,
     projected,
 )
-from dpcore.models.redescriptions.released.regions import Domain
-from dpcore.models.redescriptions.released.tree_pair import Tree, TreePair
+from dpcore.models.redescriptions.released.tree_pair import Domain, Tree, TreePair
 from tests.support.learning.redescription_tables import exact_margin, geometric, level_tree, pair_of, wide_schema
 from tests.support.rows import for_each
 

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from dpcore.domain.conditions import Condition
 from dpcore.domain.schemas.schema import Schema
 from dpcore.models.redescriptions.released.duplicates import OVERLAP, groups_across, groups_in_pair
-from dpcore.models.redescriptions.released.regions import Domain
-from dpcore.models.redescriptions.released.tree_pair import Tree
+from dpcore.models.redescriptions.released.tree_pair import Domain, Tree
 
 SCHEMA = Schema.from_mapping(
     {

@@ -16,9 +16,8 @@ from dpcore.models.redescriptions.released.extraction import (
     Search,
     suggested_support,
 )
-from dpcore.models.redescriptions.released.leaf_unions import unions
-from dpcore.models.redescriptions.released.regions import Domain
 from dpcore.models.redescriptions.released.significance import Independence, Sizes
+from dpcore.models.redescriptions.released.tree_pair import Domain, unions
 from dpcore.privacy.budgets import geometric_tail
 from tests.oracles import extraction_oracle as oracle
 from tests.support.learning.redescription_tables import geometric, pair_of, wide_schema

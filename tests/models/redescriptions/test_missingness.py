@@ -6,18 +6,18 @@ import numpy as np
 
 from dpcore.domain.counted import PEOPLE
 from dpcore.domain.schemas.schema import Schema
-from dpcore.models.redescriptions.released.extraction import Constraints
-from dpcore.models.redescriptions.released.missingness import (
+from dpcore.models.redescriptions.released.duplicates import (
     SHORT,
     holding_missing,
     in_full,
     jaccard_without,
     only_asks_for_missing,
 )
+from dpcore.models.redescriptions.released.extraction import Constraints
 from dpcore.models.redescriptions.released.reading import sentence
 from dpcore.models.redescriptions.released.redescription_model import RedescriptionModel
 from dpcore.models.redescriptions.released.redescription_text import redescriptions_text
-from dpcore.models.redescriptions.released.regions import Domain
+from dpcore.models.redescriptions.released.tree_pair import Domain
 from tests.support.results.small_redescriptions import literal, tree, tree_pair
 from tests.support.rows import for_each
 

@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 from dpcore.domain.counted import PEOPLE
-from dpcore.models.redescriptions.released.agreement import agreement_margins, exact_agreement
-from dpcore.models.redescriptions.released.missingness import in_full
+from dpcore.models.redescriptions.released.duplicates import in_full
 from dpcore.models.redescriptions.released.reading import (
+    agreement_margins,
     alternatives,
+    exact_agreement,
     interval_words,
     matching,
     sentence,

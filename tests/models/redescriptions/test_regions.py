@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 from dpcore.domain.conditions import Condition
 from dpcore.domain.schemas.schema import Schema
 from dpcore.models.redescriptions.released.duplicates import query_overlap
-from dpcore.models.redescriptions.released.regions import Box, Domain, shared_cells
 from dpcore.models.redescriptions.released.simplify import Space, covered, simplified
-from dpcore.models.redescriptions.released.tree_pair import Tree
+from dpcore.models.redescriptions.released.tree_pair import Box, Domain, Tree, shared_cells
 from tests.support.rows import for_each
 
 KINDS = [

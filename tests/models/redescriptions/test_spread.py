@@ -9,7 +9,7 @@ from hypothesis.extra import numpy as hnp
 
 from dpcore.domain.conditions import Condition
 from dpcore.models.redescriptions.learning.diversity import best_found, telling_columns, unused
-from dpcore.models.redescriptions.released.redescription_derived import view_conditions
+from dpcore.models.redescriptions.released.redescription_family import view_conditions
 from dpcore.models.redescriptions.released.tree_pair import Tree, TreePair
 from dpcore.privacy.randomness import SeededRandom
 from tests.support.learning.redescription_cases import PLAIN, rows_of, run, schema, table

@@ -17,7 +17,7 @@ from dpcore.models.redescriptions.learning.starts import (
     random_start,
 )
 from dpcore.models.redescriptions.learning.views import Sides, opposite
-from dpcore.models.redescriptions.released.redescription_derived import view_conditions
+from dpcore.models.redescriptions.released.redescription_family import view_conditions
 from dpcore.privacy.mechanisms import ExponentialMechanism
 from dpcore.privacy.randomness import SecureRandom, SeededRandom
 from tests.oracles import redescriptions_oracle as oracle

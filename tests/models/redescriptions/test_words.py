@@ -15,8 +15,8 @@ from dpcore.domain.conditions import parse_condition
 from dpcore.domain.schemas.schema import Schema
 from dpcore.models.redescriptions.released.formal import formal
 from dpcore.models.redescriptions.released.redescription_words import plain
-from dpcore.models.redescriptions.released.regions import Box, Domain
 from dpcore.models.redescriptions.released.simplify import simplified
+from dpcore.models.redescriptions.released.tree_pair import Box, Domain
 from tests.support.rows import for_each
 
 CLINIC = Schema.from_mapping(

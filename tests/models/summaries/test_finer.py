@@ -14,9 +14,9 @@ from dpcore.learning.learner import Run
 from dpcore.models.summaries.learning.division import FINER
 from dpcore.models.summaries.learning.summary_learner import SummaryLearner
 from dpcore.models.summaries.learning.summary_queries import finer_counts, table_counts
-from dpcore.models.summaries.released.axes import axes_of
 from dpcore.models.summaries.released.finer import FinerTable, finer, finer_ends
 from dpcore.models.summaries.released.reading import column_reading
+from dpcore.models.summaries.released.summary_parameters import axes_of
 from dpcore.privacy.randomness import SeededRandom
 from tests.support.rows import for_each
 

@@ -17,9 +17,9 @@ from dpcore.models.summaries.learning.accounting import expected, noise_of
 from dpcore.models.summaries.learning.design import shares_of
 from dpcore.models.summaries.learning.pairs import distance
 from dpcore.models.summaries.learning.summary_queries import table_counts
-from dpcore.models.summaries.released.axes import axes_of, row_ends
 from dpcore.models.summaries.released.estimates import Estimates, Measured
-from dpcore.models.summaries.released.summary_derived import CHOICE
+from dpcore.models.summaries.released.summary_family import CHOICE
+from dpcore.models.summaries.released.summary_parameters import axes_of, row_ends
 from dpcore.privacy.bounded_range import Selections
 from dpcore.privacy.budgets import gaussian_delta
 from dpcore.privacy.losses import pure_rho, selection_rho

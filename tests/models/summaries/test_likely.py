@@ -9,10 +9,9 @@ import pytest
 
 from dpcore.arrays import Floats
 from dpcore.domain.schemas.schema import Schema
-from dpcore.models.summaries.released.axes import axes_of
 from dpcore.models.summaries.released.estimates import Estimates, Measured
-from dpcore.models.summaries.released.likely import likely_column, likely_pair
-from dpcore.models.summaries.released.raking import chosen, raked
+from dpcore.models.summaries.released.likely import chosen, likely_column, likely_pair, raked
+from dpcore.models.summaries.released.summary_parameters import axes_of
 from tests.support.rows import for_each
 
 

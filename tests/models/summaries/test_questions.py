@@ -7,9 +7,9 @@ import pytest
 
 from dpcore.domain.conditions import Condition, parse_conjunction
 from dpcore.errors import RequestError, SchemaError
-from dpcore.models.summaries.released.axes import Axis
-from dpcore.models.summaries.released.questions import how_many, how_many_by, share_of_all
+from dpcore.models.summaries.released.crosstab import how_many, how_many_by, share_of_all
 from dpcore.models.summaries.released.summary_model import NoisyTable, SummaryModel
+from dpcore.models.summaries.released.summary_parameters import Axis
 from tests.support.results.first_looks import looks, people, schema
 from tests.support.rows import for_each
 

@@ -1,6 +1,6 @@
 import numpy as np
 
-from dpcore.models.summaries.released.share_intervals import Whole, share_intervals
+from dpcore.models.summaries.released.intervals import Whole, share_intervals
 from tests.support.rows import for_each
 
 PEOPLE, NOISE, DRAWS = 1000, 40.0, 20_000

@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 from dpcore.domain.counted import PEOPLE
-from dpcore.models.redescriptions.released.agreement import (
+from dpcore.models.redescriptions.released.reading import (
     Exact,
     agreement_margins,
     exact_agreement,
+    sentence,
 )
-from dpcore.models.redescriptions.released.reading import sentence
 from dpcore.models.redescriptions.released.redescription_set import RedescriptionSet
 from dpcore.models.redescriptions.released.redescription_text import _text
 from dpcore.models.redescriptions.released.tree_pair import TreePair

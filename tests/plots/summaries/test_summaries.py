@@ -15,12 +15,11 @@ from dpcore.domain.columns import RESERVED
 from dpcore.domain.schemas.schema import Schema
 from dpcore.models.registry import LEARNERS
 from dpcore.models.released import parse_model
-from dpcore.models.summaries.released.association import Association, associations
+from dpcore.models.summaries.released.association import Association, associations, by_what_stands_out
 from dpcore.models.summaries.released.crosstab import crosstab
-from dpcore.models.summaries.released.drawn import drawn_ends
-from dpcore.models.summaries.released.reading import Amount, Cells, readings
-from dpcore.models.summaries.released.standing_out import by_what_stands_out
-from dpcore.models.summaries.released.summary_words import cell_words, figure_words, share_words
+from dpcore.models.summaries.released.intervals import Amount, Cells
+from dpcore.models.summaries.released.reading import readings
+from dpcore.models.summaries.released.summary_words import cell_words, drawn_ends, figure_words, share_words
 from dpcore.models.summaries.released.table_one import differences, table_one
 from dpcore.models.summaries.released.table_one_words import printed
 from dpcore.plots.palette import DARK

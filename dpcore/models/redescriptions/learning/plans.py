@@ -19,7 +19,7 @@ from dpcore.models.redescriptions.learning.exact_pairs import candidate_counts, 
 from dpcore.models.redescriptions.learning.growing import exact_blocks
 from dpcore.models.redescriptions.learning.redescription_queries import LEAF_COUNTS, LEVERAGE, PAIR_COUNTS
 from dpcore.models.redescriptions.learning.starts import class_count
-from dpcore.models.redescriptions.released.redescription_derived import LEAVES, PAIRS, sampler_words, view_conditions
+from dpcore.models.redescriptions.released.redescription_family import LEAVES, PAIRS, sampler_words, view_conditions
 from dpcore.models.redescriptions.released.redescription_parameters import (
     PUBLISHED_DEPTH,
     PUBLISHED_STARTS,

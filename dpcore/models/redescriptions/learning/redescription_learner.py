@@ -34,8 +34,7 @@ from dpcore.models.redescriptions.learning.redescription_workload import redescr
 from dpcore.models.redescriptions.learning.starts import SearchStart, linked_start, random_start
 from dpcore.models.redescriptions.learning.tree_chains import pair_chain, tree_chain
 from dpcore.models.redescriptions.learning.views import VIEWS, Sets, Sides, leaf_sets, opposite
-from dpcore.models.redescriptions.released.redescription_derived import EACH_OTHER
-from dpcore.models.redescriptions.released.redescription_family import REDESCRIPTIONS
+from dpcore.models.redescriptions.released.redescription_family import EACH_OTHER, REDESCRIPTIONS
 from dpcore.models.redescriptions.released.redescription_model import RedescriptionModel
 from dpcore.models.redescriptions.released.tree_pair import Tree, TreePair
 from dpcore.privacy.mechanisms import GeometricMechanism

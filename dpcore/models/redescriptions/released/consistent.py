@@ -10,8 +10,7 @@ from typing import Final
 import numpy as np
 
 from dpcore.arrays import Flags, Floats, Ints
-from dpcore.models.redescriptions.released.regions import Domain
-from dpcore.models.redescriptions.released.tree_pair import TreePair
+from dpcore.models.redescriptions.released.tree_pair import Domain, TreePair
 from dpcore.privacy.budgets import geometric_tail
 
 #: Standard errors that 95 % of a normal distribution stay within.

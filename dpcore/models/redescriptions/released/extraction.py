@@ -19,8 +19,8 @@ from pydantic import Field
 
 from dpcore.arrays import Flags, Floats, Ints
 from dpcore.models.redescriptions.released.consistent import Z95, PairCounts, noise_margin, standard_errors
-from dpcore.models.redescriptions.released.leaf_unions import unions
 from dpcore.models.redescriptions.released.significance import Independence, Sizes
+from dpcore.models.redescriptions.released.tree_pair import unions
 from dpcore.privacy.budgets import geometric_tail
 from dpcore.released.parameters import Parameters
 
@@ -117,7 +117,7 @@ class Candidates:
     ----------
     unions : int array of shape (n_candidates, 2)
         Left and right union of leaves that a record can reach, see
-        :func:`~dpcore.models.redescriptions.released.leaf_unions.unions`.
+        :func:`~dpcore.models.redescriptions.released.tree_pair.unions`.
     left, right : bool arrays of shape (n_candidates, n_leaves)
         Leaves that each side joins.
     both, left_only, right_only : arrays of shape (n_candidates,)

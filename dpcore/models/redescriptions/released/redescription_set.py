@@ -15,7 +15,15 @@ from dpcore.arrays import Flags, Ints
 from dpcore.domain.counted import Noun, counted
 from dpcore.domain.schemas.schema import Schema
 from dpcore.models.redescriptions.released.consistent import consistent_counts
-from dpcore.models.redescriptions.released.duplicates import groups_across, groups_in_pair
+from dpcore.models.redescriptions.released.duplicates import (
+    SHORT,
+    Missingness,
+    groups_across,
+    groups_in_pair,
+    holding_missing,
+    jaccard_without,
+    only_asks_for_missing,
+)
 from dpcore.models.redescriptions.released.extraction import (
     Candidates,
     Constraints,
@@ -23,17 +31,9 @@ from dpcore.models.redescriptions.released.extraction import (
     suggested_support,
 )
 from dpcore.models.redescriptions.released.formal import formal
-from dpcore.models.redescriptions.released.missingness import (
-    SHORT,
-    Missingness,
-    holding_missing,
-    jaccard_without,
-    only_asks_for_missing,
-)
 from dpcore.models.redescriptions.released.redescription_words import condition_count, plain
-from dpcore.models.redescriptions.released.regions import Box, Domain
 from dpcore.models.redescriptions.released.simplify import Space
-from dpcore.models.redescriptions.released.tree_pair import Tree, TreePair
+from dpcore.models.redescriptions.released.tree_pair import Box, Domain, Tree, TreePair
 
 #: Most redescriptions of one pair of trees, and of all, best first.
 _MOST: Final = 300
@@ -76,7 +76,7 @@ class Redescription:
         Columns that it refers to.
     missing : {"", "both", "one", "may"}
         Whether missing values alone may explain it, see
-        :mod:`dpcore.models.redescriptions.released.missingness`.
+        :mod:`dpcore.models.redescriptions.released.duplicates`.
     """
 
     pair: int

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dpcore.models.redescriptions.released.missingness import in_full
+from dpcore.models.redescriptions.released.duplicates import in_full
 from dpcore.models.redescriptions.released.redescription_model import RedescriptionModel
 from dpcore.models.redescriptions.released.redescription_set import Redescription, RedescriptionSet
 from dpcore.numerals import hundredths, whole

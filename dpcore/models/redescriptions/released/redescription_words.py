@@ -13,9 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-from dpcore.models.redescriptions.released.formal import EVERYONE, NOBODY
-from dpcore.models.redescriptions.released.phrases import Saying, listed, saying
-from dpcore.models.redescriptions.released.regions import Box, Domain
+from dpcore.models.redescriptions.released.formal import EVERYONE, NOBODY, Saying, listed, saying
+from dpcore.models.redescriptions.released.tree_pair import Box, Domain
 
 #: A column and the cells that it may have.
 Condition = tuple[str, int]

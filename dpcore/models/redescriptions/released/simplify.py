@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
 from typing import Final
 
-from dpcore.models.redescriptions.released.regions import Box, Domain
+from dpcore.models.redescriptions.released.tree_pair import Box, Domain
 
 #: Cells of each of some columns, in a fixed order, as bits.
 Cube = tuple[int, ...]

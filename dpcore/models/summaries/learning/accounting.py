@@ -28,7 +28,7 @@ from dpcore.models.summaries.learning.division import (
 )
 from dpcore.models.summaries.learning.summary_queries import COUNT_STEPS, distance_sensitivity, table_sensitivity
 from dpcore.models.summaries.released.estimates import Axes, Estimates, Measured, Pair
-from dpcore.models.summaries.released.summary_derived import CHOICE, own_delta_words
+from dpcore.models.summaries.released.summary_family import CHOICE, own_delta_words
 from dpcore.privacy.bounded_range import Selections
 from dpcore.privacy.budgets import (
     EPSILON_STEP,

@@ -16,10 +16,9 @@ from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import RequestError
 from dpcore.models.summaries.learning.design import asked as asked_for
 from dpcore.models.summaries.learning.design import shares_of
-from dpcore.models.summaries.released.axes import Axis, axes_of
 from dpcore.models.summaries.released.estimates import Axes, Pair
 from dpcore.models.summaries.released.finer import finer_ends
-from dpcore.models.summaries.released.summary_parameters import BETWEEN, SummaryParameters
+from dpcore.models.summaries.released.summary_parameters import BETWEEN, Axis, SummaryParameters, axes_of
 
 COLUMNS, GROUPS, PAIRS = "columns", "columns by groups", "pairs"
 FOUND, TREES, FINER = "pairs found", "groups of codes", "finer quantiles"

@@ -14,7 +14,6 @@ from dpcore.learning.learner import Learner
 from dpcore.learning.sklearn_base import LearnerEstimator
 from dpcore.learning.sklearn_frames import check_size, features_of
 from dpcore.models.summaries.learning.summary_learner import SummaryLearner
-from dpcore.models.summaries.released.cut_points import cut_points
 from dpcore.models.summaries.released.frames import (
     association_frame,
     cell_frame,
@@ -22,6 +21,7 @@ from dpcore.models.summaries.released.frames import (
     number_frame,
     table_one_frame,
 )
+from dpcore.models.summaries.released.reading import cut_points
 from dpcore.models.summaries.released.summary_model import SummaryModel
 from dpcore.released.release import Release
 

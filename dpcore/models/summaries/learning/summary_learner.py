@@ -14,9 +14,8 @@ from dpcore.models.summaries.learning.pairs import find_pairs
 from dpcore.models.summaries.learning.summary_queries import COUNT_STEPS, finer_counts, level_counts, table_counts
 from dpcore.models.summaries.learning.summary_workload import COUNTING, PAIRS_FOUND, summary_workload
 from dpcore.models.summaries.learning.worth import with_pairs
-from dpcore.models.summaries.released.code_trees import CodeLevelTable, CodeTree
 from dpcore.models.summaries.released.estimates import Axes, Pair
-from dpcore.models.summaries.released.finer import FinerTable
+from dpcore.models.summaries.released.finer import CodeLevelTable, CodeTree, FinerTable
 from dpcore.models.summaries.released.summary_family import SUMMARIES
 from dpcore.models.summaries.released.summary_model import NoisyTable, SummaryModel
 from dpcore.privacy.mechanisms import FineGaussian, GeometricMechanism

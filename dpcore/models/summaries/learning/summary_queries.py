@@ -18,7 +18,7 @@ from dpcore.data.partition import Partition
 from dpcore.data.table import PrivateTable
 from dpcore.domain.columns import NumericColumn
 from dpcore.learning.facts import cell_counts
-from dpcore.models.summaries.released.axes import Axis, row_ends
+from dpcore.models.summaries.released.summary_parameters import Axis, row_ends
 from dpcore.privacy.sensitivity import Sensitivity
 
 #: Grid steps per record of a count: Gaussian noise is drawn for steps, so that its scale is fine.

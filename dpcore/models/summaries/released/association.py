@@ -8,15 +8,17 @@ like the released one. Proof and derivation: ``docs/privacy/summaries.md``.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
 from dpcore.arrays import Floats
+from dpcore.domain.columns import RESERVED
 from dpcore.models.summaries.released.estimates import Axes, Estimates
-from dpcore.models.summaries.released.reading import Amount
+from dpcore.models.summaries.released.intervals import Amount
+from dpcore.models.summaries.released.reading import ColumnReading
 from dpcore.models.summaries.released.summary_model import SummaryModel
 
 #: A value, or a pool of values, needs a count above so many deviations of the noise on it.
@@ -158,3 +160,34 @@ def _independent(table: Floats) -> Floats:
     """The table of the same margins in which rows and columns are independent."""
     rows, columns = (np.maximum(table.sum(axis=axis, keepdims=True), 1.0) for axis in (-1, -2))
     return np.asarray(rows * columns / np.maximum(table.sum(axis=(-1, -2), keepdims=True), 1.0))
+
+
+def by_what_stands_out(groups: int | None, gaps: Mapping[int, Amount], told: Sequence[ColumnReading]) -> list[int]:
+    """Places of all columns, the most remarkable first.
+
+    With groups, those that surely differ most between them (low end of the standardised
+    difference); where noise hides the differences, and without groups, those that are far from
+    even or have much missing. The column of the groups comes first.
+
+    Parameters
+    ----------
+    groups : int or None
+        Place of the column of the groups.
+    gaps : mapping
+        Standardised difference of columns, by place.
+    """
+    surely = {place: gap.low for place, gap in gaps.items()}
+    return sorted(range(len(told)), key=lambda place: (place != groups, -surely.get(place, 0.0), -uneven(told[place])))
+
+
+def uneven(reading: ColumnReading) -> float:
+    """From 0, if every cell has as many people, to 1, if one has all; missing values come on top."""
+    known = [
+        float(share) for cell, share in zip(reading.cells, reading.shares.values, strict=True) if cell not in RESERVED
+    ]
+    total = sum(known)
+    gone = 0.0 if reading.missing is None else reading.missing.value
+    if total <= 0 or len(known) < 2:
+        return gone
+    spread = -sum(share / total * math.log(share / total) for share in known if share > 0)
+    return 1 - spread / math.log(len(known)) + gone

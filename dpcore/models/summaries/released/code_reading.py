@@ -12,9 +12,8 @@ import numpy as np
 from dpcore.arrays import Flags, Ints
 from dpcore.domain.columns import RESERVED
 from dpcore.domain.schemas.schema import Schema
-from dpcore.models.summaries.released.code_trees import Level
-from dpcore.models.summaries.released.intervals import CONFIDENCE, intervals
-from dpcore.models.summaries.released.reading import Amount, Cells, around
+from dpcore.models.summaries.released.finer import Level
+from dpcore.models.summaries.released.intervals import CONFIDENCE, Amount, Cells, around, intervals
 from dpcore.models.summaries.released.summary_model import SummaryModel
 from dpcore.models.summaries.released.summary_words import cell_words
 

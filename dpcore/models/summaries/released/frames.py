@@ -9,7 +9,8 @@ import pandas as pd
 from dpcore.domain.schemas.schema import Schema
 from dpcore.models.summaries.released.association import associations, poolings
 from dpcore.models.summaries.released.code_reading import branches
-from dpcore.models.summaries.released.reading import Amount, readings
+from dpcore.models.summaries.released.intervals import Amount
+from dpcore.models.summaries.released.reading import readings
 from dpcore.models.summaries.released.summary_model import SummaryModel
 from dpcore.models.summaries.released.table_one import table_one
 

@@ -14,6 +14,7 @@ left in looks like structure, and stands in for what a mean leaves out.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import product
 from typing import Final
@@ -21,7 +22,7 @@ from typing import Final
 import numpy as np
 from scipy.special import log_ndtr
 
-from dpcore.arrays import Floats
+from dpcore.arrays import Floats, Ints
 from dpcore.models.summaries.released.estimates import Estimates, Pair, scaled
 from dpcore.released.noisy_counts import nearest
 
@@ -186,3 +187,40 @@ def _positive_means(middle: Floats, deviation: Floats) -> Floats:
     place = middle / deviation
     beyond = np.exp(-(place**2) / 2 - log_ndtr(place)) / math.sqrt(2 * math.pi)
     return np.asarray(np.maximum(middle + deviation * beyond, 0.0))
+
+
+_ROUNDS: Final = 25
+#: Part of the way that one table moves weights, and the furthest: they settle where tables contradict each other.
+_POWER: Final = 0.7
+_FURTHEST: Final = 5.0
+
+
+def raked(codes: Mapping[int, Ints], tables: Mapping[Pair, Floats]) -> Floats:
+    """Weights of records, with mean 1.
+
+    Parameters
+    ----------
+    codes : mapping of int to array of shape (n_records,)
+        Cell of each record in each axis.
+    tables : mapping of (int, int) to array
+        Counts of two axes, with the same total each.
+    """
+    records = len(next(iter(codes.values())))
+    weights = np.ones(records)
+    flat = {pair: codes[pair[0]] * table.shape[1] + codes[pair[1]] for pair, table in tables.items()}
+    shares = {pair: table.ravel() / max(float(table.sum()), 1.0) for pair, table in tables.items()}
+    for _ in range(_ROUNDS):
+        for pair, wanted in shares.items():
+            found = np.bincount(flat[pair], weights, minlength=len(wanted)) / records
+            ratio = np.divide(wanted, found, out=np.ones_like(wanted), where=found > 0)
+            weights *= (np.clip(ratio, 1 / _FURTHEST, _FURTHEST) ** _POWER)[flat[pair]]
+        weights *= records / weights.sum()
+    return weights
+
+
+def chosen(weights: Floats, count: int, generator: np.random.Generator) -> Ints:
+    """Places of so many records, each as often as its weight asks but for rounding, in a random order."""
+    below = np.cumsum(weights)
+    points = (np.arange(count) + generator.random()) / max(count, 1) * below[-1]
+    places = np.minimum(np.searchsorted(below, points, side="right"), len(weights) - 1)
+    return generator.permutation(places)

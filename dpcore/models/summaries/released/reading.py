@@ -10,48 +10,19 @@ from typing import Final
 import numpy as np
 
 from dpcore.arrays import Floats
-from dpcore.domain.columns import MISSING, OTHER
+from dpcore.domain.columns import MISSING, OTHER, NumericColumn
+from dpcore.domain.cuts import cut_text
 from dpcore.domain.schemas.schema import Schema
-from dpcore.models.summaries.released.axes import Axis, limits, middles, whole_ends
 from dpcore.models.summaries.released.estimates import Axes, Estimates
 from dpcore.models.summaries.released.finer import FinerTable, finer
-from dpcore.models.summaries.released.intervals import NORMAL, intervals
-from dpcore.models.summaries.released.share_intervals import Whole, share_intervals
+from dpcore.models.summaries.released.intervals import NORMAL, Amount, Cells, Whole, around, intervals, share_intervals
 from dpcore.models.summaries.released.summary_model import SummaryModel
+from dpcore.models.summaries.released.summary_parameters import Axis, limits, middles, whole_ends
+from dpcore.released.noisy_counts import even_cuts
 
 QUANTILES: Final = (0.1, 0.25, 0.5, 0.75, 0.9)
 #: The same for geometric noise as NORMAL is for normal noise.
 GEOMETRIC: Final = 2.12
-
-
-@dataclass(frozen=True)
-class Amount:
-    """An estimate with its 95 % interval for noise."""
-
-    value: float
-    low: float
-    high: float
-
-
-@dataclass(frozen=True)
-class Cells:
-    """Counts of people in some cells, or their shares.
-
-    Attributes
-    ----------
-    values : array
-        Not negative.
-    low, high : array
-        Ends of the 95 % interval of each for noise.
-    """
-
-    values: Floats
-    low: Floats
-    high: Floats
-
-    def amount(self, place: int) -> Amount:
-        """That of one cell."""
-        return Amount(float(self.values[place]), float(self.low[place]), float(self.high[place]))
 
 
 @dataclass(frozen=True)
@@ -104,11 +75,6 @@ def total_of(model: SummaryModel) -> Amount:
     own = model.estimates
     low, high = intervals(np.array([own.total]), own.total_deviation, gaussian=own.gaussian)
     return Amount(max(own.total, 0.0), float(low[0]), float(high[0]))
-
-
-def around(values: Floats, low: Floats, high: Floats) -> Cells:
-    """Cells whose intervals hold their values too: that there are no negative counts may have moved these."""
-    return Cells(values, np.minimum(low, values), np.maximum(high, values))
 
 
 def cells_of(estimates: Estimates, axes: Axes) -> Cells:
@@ -317,3 +283,25 @@ def _variance_of(own: Estimates, place: int, weights: Floats) -> float:
     size, alike = own.sizes[place], float(weights.sum())
     apart = float(weights @ weights) - alike**2 / size
     return own.variance((place,)) * max(apart, 0.0) + own.variance(()) * (alike / size) ** 2
+
+
+#: Groups that a column is divided into, at most.
+_GROUPS: Final = 8
+#: A group is not divided if its halves would have fewer people than so many deviations of the noise on a cell.
+_LEAST: Final = 2.0
+
+
+def cut_points(model: SummaryModel, schema: Schema) -> tuple[str, ...]:
+    """The parameter ``cut_points`` of a later run: a text for each column of numbers, such as ``age: 40, 60``.
+
+    Columns that the noise hides, or that have no cut point inside their bounds, are left out: they keep all of theirs.
+    """
+    found = []
+    for place, axis in enumerate(model.axes):
+        column = None if axis.rows else schema.column(axis.column)
+        if isinstance(column, NumericColumn):
+            counts = model.estimates.consistent((place,))[: len(column.classes)]
+            firsts = even_cuts(counts, _GROUPS, _LEAST * model.estimates.deviation((place,)))
+            if firsts:
+                found.append(cut_text(column, (first - 1 for first in firsts)))
+    return tuple(found)

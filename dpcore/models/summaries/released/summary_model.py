@@ -12,10 +12,9 @@ from dpcore.arrays import Ints
 from dpcore.domain.encoding import encode
 from dpcore.domain.schemas.schema import Schema
 from dpcore.frozen import FrozenModel
-from dpcore.models.summaries.released.axes import Axis, row_ends
-from dpcore.models.summaries.released.code_trees import CodeTree, Level, fitted
 from dpcore.models.summaries.released.estimates import Axes, Estimates, Measured
-from dpcore.models.summaries.released.finer import FinerTable
+from dpcore.models.summaries.released.finer import CodeTree, FinerTable, Level, fitted
+from dpcore.models.summaries.released.summary_parameters import Axis, row_ends
 
 
 class NoisyTable(FrozenModel):

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dpcore.domain.counted import counted
 from dpcore.models.summaries.released.association import associations
 from dpcore.models.summaries.released.code_reading import branches
-from dpcore.models.summaries.released.reading import Amount, ColumnReading, readings, total_of
+from dpcore.models.summaries.released.intervals import Amount
+from dpcore.models.summaries.released.reading import ColumnReading, readings, total_of
 from dpcore.models.summaries.released.summary_model import SummaryModel
 from dpcore.models.summaries.released.summary_words import (
     POOLED,

@@ -5,14 +5,19 @@ from __future__ import annotations
 import math
 from typing import Final
 
+import numpy as np
+
+from dpcore.domain.amounts import amount
 from dpcore.domain.amounts import amount as with_unit
 from dpcore.domain.columns import RESERVED
+from dpcore.domain.counted import counted
 from dpcore.domain.schemas.labels import cells_called
 from dpcore.domain.schemas.schema import Schema
 from dpcore.models.summaries.released.association import poolings
-from dpcore.models.summaries.released.axes import Axis
-from dpcore.models.summaries.released.reading import Amount
+from dpcore.models.summaries.released.intervals import Amount
+from dpcore.models.summaries.released.reading import ColumnReading
 from dpcore.models.summaries.released.summary_model import SummaryModel
+from dpcore.models.summaries.released.summary_parameters import Axis
 from dpcore.numerals import hundredths, minus, percent, whole
 
 #: Digits of a figure without noise.
@@ -115,3 +120,92 @@ def unit_of(axis: Axis, schema: Schema) -> str:
 def cell_words(axis: Axis, schema: Schema) -> tuple[str, ...]:
     """Cells as people say them: ``20 to 29``, ``over 2.5 to 5``, ``missing``."""
     return axis.cells(schema) if axis.rows else cells_called(schema.column(axis.column))
+
+
+#: A whole number stands for all that is nearer to it than to others.
+_HALF: Final = 0.5
+
+
+def drawn_ends(reading: ColumnReading, schema: Schema) -> tuple[float, ...] | None:
+    """Ends of the cells of a number in a picture, ascending without a tie; ``None`` of all else.
+
+    A cell of whole numbers reaches half of one beyond them. One that holds a single real number is
+    as wide as half the usual cell.
+    """
+    if reading.ends is None or reading.axis.rows:
+        return None
+    ends = np.asarray(reading.ends, dtype=float)
+    if schema.column(reading.axis.column).type == "integer":
+        return (ends[0] - _HALF, *(ends[1:] + _HALF).tolist())
+    widths = np.diff(ends)
+    usual = float(np.median(widths[widths > 0])) if (widths > 0).any() else 1.0
+    first = ends[0] - _HALF * usual if widths[0] <= 0 else ends[0]
+    last = ends[-1] + _HALF * usual if len(widths) > 1 and widths[-1] <= 0 else ends[-1]
+    return (float(first), *ends[1:-1].tolist(), float(last))
+
+
+#: Categories that are told one by one.
+_TOLD = 5
+_QUANTILES = {
+    0.1: "a tenth below",
+    0.25: "lower quartile",
+    0.5: "median",
+    0.75: "upper quartile",
+    0.9: "nine tenths below",
+}
+
+
+def figures(reading: ColumnReading, schema: Schema) -> dict[str, str]:
+    """Mean and quantiles by name, with their intervals; empty of categories."""
+    unit = unit_of(reading.axis, schema)
+    told = {} if reading.mean is None else {"mean": figure_words(reading.mean, unit)}
+    return told | {
+        name: figure_words(reading.quantiles[q], unit) for q, name in _QUANTILES.items() if reading.quantiles
+    }
+
+
+def column_sentences(reading: ColumnReading, schema: Schema) -> list[str]:
+    """What a column tells, its interval for noise behind each number."""
+    if reading.untold:
+        lines = [_untold(reading, schema)]
+    elif reading.quantiles:
+        named = figures(reading, schema)
+        middle = " and ".join(figure_words(reading.quantiles[q], unit_of(reading.axis, schema)) for q in (0.25, 0.75))
+        lines = [f"Mean {named['mean']}, median {named['median']}.", f"Half of all values lie between {middle}."]
+    else:
+        lines = [_largest(reading, schema)]
+    return lines + _without_value(reading, schema)
+
+
+def _untold(reading: ColumnReading, schema: Schema) -> str:
+    assert reading.ends is not None
+    unit = unit_of(reading.axis, schema)
+    bounds = f"{amount(reading.ends[0], unit, once=True)} to {amount(reading.ends[-1], unit)}"
+    many = counted(schema).several
+    return f"Too few {many} stand out from the noise to tell a mean or quantiles: these may be anything from {bounds}."
+
+
+def _largest(reading: ColumnReading, schema: Schema) -> str:
+    names = cell_words(reading.axis, schema)
+    known = [cell for cell, name in enumerate(reading.cells) if name not in RESERVED]
+    order = sorted(known, key=lambda cell: -reading.shares.values[cell])
+    told = "; ".join(f"{names[cell]}, {share_words(reading.shares.amount(cell))}" for cell in order[:_TOLD])
+    rest = len(order) - _TOLD
+    more = f"; and {rest} more" if rest > 0 else ""
+    return f"{'Most often' if len(order) > 2 else 'Shares'}: {told}{more}."
+
+
+def _without_value(reading: ColumnReading, schema: Schema) -> list[str]:
+    """Who has no value, and who has one that the schema does not list."""
+    lines, people = [], counted(schema).several
+    if reading.missing is not None:
+        lines.append(_gone(reading.missing, f"of {people} have no value", "Missing values"))
+    if reading.other is not None and reading.other.low > 0:
+        lines.append(f"{share_words(reading.other)} of {people} have a value that the schema does not list.")
+    return lines
+
+
+def _gone(share: Amount, what: str, title: str) -> str:
+    if share.low > 0:
+        return f"{share_words(share)} {what}."
+    return f"{title} do not stand out from the noise: at most {share_words(share).rpartition(' ')[2].strip(')')}."

@@ -8,8 +8,9 @@ that no pair was counted of have to do with each other beyond that is not in the
 
 from __future__ import annotations
 
+import io
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -20,15 +21,15 @@ from dpcore.arrays import Floats, Ints
 from dpcore.domain.columns import MISSING, IntegerColumn
 from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import RequestError
-from dpcore.models.summaries.released.axes import Axis, middles, row_ends
-from dpcore.models.summaries.released.estimates import Pair
-from dpcore.models.summaries.released.likely import likely_column, likely_pair
-from dpcore.models.summaries.released.links import Links
-from dpcore.models.summaries.released.raking import chosen, raked
+from dpcore.models.summaries.released.estimates import Links, Pair
+from dpcore.models.summaries.released.likely import chosen, likely_column, likely_pair, raked
 from dpcore.models.summaries.released.summary_model import SummaryModel
-from dpcore.numerals import whole
+from dpcore.models.summaries.released.summary_parameters import Axis, middles, row_ends
+from dpcore.numerals import small, whole
 from dpcore.privacy.randomness import public_generator
 from dpcore.released.invented import between
+from dpcore.released.release import Release
+from dpcore.spreadsheets import frame_csv, safe_cell
 
 MOST_ROWS: Final = 10_000_000
 #: Records that are drawn and weighted, however many are wanted: each of them is taken never, once or often.
@@ -266,3 +267,37 @@ def _apart(counts: Floats, drawn: Ints) -> float:
     """Mean distance between the shares that cells are to have, and those of drawn cells."""
     wanted = counts / max(float(counts.sum()), 1e-12)
     return float(np.abs(np.bincount(drawn, minlength=len(counts)) / len(drawn) - wanted).mean())
+
+
+def header_of(release: Release) -> tuple[str, ...]:
+    """What a file says of itself."""
+    card = release.certificate
+    spent = f"epsilon {card.epsilon}, delta {small(card.delta)}"
+    source = f"Made of release {release.id} of '{release.dataset_name}', {spent}."
+    return (*WHAT_IT_IS, " ".join(source.split()))
+
+
+def as_csv(release: Release, table: pd.DataFrame) -> bytes:
+    """Comma-separated values after the lines of :func:`header_of`, each behind a ``#``; values may hold that, too."""
+    lines = "".join(f"# {safe_cell(line)}\n" for line in header_of(release))
+    return (lines + frame_csv(table)).encode("utf-8")
+
+
+def as_parquet(release: Release, table: pd.DataFrame) -> bytes:
+    """Parquet, with the same lines in the metadata of the file under ``about``."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    made = pa.Table.from_pandas(table, preserve_index=False)
+    about = {**(made.schema.metadata or {}), b"about": "\n".join(header_of(release)).encode("utf-8")}
+    stream = io.BytesIO()
+    pq.write_table(made.replace_schema_metadata(about), stream)
+    return stream.getvalue()
+
+
+WRITERS = {"csv": as_csv, "parquet": as_parquet}
+
+
+def files_of(release: Release, tables: Mapping[str, pd.DataFrame], kind: str) -> dict[str, bytes]:
+    """Every table as a file, by its name without an ending."""
+    return {name: WRITERS[kind](release, table) for name, table in tables.items()}

@@ -13,13 +13,11 @@ import numpy as np
 from dpcore.arrays import Floats
 from dpcore.domain.columns import RESERVED
 from dpcore.domain.schemas.schema import Schema
-from dpcore.models.summaries.released.axes import middles
 from dpcore.models.summaries.released.estimates import Estimates
-from dpcore.models.summaries.released.intervals import intervals
-from dpcore.models.summaries.released.reading import Amount, anything, margin_of, mean_of, quantiles_in_band
-from dpcore.models.summaries.released.share_intervals import Whole, share_intervals
+from dpcore.models.summaries.released.intervals import Amount, Whole, intervals, share_intervals, turned
+from dpcore.models.summaries.released.reading import anything, margin_of, mean_of, quantiles_in_band
 from dpcore.models.summaries.released.summary_model import SummaryModel
-from dpcore.models.summaries.released.turned import turned
+from dpcore.models.summaries.released.summary_parameters import middles
 from dpcore.released.noisy_counts import nearest_rows
 
 #: A group is told if its estimated count is above so many deviations of the noise on it.

@@ -8,7 +8,7 @@ from typing import Final
 from dpcore.domain.counted import counted
 from dpcore.domain.schemas.schema import Schema
 from dpcore.models.summaries.released.crosstab import Crosstab, crosstab
-from dpcore.models.summaries.released.reading import Amount
+from dpcore.models.summaries.released.intervals import Amount
 from dpcore.models.summaries.released.summary_model import SummaryModel
 from dpcore.models.summaries.released.summary_words import (
     cell_words,

@@ -71,7 +71,7 @@ class Reading:
         key: str,
     ) -> Self:
         """Take those above the threshold; ``tables`` are the exact ones of public records."""
-        from dpcore.models.redescriptions.released.agreement import exact_agreement
+        from dpcore.models.redescriptions.released.reading import exact_agreement
 
         exact = None if tables is None else exact_agreement(tables, found.found)
         kept = found.pruned(threshold)

@@ -69,7 +69,7 @@ def _table(reading: Reading, items: Sequence[Any]) -> None:
 
 
 def _frame(items: Sequence[Any], exact: Sequence[float] | None) -> pd.DataFrame:
-    from dpcore.models.redescriptions.released.missingness import SHORT
+    from dpcore.models.redescriptions.released.duplicates import SHORT
     from dpcore.models.redescriptions.released.reading import interval_words
 
     marks = {"missing": [SHORT[item.missing] for item in items]} if any(item.missing for item in items) else {}

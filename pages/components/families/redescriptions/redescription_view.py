@@ -233,9 +233,8 @@ def _label(item: Any, counted: Noun) -> str:
 
 
 def _in_full(reading: Reading, item: Any) -> None:
-    from dpcore.models.redescriptions.released.agreement import agreement_margins
-    from dpcore.models.redescriptions.released.missingness import in_full
-    from dpcore.models.redescriptions.released.reading import alike_words, alternatives
+    from dpcore.models.redescriptions.released.duplicates import in_full
+    from dpcore.models.redescriptions.released.reading import agreement_margins, alike_words, alternatives
     from dpcore.plots.redescriptions.redescriptions_agreement import agreement_alt, agreement_figure
 
     pair, schema, counted = reading.model.pairs[item.pair], reading.release.domain, reading.found.counted

@@ -10,8 +10,8 @@ import streamlit as st
 from dpcore.domain.schemas.labels import called
 from dpcore.domain.schemas.schema import Schema
 from dpcore.models.released import parse_model
-from dpcore.models.summaries.released.axes import Axis
-from dpcore.models.summaries.released.cut_points import cut_points
+from dpcore.models.summaries.released.reading import cut_points
+from dpcore.models.summaries.released.summary_parameters import Axis
 from dpcore.privacy.budgets import format_epsilon
 from dpcore.released.release import Release
 from pages.components.families.shared.given import Given

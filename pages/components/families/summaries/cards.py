@@ -141,7 +141,7 @@ def _ends(look: Look, reading: Any) -> tuple[str, str] | None:
 
 def _widths(look: Look, reading: Any, known: Sequence[int]) -> list[float]:
     """How wide the bars are: as the cells of a number, with the usual one as 1."""
-    from dpcore.models.summaries.released.drawn import drawn_ends
+    from dpcore.models.summaries.released.summary_words import drawn_ends
 
     ends = drawn_ends(reading, look.schema)
     if ends is None:

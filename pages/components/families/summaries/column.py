@@ -57,7 +57,7 @@ def _which(look: Look, shown: int) -> str:
 
 def sentences(look: Look, place: int) -> list[str]:
     """A column in words: mean and quantiles, the largest categories, who has no value."""
-    from dpcore.models.summaries.released.column_words import column_sentences
+    from dpcore.models.summaries.released.summary_words import column_sentences
 
     return column_sentences(look.readings[place], look.schema)
 
@@ -99,7 +99,7 @@ def _tables(look: Look, place: int) -> None:
 
 def _figures(look: Look, reading: Any) -> None:
     """Mean and quantiles of a number."""
-    from dpcore.models.summaries.released.column_words import figures
+    from dpcore.models.summaries.released.summary_words import figures
 
     markup.pairs_table(
         f"{reading.label} among those with a value; 95% intervals, for the noise and numbers anywhere in their range",

@@ -91,7 +91,7 @@ def _by(look: Look) -> str:
 
 def _answer(look: Look, conditions: Sequence[Condition], by: str) -> Any:
     """What draws the answer. Raises ``RequestError`` if the release does not hold it."""
-    from dpcore.models.summaries.released.questions import how_many, how_many_by, share_of_all
+    from dpcore.models.summaries.released.crosstab import how_many, how_many_by, share_of_all
 
     if by:
         amounts = how_many_by(look.model, conditions, by)

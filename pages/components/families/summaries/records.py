@@ -76,8 +76,7 @@ def _button(
 
 def content(look: Look, rows: int, table: str, form: str) -> bytes:
     """A table of invented records as a file. All tables of so many records fit together."""
-    from dpcore.models.summaries.released.synthesis import invented
-    from dpcore.models.summaries.released.synthetic_files import files_of
+    from dpcore.models.summaries.released.synthesis import files_of, invented
 
     drawn = invented(look.model, look.schema, rows, seed=look.seed)
     return files_of(look.release, {table: drawn[table]}, form)[table]

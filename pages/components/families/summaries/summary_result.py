@@ -79,7 +79,7 @@ def _columns(look: Look) -> None:
 
 
 def _in_words(look: Look) -> None:
-    from dpcore.models.summaries.released.column_words import column_sentences
+    from dpcore.models.summaries.released.summary_words import column_sentences
 
     for reading in look.readings:
         st.markdown(f"**{markup.plain(reading.label)}**")

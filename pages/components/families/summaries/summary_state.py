@@ -87,7 +87,7 @@ class Look:
 
     def order(self) -> list[int]:
         """Places of the columns in the order that was chosen."""
-        from dpcore.models.summaries.released.standing_out import by_what_stands_out
+        from dpcore.models.summaries.released.association import by_what_stands_out
 
         if st.session_state.get(order_key(self.key)) != STANDING_OUT:
             return list(range(len(self.readings)))
