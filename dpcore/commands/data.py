@@ -32,8 +32,8 @@ _STATES = {
 @app.command("list")
 def list_datasets() -> None:
     """List the stored data sets with their budgets."""
+    from dpcore.commands.plain_text import text_table
     from dpcore.commands.text_ledger import balance_text
-    from dpcore.released.plain_text import text_table
 
     with open_service() as service:
         rows = [
@@ -60,7 +60,7 @@ def orphans() -> None:
 
 
 def _strays_text(strays: Sequence[Stray]) -> str:
-    from dpcore.released.plain_text import text_table
+    from dpcore.commands.plain_text import text_table
 
     rows = [[stray.id, stray.name or "-", _STATES[stray.state]] for stray in strays]
     return text_table(["id", "name", "state"], rows)

@@ -24,13 +24,13 @@ def _redescriptions(
     csv: Annotated[Path | None, typer.Option(help="New file for all that are found, as a table.")] = None,
 ) -> None:
     """Read the redescriptions of a release under other constraints, as often as you like: free."""
-    from dpcore.models.redescriptions.released.redescription_text import redescriptions_text
-    from dpcore.released.plain_text import lines_of
+    from dpcore.commands.text import blocks_text
+    from dpcore.models.redescriptions.released.reading import read_found
 
     if csv is not None:
         check_new(csv)
     found = _extracted(release, constraints)
-    typer.echo(lines_of(redescriptions_text(found)))
+    typer.echo(blocks_text(read_found(found, 0)))
     if csv is not None:
         write_new(csv, frame_csv(found.to_frame()))
 

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
+from dpcore.commands.plain_text import lines_of
 from dpcore.commands.shell import Dataset, check_new, open_service, write_new
-from dpcore.released.plain_text import lines_of
 
 _FILE = typer.Option(help="File to write; it must not exist yet.")
 

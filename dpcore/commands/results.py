@@ -22,8 +22,8 @@ def list_releases(
     dataset: Annotated[str | None, typer.Option(metavar="DATASET", help="Only those of this data set.")] = None,
 ) -> None:
     """List releases, newest first."""
+    from dpcore.commands.plain_text import text_table
     from dpcore.privacy.budgets import alike, format_epsilon
-    from dpcore.released.plain_text import text_table
 
     with open_service() as service:
         chosen = service.dataset(dataset).id if dataset else None
@@ -67,8 +67,8 @@ releases.command("ask")(ask)
 @ledger.command("show")
 def show_ledger(dataset: Dataset) -> None:
     """Print the budget of a data set and every line of its ledger, oldest first."""
+    from dpcore.commands.plain_text import one_line
     from dpcore.commands.text_ledger import balance_text, ledger_text
-    from dpcore.released.plain_text import one_line
 
     with open_service() as service:
         info = service.dataset(dataset)
@@ -139,8 +139,8 @@ def caps(
 @ledger.command("stranded")
 def stranded() -> None:
     """List runs whose process cannot be seen from this machine: it may have vanished."""
+    from dpcore.commands.plain_text import text_table
     from dpcore.privacy.budgets import format_epsilon
-    from dpcore.released.plain_text import text_table
 
     with open_service() as service:
         names = {info.id: info.name for info in service.datasets()}

@@ -14,8 +14,8 @@ import typer
 from typer.core import TyperGroup
 from typer.exceptions import Abort, TyperException
 
+from dpcore.commands.plain_text import one_line
 from dpcore.errors import FrostglassError, RequestError
-from dpcore.released.plain_text import one_line
 
 if TYPE_CHECKING:
     from dpcore.released.release import Release

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Final
 
+from dpcore.commands.plain_text import lines_of, one_line, text_table
 from dpcore.commands.text_ledger import left_text
 from dpcore.domain.schemas.origins import words_of
-from dpcore.models.readable import readable
+from dpcore.models.readable import blocks_of, readable
 from dpcore.models.released import family_of, parse_model
-from dpcore.numerals import score, small, whole
+from dpcore.numerals import small, whole
 from dpcore.privacy.budgets import delta_sentence, format_epsilon, format_parts
-from dpcore.released.evaluation import Evaluation, Figure
-from dpcore.released.plain_text import lines_of, text_table
+from dpcore.released.blocks import Block, Bullets, Code, Facts, Figure, Heading, Paragraph, Table, Written, written
 from dpcore.released.plan import guaranteed_odds
-from dpcore.released.regression_evaluation import RegressionEvaluation, error_told, noise_told
 from dpcore.released.release import Certificate, Release
-from dpcore.released.verdict import verdict
 from dpcore.report.spending import adds_sentence, fitting, rho_sentence, states_rho
 from dpcore.report.timing import time_sentence
 from dpcore.workspace.ledger.requests import Quote
@@ -27,43 +25,66 @@ if TYPE_CHECKING:
     from dpcore.audit.timing import StepTime
 
 
+#: Characters of a line that are still read as a table.
+_WIDEST: Final = 160
+
+
 def release_text(release: Release) -> str:
-    """A release for reading: title, model, its quality and its certificate."""
-    release = readable(release)
-    family, model = family_of(release), parse_model(release)
-    what = f"{family.title} for '{release.target}'" if release.target else family.title
+    """A release for reading: title, what it says, its quality and its certificate."""
+    told, model = readable(release), parse_model(release)
+    kind = family_of(release).title
+    what = f"{kind} for '{told.target}'" if told.target else kind
     parts = [
-        f"{what} on '{release.dataset_name}'  (release {release.id})",
-        family.text(release, model),
+        f"{what} on '{told.dataset_name}'  (release {told.id})",
+        blocks_text(blocks_of(release)),
         f"Counts are noisy: within ±{whole(model.count_margin)} of the truth with 95% confidence, and "
         "so may be negative. Ranges in brackets show the noise alone.",
+        certificate_text(told.certificate),
+        told.domain.learned.words if told.domain.learned else "",
     ]
-    if release.target and model.evaluation is not None:
-        told = verdict(model.evaluation, release.target, getattr(model, "classes", ()))
-        parts.append(f"{told.headline}. {told.sentence}\n{_evaluation(model.evaluation)}")
-    learned = [release.domain.learned.words] if release.domain.learned else []
-    return lines_of("\n\n".join([*parts, certificate_text(release.certificate), *learned]))
+    return "\n\n".join(filter(None, map(lines_of, parts)))
 
 
-def _evaluation(evaluation: Evaluation | RegressionEvaluation) -> str:
-    named: tuple[tuple[str, Figure | None], ...]
-    if isinstance(evaluation, RegressionEvaluation):
-        named = (
-            ("RMSE", evaluation.rmse),
-            ("RMSE of one number for everyone", evaluation.constant_rmse),
-        )
-    else:
-        named = (("accuracy", evaluation.accuracy), ("AUC", evaluation.auc))
-    shown = [f"{name} {_figure(name, figure)}" for name, figure in named if figure is not None]
-    listed = ", ".join(shown) or "noise drowns the counts: no figure can be given"
-    return f"On people held out of the fit: {listed}."
+def blocks_text(blocks: Iterable[Block]) -> str:
+    """Blocks as plain text, one empty line between them; figures are left out."""
+    return "\n\n".join(filter(None, (_told(written(block)) for block in blocks)))
 
 
-def _figure(name: str, figure: Figure) -> str:
-    sampling = score(figure.sampling_margin, name)
-    if name.startswith("RMSE"):
-        return f"{error_told(figure)} (noise {noise_told(figure)}, sampling ±{sampling})"
-    return f"{score(figure.value, name)} (noise ±{score(figure.noise_margin, name)}, sampling ±{sampling})"
+def _told(block: Written) -> str:
+    match block:
+        case Heading(words):
+            return one_line(words)
+        case Paragraph(words, lead):
+            return f"{one_line(lead)} {one_line(words)}".strip()
+        case Bullets(entries):
+            return "\n".join(f"{one_line(lead)} {one_line(words)}".strip() for lead, words in entries)
+        case Facts(values):
+            return "\n".join(f"{one_line(name)}: {one_line(value)}" for name, value in values.items())
+        case Table():
+            return "\n".join(filter(None, [one_line(block.caption), _table(block), block.remark]))
+        case Code(words):
+            return lines_of(words.rstrip())
+        case Figure():
+            return ""
+
+
+def _table(table: Table) -> str:
+    """Columns beside each other, or if they are too wide each row as lines that name them."""
+    shown = text_table(table.head, table.texts)
+    if max(map(len, shown.splitlines())) <= _WIDEST:
+        return shown
+    names = [row[0] for row in table.texts]
+    same = [place > 0 and names[place - 1] == name for place, name in enumerate(names)]
+    rows = zip(table.texts, same, strict=True)
+    return "\n".join(line for row, again in rows for line in _lines(table.head, row)[again:])
+
+
+def _lines(head: Sequence[str], row: Sequence[str]) -> list[str]:
+    """One row as lines: its name, then what the other columns say."""
+    first, *rest = (one_line(cell) for cell in row)
+    if len(rest) == 1:
+        return [f"{first}: {rest[0]}"]
+    return [first, *(f"  {one_line(name)}: {cell}" for name, cell in zip(head[1:], rest, strict=True) if cell)]
 
 
 def certificate_text(certificate: Certificate) -> str:

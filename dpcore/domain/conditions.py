@@ -223,3 +223,10 @@ def _plain(value: str) -> str:
         return format_number(float(value))
     except (ValueError, OverflowError):
         return value
+
+
+def pretty(condition: str) -> str:
+    """A condition as people write it: ``age ≤ 60 or missing``."""
+    for written, shown in ((" <= ", " ≤ "), ("(missing)", "missing"), ("(other)", "other")):
+        condition = condition.replace(written, shown)
+    return condition

@@ -1,12 +1,18 @@
-"""Releases in the words of people: labels instead of names and codes. Free, as it is post-processing."""
+"""Releases in the words of people, and all that is said of them. Free, as it is post-processing."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from dpcore.domain.schemas.labels import Labels, has_labels
-from dpcore.models.released import family_of
+from dpcore.domain.schemas.labels import Labels, called, has_labels
+from dpcore.models.released import family_of, parse_model
+from dpcore.released.blocks import Block, Bullets, Groups, Table
+from dpcore.released.quality import quality_table
 from dpcore.released.release import Release
+from dpcore.released.verdict import verdict
+
+#: Sentences that are printed of one result; on one page, and rows of each table there.
+_MOST_SENTENCES, _FEW_SENTENCES, _FEW_ROWS = 60, 4, 10
 
 
 def readable(release: Release) -> Release:
@@ -22,6 +28,37 @@ def readable(release: Release) -> Release:
     if hasattr(model, "worded"):
         model = model.worded(labels.schema)
     return release.told(domain=labels.schema, target=labels.column(release.target), model=model.model_dump(mode="json"))
+
+
+def blocks_of(release: Release, *, short: bool = False) -> tuple[Block, ...]:
+    """Everything that is said of a release, and its quality on people set aside, whatever the form.
+
+    Parameters
+    ----------
+    short : bool
+        What fits on a page: the verdict, a few sentences, the main figures and the most important rows of tables.
+    """
+    release = readable(release)
+    model = parse_model(release)
+    found = [_cut(block, short=short) for block in family_of(release).read(release, model, short)]
+    checked = getattr(model, "evaluation", None)
+    if checked is None:
+        return tuple(found)
+    told = verdict(checked, called(release.domain, release.target), getattr(model, "classes", ()))
+    return (told, *found, quality_table(checked))
+
+
+def _cut(block: Block, *, short: bool) -> Block:
+    """A block with no more sentences, and in short no more rows, than anybody reads."""
+    if isinstance(block, Bullets):
+        return block.cut(_FEW_SENTENCES if short else _MOST_SENTENCES)
+    return block.cut(_FEW_ROWS) if short and isinstance(block, Table | Groups) else block
+
+
+def heading(release: Release) -> str:
+    """What a result is called if nobody has named it."""
+    title, target = family_of(release).title, called(release.domain, release.target)
+    return f"{title} for {target}" if target else title
 
 
 def _relabelled(content: Any, labels: Labels, target: str) -> Any:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import plotly.graph_objects as go
 
+from dpcore.domain.conditions import pretty
 from dpcore.models.released import parse_model
 from dpcore.models.rules.released.rule_list_model import RuleListModel
 from dpcore.numerals import percent
-from dpcore.plots.style import GRID, SYMBOLS, colour, lay_out, pretty, safe, shorten
+from dpcore.plots.style import GRID, SYMBOLS, colour, lay_out, safe, shorten
 from dpcore.released.noisy_counts import are_nobody, is_told
 from dpcore.released.release import Release
 

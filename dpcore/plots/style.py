@@ -41,6 +41,10 @@ _TEMPLATE: Final = {
 }
 
 
+#: Pixels between the margins of a sheet of A4.
+WIDTH = 680
+
+
 def colour(code: int) -> str:
     """Colour of a class or a series."""
     return COLOURS[series(code)]
@@ -94,13 +98,6 @@ def lay_out(figure: go.Figure, x: Mapping[str, Any], y: Mapping[str, Any], **mor
 def shorten(text: str, limit: int = 60) -> str:
     """Text of at most ``limit`` characters."""
     return text if len(text) <= limit else text[: limit - 1] + "…"
-
-
-def pretty(condition: str) -> str:
-    """A condition as people write it: ``age ≤ 60 or missing``."""
-    for written, shown in ((" <= ", " ≤ "), ("(missing)", "missing"), ("(other)", "other")):
-        condition = condition.replace(written, shown)
-    return condition
 
 
 def safe(text: str) -> str:

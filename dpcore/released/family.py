@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,6 +10,7 @@ from pydantic import BaseModel
 
 from dpcore.domain.columns import NumericColumn
 from dpcore.domain.schemas.schema import Schema
+from dpcore.released.blocks import Block
 from dpcore.released.evidence import Evidence
 from dpcore.released.release import Release
 
@@ -28,8 +29,9 @@ class ReleasedFamily:
         Pydantic model of what a run takes.
     model : type
         Pydantic model of what a run releases, with ``count_margin`` and ``evaluation``.
-    text : callable
-        (release, model) writes a released model as plain text for a terminal.
+    read : callable
+        (release, model, short) makes blocks of a released model, which is in the labels of its schema: all that is
+        said of it, or if ``short``, what fits on a page.
     rebuilt : callable
         (release, model) computes again what of a model follows from its conditions and noisy counts, the schema, the
         parameters and the certificate (:mod:`dpcore.released.derived`); it raises an error where these do not fit.
@@ -61,7 +63,7 @@ class ReleasedFamily:
     title: str
     parameters: type[BaseModel]
     model: type[BaseModel]
-    text: Callable[[Release, Any], str]
+    read: Callable[[Release, Any, bool], Iterable[Block]]
     rebuilt: Callable[[Release, Any], Any]
     lead: str = ""
     evidence: type[Evidence] = Evidence

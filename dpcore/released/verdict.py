@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal
 
 from dpcore.numerals import hundredths, percent
+from dpcore.released.blocks import Grade, Headline
 from dpcore.released.evaluation import FEW, Evaluation, Figure
 from dpcore.released.regression_evaluation import RegressionEvaluation, error_told
 
-Grade = Literal["good", "fair", "none", "unknown"]
 _CHANCE = 0.5
 #: An AUC from which on a model is said to separate so well (the ranges of Hosmer and Lemeshow 2000, section 5.2.4).
 _SEPARATES = ((0.9, "very well"), (0.8, "well"), (0.7, "fairly well"), (0.0, "only a little"))
@@ -19,25 +17,10 @@ _GOOD = 0.8
 _VAGUE = 0.1
 
 
-@dataclass(frozen=True)
-class Verdict:
-    """What a reader should know before she looks at anything else.
-
-    Attributes
-    ----------
-    grade : {"good", "fair", "none", "unknown"}
-        ``none``: not shown to be better than chance. ``unknown``: not checked, or noise hides it.
-    """
-
-    grade: Grade
-    headline: str
-    sentence: str
-
-
-def verdict(evaluation: Evaluation | RegressionEvaluation | None, target: str, classes: Sequence[str]) -> Verdict:
+def verdict(evaluation: Evaluation | RegressionEvaluation | None, target: str, classes: Sequence[str]) -> Headline:
     """Verdict on a model of classes or of a number; ``target`` is what it predicts."""
     if evaluation is None:
-        return Verdict(
+        return Headline(
             "unknown",
             "Not checked",
             "No people were set aside, so nothing tells how well this predicts.",
@@ -68,13 +51,13 @@ def baseline(evaluation: Evaluation) -> tuple[int, float] | None:
     return largest, sizes[largest] / sum(sizes)
 
 
-def _of_classes(evaluation: Evaluation, target: str, classes: Sequence[str]) -> Verdict:
+def _of_classes(evaluation: Evaluation, target: str, classes: Sequence[str]) -> Headline:
     one = f"{target} = {classes[1]}" if len(classes) == len(("no", "yes")) else f"the values of {target}"
     labels = _labels(evaluation, classes)
     if evaluation.auc is None:
         if not evaluation.has_auc:
-            return Verdict("unknown", "Checked by its labels only", labels)
-        return Verdict(
+            return Headline("unknown", "Checked by its labels only", labels)
+        return Headline(
             "unknown",
             "Noise hides how good it is",
             f"The noise on the people set aside is larger than what there is to see. {labels}".strip(),
@@ -82,7 +65,7 @@ def _of_classes(evaluation: Evaluation, target: str, classes: Sequence[str]) -> 
     low, _ = both_ends(evaluation.auc)
     told = auc_words(evaluation.auc)
     if low <= _CHANCE:
-        return Verdict(
+        return Headline(
             "none",
             "Not shown to be better than chance",
             f"{told} for {one}, and 0.5 is a coin: read nothing into the picture. {labels}".strip(),
@@ -90,7 +73,7 @@ def _of_classes(evaluation: Evaluation, target: str, classes: Sequence[str]) -> 
     least, likely = (_how_well(float(hundredths(value))) for value in (low, evaluation.auc.value))  # As they are read.
     grade: Grade = "good" if float(hundredths(low)) >= _GOOD else "fair"
     headline = f"Separates {least}" if least == likely else f"Separates at least {least.removeprefix('only ')}"
-    return Verdict(grade, headline, f"{told} for {one}. {labels}".strip())
+    return Headline(grade, headline, f"{told} for {one}. {labels}".strip())
 
 
 def _how_well(auc: float) -> str:
@@ -113,24 +96,24 @@ def _labels(evaluation: Evaluation, classes: Sequence[str]) -> str:
     return f"Its label is right for {percent(right.value)}, {compared} {always} ({percent(share)})."
 
 
-def _of_a_number(evaluation: RegressionEvaluation, target: str) -> Verdict:
+def _of_a_number(evaluation: RegressionEvaluation, target: str) -> Headline:
     error, constant = evaluation.rmse, evaluation.constant_rmse
     if error is None or constant is None:
-        return Verdict("unknown", "Noise hides how good it is", "Noise drowns the errors on people set aside.")
+        return Headline("unknown", "Noise hides how good it is", "Noise drowns the errors on people set aside.")
     gain = 1 - error.value / constant.value if constant.value > 0 else 0.0
     told = f"typical error {error_told(error)}; one number for everyone: {error_told(constant)}"
     if sum(evaluation.noisy_errors) < FEW:
-        return Verdict(
+        return Headline(
             "unknown", "Too few people set aside to tell", f"Their errors say nothing of other people ({told})."
         )
     if constant.value - error.value <= _paired_margin(error, constant):
-        return Verdict(
+        return Headline(
             "none",
             "Not shown to be better than one number for everyone",
             f"It may tell nothing of {target} ({told}): read nothing into the picture.",
         )
     grade: Grade = "good" if gain >= _CHANCE / 2 else "fair"
-    return Verdict(
+    return Headline(
         grade, f"Errors are {percent(gain)} smaller", f"It predicts {target} better than one number does ({told})."
     )
 

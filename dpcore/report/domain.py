@@ -9,7 +9,7 @@ from dpcore.domain.columns import MAX_COLUMNS, NumericColumn, format_number
 from dpcore.domain.schemas.labels import categories
 from dpcore.domain.schemas.origins import Origin
 from dpcore.domain.schemas.schema import Schema
-from dpcore.report.tables import Table
+from dpcore.released.blocks import Table
 
 _MOST_LABELS = 12
 _HEAD = ("Column", "Type", "Possible values", "Known from", "Meaning")
@@ -27,7 +27,7 @@ def schema_tables(schema: Schema) -> list[Table]:
 
 def _table(caption: str, columns: Sequence[Any], origin: Origin) -> Table:
     """Columns of one table; ``origin`` is that of those that say none of their own."""
-    return Table.of(caption, _HEAD, (_row(column, origin) for column in columns), most=MAX_COLUMNS)
+    return Table.of(caption, _HEAD, (_row(column, origin) for column in columns), most=MAX_COLUMNS, kind="schema")
 
 
 def _row(column: Any, origin: Origin) -> Sequence[str]:

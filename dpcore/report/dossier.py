@@ -11,12 +11,12 @@ from dpcore.domain.schemas.origins import words_of
 from dpcore.errors import RequestError
 from dpcore.numerals import small, whole
 from dpcore.privacy.budgets import at_delta
+from dpcore.released.blocks import Bullets, Paragraph, Table, Written
 from dpcore.released.release import Release
-from dpcore.report.blocks import Block, Bullets, Document, Grid, Paragraph, Section
+from dpcore.report.document import Document, Section
 from dpcore.report.domain import schema_tables
 from dpcore.report.result import result_blocks, title_of
 from dpcore.report.statement import statement
-from dpcore.report.tables import Table
 from dpcore.report.totals import Total, cost_together, exact_epsilon, totals, weakest
 from dpcore.validation import storable
 from dpcore.workspace.files.descriptions import DatasetInfo, ReleaseNote
@@ -150,7 +150,7 @@ class Dossier:
         yield Section("Privacy statement", tuple(self._answers()))
         yield Section("Columns of the data set", tuple(self._columns()))
 
-    def _request(self) -> Iterator[Block]:
+    def _request(self) -> Iterator[Written]:
         written = self.application
         if written.applicant.strip():
             yield Paragraph(written.applicant, lead="Who asks:")
@@ -159,7 +159,7 @@ class Dossier:
         if not written.applicant.strip() and not written.request.strip():
             yield Paragraph("Nothing is asked for: this dossier only reports.")
 
-    def _data(self) -> Iterator[Block]:
+    def _data(self) -> Iterator[Written]:
         schema = self.dataset.schema
         for line in paragraphs(self.dataset.description):
             yield Paragraph(line)
@@ -189,7 +189,7 @@ class Dossier:
             if said.strip():
                 yield Section(title, (Paragraph(told, kind="small"), Bullets.of(*paragraphs(said))))
 
-    def _costs(self, short: bool) -> Iterator[Block]:
+    def _costs(self, short: bool) -> Iterator[Written]:
         if self.problems:
             yield Paragraph(
                 f"At least one result has no guarantee: {' '.join(self.problems)} What follows does not hold for it.",
@@ -197,11 +197,11 @@ class Dossier:
                 kind="warning",
             )
         rows = [(_capital(total.what), total.epsilon, total.delta) for total in self.sums]
-        yield Grid(Table.of("Privacy budget, exact", ("What", "ε", "δ"), rows), "totals")
+        yield Table.of("Privacy budget, exact", ("What", "ε", "δ"), rows, kind="totals")
         caption = "Budget of the data set in ε, all analysts together"
-        yield Grid.pairs(caption, _budget(self.balance), "Part", "ε")
+        yield Table.pairs(caption, _budget(self.balance), "Part", "ε")
         if short:
-            yield Grid(Table.of("What each result cost", ("Result", "ε", "δ", "Guarantee"), self._each()))
+            yield Table.of("What each result cost", ("Result", "ε", "δ", "Guarantee"), self._each())
         for total in self.sums:
             yield Paragraph(total.odds, lead=f"{_capital(total.what)}:")
         yield Paragraph(
@@ -218,15 +218,14 @@ class Dossier:
             name = f"{place}. {self.name_of(release)}"
             yield name, exact_epsilon(epsilon), small(delta), release.certificate.guarantee
 
-    def _answers(self) -> Iterator[Block]:
+    def _answers(self) -> Iterator[Written]:
         told = "The questions follow NIST SP 800-226 and what a public registry of chosen epsilons asks for."
         yield Paragraph(told, kind="small")
-        yield Grid.pairs("Privacy statement", self.statement, "Question", "Answer")
+        yield Table.pairs("Privacy statement", self.statement, "Question", "Answer")
 
-    def _columns(self) -> Iterator[Block]:
+    def _columns(self) -> Iterator[Written]:
         yield Paragraph(f"Public: {words_of(self.dataset.schema.origins)}.", kind="small")
-        for table in schema_tables(self.dataset.schema):
-            yield Grid(table, "schema")
+        yield from schema_tables(self.dataset.schema)
 
 
 def _capital(words: str) -> str:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import plotly.graph_objects as go
 
+from dpcore.models.readable import blocks_of
+from dpcore.plots.figures import drawn
+from dpcore.released.blocks import Figure, only
 from dpcore.released.release import Release
-from dpcore.report.blocks import Drawing
-from dpcore.report.contents import content
 from dpcore.report.forms.page import result_part
 from dpcore.report.result import result_blocks, title_of
 
 
 def shown(release: Release) -> str:
     """A part of a page: what it is, in words, its tables and its certificate; :func:`figures` has the figures."""
-    blocks = [block for block in result_blocks(release) if not isinstance(block, Drawing)]
+    blocks = [block for block in result_blocks(release) if not isinstance(block, Figure)]
     return result_part(title_of(release, None), blocks)
 
 
@@ -30,4 +31,4 @@ def figures(release: Release) -> list[go.Figure]:
     list of plotly.graph_objects.Figure
         Empty for a family that is read as text.
     """
-    return [picture.figure for picture in content(release).pictures]
+    return [drawn(figure) for figure in only(blocks_of(release), Figure)]

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator
 
+from dpcore.models.readable import blocks_of, heading
 from dpcore.numerals import small
 from dpcore.privacy.budgets import at_delta, plain_epsilon
+from dpcore.released.blocks import Bullets, Code, Facts, Figure, Heading, Paragraph, Table, Written, only, written
 from dpcore.released.plan import guaranteed_odds
 from dpcore.released.release import Release
-from dpcore.report.blocks import Block, Bullets, Code, Drawing, Facts, Grid, Heading, Paragraph
 from dpcore.report.certificate import certificate_lines
-from dpcore.report.contents import content, heading
 from dpcore.report.names import method_name, sampler_name
 from dpcore.workspace.files.descriptions import ReleaseNote
 from dpcore.workspace.results.dossier import paragraphs
@@ -42,7 +43,7 @@ def facts_of(release: Release) -> dict[str, str]:
 
 def result_blocks(
     release: Release, note: ReleaseNote | None = None, *, place: int = 1, short: bool = False
-) -> tuple[Block, ...]:
+) -> tuple[Written, ...]:
     """Everything that a file says of a release; if ``short``, what fits on a page.
 
     Parameters
@@ -53,43 +54,44 @@ def result_blocks(
     return tuple(_short(release, note, place) if short else _whole(release, note, place))
 
 
-def _whole(release: Release, note: ReleaseNote | None, place: int) -> Iterator[Block]:
-    found = content(release)
+def _whole(release: Release, note: ReleaseNote | None, place: int) -> Iterator[Written]:
+    said, figures, tables, programs = _parts(release, place, short=False)
     yield from _note(note)
     yield Facts(facts_of(release))
     yield from _warning(release)
     yield Heading("In words")
-    yield Bullets.of(*found.sentences)
-    for number, picture in enumerate(found.pictures, 1):
-        yield Drawing(picture, f"figure-{place}-{number}")
+    yield from (*said, *figures)
     yield Heading("Numbers")
     yield Paragraph(_NOISY, kind="small")
-    for table in found.tables:
-        yield Grid(table)
-    if found.code:
+    yield from tables
+    if programs:
         yield Heading("As a program")
-        yield Code(found.code)
+        yield from programs
     yield Heading("Certificate")
     yield Paragraph(_odds(release))
-    yield Grid.pairs("Certificate of this result", certificate_lines(release, exact=True))
+    yield Table.pairs("Certificate of this result", certificate_lines(release, exact=True))
 
 
-def _short(release: Release, note: ReleaseNote | None, place: int) -> Iterator[Block]:
-    found = content(release, short=True)
+def _short(release: Release, note: ReleaseNote | None, place: int) -> Iterator[Written]:
+    said, figures, tables, _ = _parts(release, place, short=True)
     yield from _note(note)
     yield from _warning(release)
-    first, *others = found.sentences
-    yield Paragraph("", lead=first)
-    if others:
-        yield Bullets.of(*others)
-    for number, picture in enumerate(found.pictures, 1):
-        yield Drawing(picture, f"figure-{place}-{number}")
-    for table in found.tables:
-        yield Grid(table)
+    yield from (*said, *figures, *tables)
     yield Paragraph(_summary(release), lead="Certificate.", kind="small")
 
 
-def _note(note: ReleaseNote | None) -> Iterator[Block]:
+def _parts(release: Release, place: int, *, short: bool) -> tuple[list[Written], list[Figure], list[Table], list[Code]]:
+    """What is said, the figures, named for a file, the tables and the programs of a release."""
+    blocks = [written(block) for block in blocks_of(release, short=short)]
+    figures = [
+        dataclasses.replace(figure, name=f"figure-{place}-{number}")
+        for number, figure in enumerate(only(blocks, Figure), 1)
+    ]
+    said: list[Written] = [block for block in blocks if isinstance(block, Paragraph | Bullets)]
+    return said, figures, only(blocks, Table), only(blocks, Code)
+
+
+def _note(note: ReleaseNote | None) -> Iterator[Written]:
     if note is None or not note.note:
         return
     for line in paragraphs(note.note):
@@ -97,7 +99,7 @@ def _note(note: ReleaseNote | None) -> Iterator[Block]:
     yield Paragraph(f"Note by {note.author}, {note.time:%Y-%m-%d %H:%M} UTC.", kind="small")
 
 
-def _warning(release: Release) -> Iterator[Block]:
+def _warning(release: Release) -> Iterator[Written]:
     if not release.certificate.private:
         why = " ".join(release.certificate.problems)
         yield Paragraph(f"This result has no guarantee: {why}", lead="Not private.", kind="warning")

@@ -5,15 +5,15 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
-from dpcore.models.summaries.released.table_one_words import MEAN, MIDDLES, PrintedCell, PrintedLine, PrintedTable
+from dpcore.models.summaries.released.table_one_words import MEAN, MIDDLES
 from dpcore.numerals import small
 from dpcore.privacy.budgets import format_epsilon
+from dpcore.released.blocks import Cell, Inner, Noisy, Table
 from dpcore.released.release import Release
 
 if TYPE_CHECKING:
     import pandas as pd
 
-_DIFFERENCE = "Standardised difference"
 _STYLE = (
     "body{font-family:'Times New Roman',serif;font-size:11pt;margin:2em}"
     "table{border-collapse:collapse;border-top:1.5pt solid;border-bottom:1.5pt solid}"
@@ -23,34 +23,35 @@ _STYLE = (
 )
 
 
-def table_one_rows(table: PrintedTable) -> pd.DataFrame:
+def table_one_rows(table: Table) -> pd.DataFrame:
     """What is printed, with the interval of each figure in a column of its own."""
     import pandas as pd
 
     head = ["Column", "Value"]
-    for group in (*table.groups, _DIFFERENCE):
+    for group in table.head[1:]:
         head += [group, f"{group}: interval (95%)"]
     rows, column = [], ""
-    for line in table.lines:
-        column = column if line.inner else line.label
-        rows.append([column, _value(line) if line.inner else "", *_figures(table, line)])
+    for label, *cells in table.rows:
+        inner = isinstance(label, Inner)
+        column = column if inner else str(label)
+        figures = [text for cell in cells for text in _parts(cell)]
+        rows.append([column, _value(label.words) if isinstance(label, Inner) else "", *figures])
     return pd.DataFrame(rows, columns=head)
 
 
-def _value(line: PrintedLine) -> str:
-    return f"{MEAN} ({MIDDLES})" if line.label == MEAN else line.label
+def _value(label: str) -> str:
+    return f"{MEAN} ({MIDDLES})" if label == MEAN else label
 
 
-def _figures(table: PrintedTable, line: PrintedLine) -> list[str]:
-    cells: list[PrintedCell | None] = [*(line.cells or [None] * len(table.groups)), line.difference]
-    return [text for cell in cells for text in (("", "") if cell is None else (cell.figure, cell.interval))]
+def _parts(cell: Cell) -> tuple[str, str]:
+    return (cell.figure, cell.interval) if isinstance(cell, Noisy) else (str(cell), "")
 
 
-def table_one_document(release: Release, table: PrintedTable) -> str:
+def table_one_document(release: Release, table: Table) -> str:
     """The table as HTML that browsers show and word processors open."""
-    head = "".join(f"<th scope='col'>{escape(name)}</th>" for name in ("", *table.groups, _DIFFERENCE))
-    body = "".join(_row(table, line) for line in table.lines)
-    title = escape(f"Table 1. {table.caption}")
+    head = "".join(f"<th scope='col'>{escape(name)}</th>" for name in table.head)
+    body = "".join(map(_row, table.rows))
+    title = escape(table.caption.partition(";")[0].replace("Table 1:", "Table 1."))
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         f"<title>{title}</title><style>{_STYLE}</style></head><body>"
@@ -60,13 +61,13 @@ def table_one_document(release: Release, table: PrintedTable) -> str:
     )
 
 
-def _note(release: Release, table: PrintedTable) -> str:
+def _note(release: Release, table: Table) -> str:
     card = release.certificate
     spent = f"epsilon = {format_epsilon(card.epsilon)}" + (f", delta = {small(card.delta)}" if card.delta else "")
     promise = f"Differentially private ({spent})." if card.private else "Not private."
     means = (
         f"A mean {MIDDLES}; what stands below it, or below a median, allows for numbers anywhere in their ranges. "
-        if table.means
+        if any(isinstance(row[0], Inner) and row[0].words == MEAN for row in table.rows)
         else ""
     )
     return (
@@ -76,13 +77,13 @@ def _note(release: Release, table: PrintedTable) -> str:
     )
 
 
-def _row(table: PrintedTable, line: PrintedLine) -> str:
-    cells: list[PrintedCell | None] = [*(line.cells or [None] * len(table.groups)), line.difference]
-    style = " class='inner'" if line.inner else ""
-    return f"<tr><th scope='row'{style}>{escape(line.label)}</th>{''.join(map(_cell, cells))}</tr>"
+def _row(row: tuple[Cell, ...]) -> str:
+    label, *cells = row
+    style, words = (" class='inner'", label.words) if isinstance(label, Inner) else ("", str(label))
+    return f"<tr><th scope='row'{style}>{escape(words)}</th>{''.join(map(_cell, cells))}</tr>"
 
 
-def _cell(cell: PrintedCell | None) -> str:
-    if cell is None:
+def _cell(cell: Cell) -> str:
+    if not isinstance(cell, Noisy):
         return "<td></td>"
     return f"<td>{escape(cell.figure)}<br><small>{escape(cell.interval)}</small></td>"

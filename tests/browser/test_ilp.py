@@ -9,8 +9,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from dpcore.demo import DEMOS
+from dpcore.domain.conditions import pretty
 from dpcore.models.released import parse_model
-from dpcore.plots.style import pretty
 from dpcore.released.release import Release
 from tests.support.browsers.app_server import Server, spent
 from tests.support.browsers.browser_steps import (

@@ -16,9 +16,9 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
+from dpcore.domain.conditions import pretty
 from dpcore.models.redescriptions.released.redescription_set import RedescriptionSet
 from dpcore.models.released import parse_model
-from dpcore.plots.style import pretty
 from dpcore.workspace.ledger.requests import RunRequest
 from tests.support.browsers.app_server import Server, spent
 from tests.support.browsers.browser_steps import (

@@ -15,15 +15,17 @@ from hypothesis import strategies as st
 
 from dpcore.commands.text import release_text
 from dpcore.learning.learner import Run
+from dpcore.models.readable import blocks_of
 from dpcore.models.redescriptions.released.consistent import consistent_counts
 from dpcore.models.redescriptions.released.tree_pair import Domain
 from dpcore.models.registry import LEARNERS, public_records
 from dpcore.models.released import parse_model
+from dpcore.plots.figures import alt
 from dpcore.privacy.budgets import EPSILON_STEP
 from dpcore.privacy.randomness import SecureRandom, SeededRandom
+from dpcore.released.blocks import Figure, only
 from dpcore.released.plan import RunPlan
 from dpcore.released.release import Release, make_release
-from dpcore.report.contents import content
 from tests.support.learning.configurations import (
     FEW,
     MANY,
@@ -135,7 +137,9 @@ def test_releases_of_any_plan_can_be_read_and_used(family, way, seed):
     model = LEARNERS[family].run(Run(table, plan, SeededRandom(7)))
     release = make_release(family, plan, model, secure=False)
     assert release_text(release)
-    assert content(release)
+    blocks = blocks_of(release)
+    assert blocks
+    assert all(drawn(figure) and alt(figure) for figure in only(blocks, Figure))
     records = public_records(LEARNERS[family].family, table, "all")
     if drawn.target:
         assert len(model.predict(records, drawn.schema)) == len(table.public_frame("all"))

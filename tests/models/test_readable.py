@@ -8,23 +8,24 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from dpcore.report.contents import content
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dpcore.commands.text import release_text
 from dpcore.data.building.ingest import frame_chunks, ingest
 from dpcore.domain.conditions import Condition, schema_conditions
 from dpcore.domain.schemas.labels import Labels, called, cell_called
 from dpcore.domain.schemas.names import is_name
 from dpcore.domain.schemas.schema import Schema
 from dpcore.learning.learner import Run
+from dpcore.models.ilp.released.ilp_reading import prolog_program
 from dpcore.models.readable import readable
 from dpcore.models.registry import LEARNERS
-from dpcore.models.released import family_of, parse_model
+from dpcore.models.released import parse_model
 from dpcore.models.trees.released.splits import Split
-from dpcore.plots.ilp.ilp import prolog_program
 from dpcore.privacy.randomness import SeededRandom
 from dpcore.released.release import Release, make_release
-from dpcore.report.contents import content
 from tests.support.rows import for_each
 from tests.support.workspaces.fake_learner import real_learners
 
@@ -86,7 +87,7 @@ def released(family: str, *, plain: bool = False) -> Release:
 def test_every_family_is_told_by_labels_and_units(family):
     shown = readable(released(family))
     page = content(released(family))
-    every = "\n".join([family_of(shown).text(shown, parse_model(shown)), *page.sentences, page.code])
+    every = "\n".join([release_text(shown), *page.sentences, page.code])
     told = every.replace(prolog_program(shown), "") if family == "ilp" else every
     if family == "ilp":
         told = told[told.index("A person") :]

@@ -15,9 +15,8 @@ import pytest
 
 from dpcore.models.readable import readable
 from dpcore.models.released import parse_model
+from dpcore.released.blocks import Table
 from dpcore.released.release import Release
-from dpcore.report.blocks import Grid
-from dpcore.report.contents import content
 from dpcore.report.dossier import Dossier
 from dpcore.report.forms.forms import made
 from dpcore.workspace.results.dossier import Application
@@ -169,8 +168,8 @@ def tables_of(document: Any) -> list[tuple[str, ...]]:
         tuple(" ".join(cell.split()) for cell in row)
         for section in document.sections
         for block in section.blocks
-        if isinstance(block, Grid)
-        for row in block.table.rows
+        if isinstance(block, Table)
+        for row in block.texts
     ]
 
 

@@ -11,13 +11,13 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpcore.demo import DEMOS
+from dpcore.domain.conditions import pretty
 from dpcore.domain.schemas.schema import Schema
 from dpcore.models.ilp.language.clause import Clause, Variable
 from dpcore.models.ilp.language.hypotheses import condition_texts
+from dpcore.models.ilp.released.ilp_reading import clause_texts
 from dpcore.models.readable import readable
 from dpcore.models.released import parse_model
-from dpcore.plots.ilp.ilp import clause_texts
-from dpcore.plots.style import pretty
 from dpcore.released.release import Release
 from dpcore.service import Service
 from pages.components.families.ilp import ilp_result as result

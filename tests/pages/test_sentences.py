@@ -8,7 +8,7 @@ from decimal import Decimal
 
 import pytest
 
-from dpcore.plots.style import pretty
+from dpcore.domain.conditions import pretty
 from dpcore.privacy.losses import pure_loss
 from dpcore.service import Service
 from dpcore.workspace.ledger.requests import Quote, RunRequest

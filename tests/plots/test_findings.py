@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import pytest
+from dpcore.report.contents import content
 
 from dpcore.models.redescriptions.released.reading import alike_people
 from dpcore.models.released import parse_model
+from dpcore.models.trees.released.tree_reading import group_numbers
 from dpcore.numerals import percent
 from dpcore.plots.ilp.ilp import ilp_alt
 from dpcore.plots.rule_list import rule_list_alt
 from dpcore.plots.trees.tree import tree_alt
-from dpcore.plots.trees.tree_layout import group_numbers
-from dpcore.report.contents import content
 from tests.support.results import reports
 
 

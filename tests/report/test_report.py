@@ -18,11 +18,10 @@ from dpcore.models.registry import LEARNERS
 from dpcore.models.released import parse_model
 from dpcore.numerals import small
 from dpcore.plots.printed.figure import printed
+from dpcore.plots.style import WIDTH
 from dpcore.privacy.budgets import exact_amount, format_epsilon
 from dpcore.released.release import make_release
-from dpcore.report.blocks import Grid
 from dpcore.report.certificate import certificate_lines
-from dpcore.report.contents import WIDTH, content
 from dpcore.report.dossier import Dossier
 from dpcore.report.forms.page import dossier_page, release_page
 from dpcore.report.totals import exact_epsilon
@@ -66,7 +65,7 @@ def dossier(*parts: Any) -> str:
     return dossier_page(Dossier(*parts).whole)
 
 
-def test_a_family_without_figures_is_told_by_its_text(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_family_without_figures_is_told_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
     register_pairs(monkeypatch)
     plan = FakePairLearner().plan(small_schema(), "", Decimal(1), {})
     release = make_release("fake_pairs", plan, FakePairModel(rows=3), secure=False)
@@ -78,26 +77,27 @@ def test_a_family_without_figures_is_told_by_its_text(monkeypatch: pytest.Monkey
 def test_redescriptions_that_are_all_set_aside_are_shown_as_such() -> None:
     release = small_redescriptions.release_of(small_redescriptions.noisy_pairs())
     told = content(release)
-    assert told.sentences == ["All 4 that were found are set aside: none has a noisy support of 3,200 or more."]
+    assert "All 4 that were found are set aside: none has a noisy support of 3,200 or more." in told.sentences
+    assert told.sentences[0].endswith(" people: 0 kept, 4 set aside for holding for few people.")
     [picture] = told.pictures
     assert "Of 4 redescriptions, 0 have a noisy support of 3,200 or more" in picture.alt
     assert told.tables == []
     assert printed(picture.figure, WIDTH)
     none = content(small_redescriptions.release_of(small_redescriptions.nothing_in_common()))
-    assert none.sentences == ["No two conditions fulfil the usual constraints."]
+    assert none.sentences == ["No two conditions fulfil these constraints. Trying others is free."]
 
 
 def test_redescriptions_that_are_left_out_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     model = small_redescriptions.noisy_pairs()
     release = small_redescriptions.release_of(model)
     monkeypatch.setattr(RedescriptionSet, "pruned", lambda found, _: found.found)
-    for limit in ("_BEST", "_FEW_REDESCRIPTIONS", "_MOST_DRAWN"):
-        monkeypatch.setattr(f"dpcore.report.contents.{limit}", 2)
+    for limit in ("_BEST", "_FEW", "_MOST_DRAWN"):
+        monkeypatch.setattr(f"dpcore.models.redescriptions.released.reading.{limit}", 2)
     for short in (False, True):
         told = content(release, short=short)
         [table], [picture] = told.tables, told.pictures
-        assert Grid(table).remark.startswith("The first 2 of 4 rows;")
-        assert told.sentences[2:] == ["These are the first 2 of 4 that are kept."]
+        assert table.remark.startswith("The first 2 of 4 rows;")
+        assert told.sentences[-1] == "These are the first 2 of 4 that are kept."
         assert picture.title.endswith(", first 2 of 4")
         assert picture.alt.startswith("Only the first 2 of 4 are drawn and counted here. ")
 

@@ -13,8 +13,6 @@ from dpcore.plots.ebm.ebm_numbers import number_figure
 from dpcore.plots.ebm.ebm_pair import pair_figure
 from dpcore.plots.style import GRID, INK, NAMES_DOWN, colour, lay_out, safe, shorten
 
-#: Most bars of importances; the table holds the rest.
-MOST_TERMS = 15
 #: An alternative text tells every bin of a short shape, and the extremes of a long one.
 _TOLD = 16
 _UNCLEAR, _GROUND = "#c3ccd0", "#ffffff"
@@ -50,7 +48,7 @@ def shape_alt(words: EBMWords, term: Term, outputs: Sequence[int]) -> str:
     return " ".join([start, *parts])
 
 
-def importance_figure(words: EBMWords, most: int = MOST_TERMS) -> go.Figure:
+def importance_figure(words: EBMWords, most: int) -> go.Figure:
     """Mean size of what each of at most ``most`` terms adds; hatched and grey if it lies within the noise."""
     terms = words.model.ranked()[:most]
     labels = [safe(shorten(term.name, 40)) for term in terms]
@@ -139,7 +137,7 @@ def _average_title(words: EBMWords) -> str:
     return f"adds or takes, on average,<br>in {safe(shorten(what, 50))}"
 
 
-def importance_alt(words: EBMWords) -> str:
+def importance_alt(words: EBMWords, _most: int) -> str:
     """The importances in words."""
     ranked = words.model.ranked()
     told = "; ".join(f"{term.name}: {importance(words, term)}" for term in ranked)

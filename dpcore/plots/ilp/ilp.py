@@ -2,94 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import plotly.graph_objects as go
 
 from dpcore.models.ilp.released.ilp_model import ILPModel
-from dpcore.models.ilp.released.ilp_words import clause_words, one_row, rows_in_words
+from dpcore.models.ilp.released.ilp_reading import clause_texts
+from dpcore.models.ilp.released.ilp_words import rows_in_words
 from dpcore.models.released import parse_model
 from dpcore.numerals import whole
 from dpcore.plots.style import FAINT, colour, lay_out, safe, shorten
-from dpcore.privacy.budgets import format_epsilon
-from dpcore.released.noisy_counts import NOISE_ALONE, told_share
 from dpcore.released.release import Release
 
 _PATTERNS = ("", "/")
-
-
-@dataclass(frozen=True)
-class ClauseText:
-    """One group of a theory as text.
-
-    Attributes
-    ----------
-    title : str
-        ``Clause 1``, or who is left.
-    words : str
-        Who is in the group, in plain words.
-    prolog : str
-        The clause in Prolog; empty for the last group.
-    """
-
-    title: str
-    words: str
-    prolog: str
-
-
-def clause_texts(release: Release) -> list[ClauseText]:
-    """Every group of a released theory as text, in order."""
-    model: ILPModel = parse_model(release)
-    one = one_row(release.domain)
-    texts = [
-        ClauseText(
-            f"Clause {number}",
-            f"any {'' if number == 1 else 'other '}{one} {clause_words(clause, release.domain)}",
-            written,
-        )
-        for number, (clause, written) in enumerate(zip(model.clauses, clauses_in_prolog(release), strict=True), 1)
-    ]
-    return [*texts, ClauseText("No clause", f"every {'other ' if texts else ''}{one}", "")]
-
-
-def clauses_in_prolog(release: Release) -> list[str]:
-    """Each clause of a released theory over the names in the records."""
-    stored = release.stored
-    model: ILPModel = parse_model(stored)
-    return model.prolog_clauses(stored.domain, stored.target)
-
-
-def prolog_program(release: Release) -> str:
-    """A theory as a Prolog program over the names in the records; what does not predict stands in comments."""
-    release = release.stored
-    model: ILPModel = parse_model(release)
-    card, label = release.certificate, model.classes[model.positive]
-    lines = [
-        f"% Relational rules for {_comment(f'{release.target} = {label}')}, learned {card.learned}.",
-        f"% Data set {_comment(release.dataset_name)}, epsilon {format_epsilon(card.epsilon)}. "
-        f"Noise on each count: +-{model.count_margin}, 95%.",
-    ]
-    program = model.program(release.domain, release.target)
-    for text, group, written in zip(clause_texts(release), model.groups, program, strict=False):
-        counts = ", ".join(
-            f"{_comment(name)}: {count}" for name, count in zip(model.classes, group.noisy_counts, strict=True)
-        )
-        chance = told_share(group, model.positive, model.count_margin, NOISE_ALONE)
-        lines += [
-            "",
-            f"% {text.title}. Noisy chance: {chance}. Noisy counts: {counts}.",
-        ]
-        if group.kept:
-            lines.append(written)
-        else:
-            lines.append("% It does not predict: the noisy counts speak against it.")
-            lines += [f"% {line}" for line in text.prolog.splitlines()]
-    return "\n".join(lines) + "\n"
-
-
-def _comment(text: str) -> str:
-    """Text of a schema on one line."""
-    return " ".join(text.split())
 
 
 def ilp_figure(release: Release) -> go.Figure:

@@ -17,8 +17,8 @@ from dpcore.models.ilp.language.within import single
 from dpcore.models.ilp.released.example import made_up_case
 from dpcore.models.ilp.released.fulfilled import satisfied
 from dpcore.models.ilp.released.ilp_model import ILPModel
+from dpcore.models.ilp.released.ilp_reading import prolog_program
 from dpcore.models.released import parse_model
-from dpcore.plots.ilp.ilp import prolog_program
 from dpcore.released.release import Release
 
 _GOAL = re.compile(r"\b([a-z]\w*)\(([^()]*)\)")

@@ -32,6 +32,7 @@ def support_steps(found: RedescriptionSet) -> tuple[int, ...]:
 def redescriptions_figure(
     found: RedescriptionSet,
     threshold: float,
+    _total: int = 0,
     *,
     aside: bool = True,
 ) -> go.Figure:
@@ -201,8 +202,11 @@ def _support_axis(spread: tuple[float, float], counted: Noun) -> dict[str, Any]:
     }
 
 
-def redescriptions_alt(found: RedescriptionSet, threshold: float) -> str:
-    """The figure in words; the table holds the rest."""
+def redescriptions_alt(found: RedescriptionSet, threshold: float, of_all: int = 0) -> str:
+    """The figure in words; the table holds the rest. ``of_all``: how many there are, if not all are drawn."""
+    if of_all > len(found.found):
+        first = f"Only the first {whole(len(found.found))} of {whole(of_all)} are drawn and counted here."
+        return f"{first} {redescriptions_alt(found, threshold)}"
     kept = found.pruned(threshold)
     total = len(found.found)
     counted = (

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 
 import plotly.graph_objects as go
 
+from dpcore.domain.conditions import pretty
 from dpcore.domain.counted import Noun
 from dpcore.domain.schemas.schema import Schema
 from dpcore.models.redescriptions.released.redescription_set import Redescription
 from dpcore.models.redescriptions.released.tree_pair import Tree, TreePair
 from dpcore.models.trees.released.splits import split_on
 from dpcore.numerals import whole
-from dpcore.plots.style import INK, lay_out, pretty
+from dpcore.plots.style import INK, lay_out
 
 #: Leaves of a side up to which every count is written into the map.
 _MOST_WRITTEN = 8

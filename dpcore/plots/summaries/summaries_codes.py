@@ -24,7 +24,7 @@ def largest(found: Sequence[Branch]) -> list[Branch]:
     return [found[place] for place in sorted(order[:MOST_BARS])]
 
 
-def codes_figure(found: Sequence[Branch], who: str) -> go.Figure:
+def codes_figure(found: Sequence[Branch], who: str, _of: str) -> go.Figure:
     """Counts of branches, with 95 % intervals for the noise."""
     shown = largest(found)
     rows = list(range(len(shown)))
@@ -68,7 +68,7 @@ def codes_figure(found: Sequence[Branch], who: str) -> go.Figure:
     return figure
 
 
-def codes_alt(found: Sequence[Branch], label: str) -> str:
+def codes_alt(found: Sequence[Branch], _who: str, label: str) -> str:
     """The same in words: the largest branches."""
     shown = largest(found)[:_TOLD]
     told = "; ".join(f"{branch.name} {count_words(branch.count)}" for branch in shown)

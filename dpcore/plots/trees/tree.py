@@ -8,21 +8,13 @@ from decimal import Decimal
 
 import plotly.graph_objects as go
 
+from dpcore.domain.conditions import pretty
 from dpcore.models.trees.released.tree_model import TreeModel
+from dpcore.models.trees.released.tree_reading import group_numbers
 from dpcore.numerals import percent
 from dpcore.plots.shapes import areas, bar_piece, lines, rectangle, stripe, texts
-from dpcore.plots.style import (
-    FAINT,
-    INK,
-    SOFT,
-    colour,
-    glyph,
-    lay_out,
-    pretty,
-    safe,
-    shorten,
-)
-from dpcore.plots.trees.tree_layout import HEADER, PANEL, STRIPE, Box, Point, TreeLayout, group_numbers
+from dpcore.plots.style import FAINT, INK, SOFT, WIDTH, colour, glyph, lay_out, safe, shorten
+from dpcore.plots.trees.tree_layout import HEADER, PANEL, STRIPE, Box, Point, TreeLayout, readable_levels
 from dpcore.released.noisy_counts import TOO_FEW, are_nobody, is_told, told_share, why_apart
 
 _GROUND, _DIM = "#ffffff", "#f1f5f7"
@@ -30,6 +22,8 @@ _BAND, _EDGE = "#8fc3d2", "#0f6e84"
 _TRUTH, _LINE = "#c4622d", "#6f8f9b"
 #: With more classes than this, a box tells only its most frequent ones.
 _MANY = 6
+#: Pixels of a diagram that is short.
+_SHORT_HEIGHT = 560
 
 
 def tree_figure(
@@ -95,6 +89,29 @@ def branches_width(
 ) -> int:
     """Pixels that the diagram needs if it is not an outline."""
     return TreeLayout(tree, unfold, levels, sheet=sheet).width
+
+
+def tree_sheet_figure(tree: TreeModel, target: str, short: bool) -> go.Figure:
+    """The tree on a sheet of paper: an outline if its branches are too wide; ``short``: not too high for a page."""
+    levels = _short_levels(tree) if short else readable_levels(tree)
+    wide = branches_width(tree, levels=levels, sheet=WIDTH) > WIDTH
+    return tree_figure(tree, target, levels=levels, outline=wide, sheet=WIDTH)
+
+
+def tree_sheet_alt(tree: TreeModel, target: str, _short: bool) -> str:
+    """The diagram in words."""
+    return tree_alt(tree, target)
+
+
+def _short_levels(tree: TreeModel) -> int:
+    """Most levels of splits whose diagram is short; at least 1."""
+    levels = readable_levels(tree)
+    while levels > 1:
+        outline = branches_width(tree, levels=levels, sheet=WIDTH) > WIDTH
+        if TreeLayout(tree, deepest=levels, outline=outline, sheet=WIDTH).height <= _SHORT_HEIGHT:
+            break
+        levels -= 1
+    return levels
 
 
 def tree_alt(tree: TreeModel, target: str) -> str:

@@ -7,8 +7,9 @@ from functools import cached_property
 from itertools import accumulate
 from typing import Final
 
+from dpcore.domain.conditions import pretty
 from dpcore.models.trees.released.tree_model import TreeModel
-from dpcore.plots.style import pretty
+from dpcore.models.trees.released.tree_reading import rows_in_order
 from dpcore.plots.wrapping import fits, wide, wrapped
 
 Point = tuple[float, float]
@@ -68,25 +69,6 @@ class Box:
         return bottom - _BAR, bottom
 
 
-def rows_in_order(tree: TreeModel, *, unfold: bool = False, levels: int | None = None) -> tuple[int, ...]:
-    """Nodes that end a row of the diagram, top to bottom.
-
-    Without ``unfold`` these are the nodes where records stop; with it, collapsed nodes show
-    what is below them. ``levels`` cuts the tree below so many splits.
-    """
-    rows: list[int] = []
-    stack = [(0, 0)]
-    while stack:
-        position, depth = stack.pop()
-        node = tree.nodes[position]
-        ends = not node.children if unfold else node.final
-        if ends or depth == levels:
-            rows.append(position)
-        else:
-            stack.extend((child, depth + 1) for child in reversed(node.children))
-    return tuple(rows)
-
-
 def readable_levels(tree: TreeModel, *, unfold: bool = False) -> int:
     """Most levels of splits whose diagram has at most :data:`MOST_ROWS` rows; at least 1."""
     deepest = max(tree.depth(row) for row in rows_in_order(tree, unfold=unfold))
@@ -94,11 +76,6 @@ def readable_levels(tree: TreeModel, *, unfold: bool = False) -> int:
         if len(rows_in_order(tree, unfold=unfold, levels=levels)) <= MOST_ROWS:
             return levels
     return min(deepest, 1)
-
-
-def group_numbers(tree: TreeModel) -> dict[int, int]:
-    """Number of each node where records stop, from 1, in the order of the diagram."""
-    return {position: number for number, position in enumerate(rows_in_order(tree), start=1)}
 
 
 @dataclass(frozen=True)

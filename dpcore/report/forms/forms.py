@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from dpcore.errors import RequestError
-from dpcore.report.blocks import Document
+from dpcore.report.document import Document, Section
 from dpcore.report.dossier import Dossier
 
 _TIME: Final = (1980, 1, 1, 0, 0, 0)
@@ -125,11 +125,13 @@ def _package(dossier: Dossier) -> bytes:
 
 def _figures(document: Document) -> dict[str, bytes]:
     """Every figure twice: to be scaled (SVG), and to be put anywhere (PNG at 200 dots per inch)."""
+    from dpcore.plots.figures import alt, on_paper
+
     found: dict[str, bytes] = {}
-    for drawing in document.drawings:
-        canvas, _ = drawing.on_paper
-        found[f"{drawing.name}.svg"] = canvas.svg(drawing.picture.title, drawing.picture.alt).encode()
-        found[f"{drawing.name}.png"] = canvas.png()
+    for figure in document.figures:
+        canvas, _ = on_paper(figure)
+        found[f"{figure.name}.svg"] = canvas.svg(figure.title, alt(figure)).encode()
+        found[f"{figure.name}.png"] = canvas.png()
     return found
 
 
@@ -144,7 +146,7 @@ def zipped(files: Mapping[str, bytes]) -> bytes:
 
 def instead(form: str, sentence: str) -> bytes:
     """A file of a form that says only why the one that was asked for could not be made."""
-    from dpcore.report.blocks import Paragraph, Section
+    from dpcore.released.blocks import Paragraph
     from dpcore.report.forms.page import dossier_page
     from dpcore.report.forms.pdf import dossier_pdf
     from dpcore.report.forms.word import dossier_word

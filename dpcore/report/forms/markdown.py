@@ -6,7 +6,9 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from dpcore.report.blocks import Block, Bullets, Code, Document, Drawing, Facts, Grid, Heading, Paragraph
+from dpcore.plots.figures import alt
+from dpcore.released.blocks import Bullets, Code, Facts, Figure, Heading, Paragraph, Table, Written
+from dpcore.report.document import Document
 
 #: Signs that Markdown, or HTML inside it, would take for marks.
 _MARKS: Final = re.compile(r"([\\`*_{}\[\]<>#|~$&!])")
@@ -34,7 +36,7 @@ def _started(sign: str) -> str:
     return f"{sign[:-1]}\\{sign[-1]}" if len(sign) > 1 else f"\\{sign}"
 
 
-def _told(block: Block, folder: str) -> Iterator[str]:
+def _told(block: Written, folder: str) -> Iterator[str]:
     """Lines of a block, an empty one at the end."""
     match block:
         case Heading(words):
@@ -46,10 +48,10 @@ def _told(block: Block, folder: str) -> Iterator[str]:
             yield from (f"- {_led(lead, words)}" for lead, words in entries)
         case Facts(values):
             yield from (f"- {escaped(name)}: **{escaped(value)}**" for name, value in values.items())
-        case Grid():
-            yield from _grid(block)
-        case Drawing(picture, name):
-            yield f"![{escaped(picture.alt)}]({folder}{name}.svg)"
+        case Table():
+            yield from _table(block)
+        case Figure(name=name):
+            yield f"![{escaped(alt(block))}]({folder}{name}.svg)"
             yield ""
             yield f"*{escaped(block.caption)}*"
         case Code(words):
@@ -62,15 +64,15 @@ def _led(lead: str, words: str) -> str:
     return f"**{escaped(lead)}** {told}".rstrip() if lead else told
 
 
-def _grid(block: Grid) -> Iterator[str]:
-    yield f"**{escaped(block.table.caption)}**"
+def _table(table: Table) -> Iterator[str]:
+    yield f"**{escaped(table.caption)}**"
     yield ""
-    yield _row(block.table.head)
-    yield "|" + " --- |" * len(block.table.head)
-    yield from map(_row, block.table.rows)
-    if block.remark:
+    yield _row(table.head)
+    yield "|" + " --- |" * len(table.head)
+    yield from map(_row, table.texts)
+    if table.remark:
         yield ""
-        yield escaped(block.remark)
+        yield escaped(table.remark)
 
 
 def _row(cells: tuple[str, ...]) -> str:

@@ -14,9 +14,12 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from dpcore.models.readable import heading
+from dpcore.plots.figures import alt, drawn
+from dpcore.plots.style import WIDTH
+from dpcore.released.blocks import Figure, Written
 from dpcore.released.release import Release
-from dpcore.report.blocks import Block, Document, Drawing
-from dpcore.report.contents import WIDTH, heading
+from dpcore.report.document import Document
 from dpcore.report.result import result_blocks, title_of
 from dpcore.workspace.files.descriptions import ReleaseNote
 
@@ -44,7 +47,7 @@ def release_page(release: Release, note: ReleaseNote | None = None, *, stored: b
     )
 
 
-def result_part(title: str, blocks: Sequence[Block]) -> str:
+def result_part(title: str, blocks: Sequence[Written]) -> str:
     """A part of a page about one result, for a place that has styles of its own and runs no script."""
     return _templates().get_template("notebook.html").render(title=title, blocks=blocks)
 
@@ -54,11 +57,11 @@ def dossier_page(document: Document) -> str:
     return _render("dossier.html", document=document, title=document.title)
 
 
-def _drawn(drawing: Drawing) -> Markup:
+def _drawn(block: Figure) -> Markup:
     """A figure that stands still and fits on a sheet."""
     from plotly.io import to_html
 
-    figure = drawing.picture.figure
+    figure = drawn(block)
     meta = figure.layout.meta
     width = max(WIDTH, int(meta["width"])) if meta else WIDTH
     height = float(figure.layout.height or 450)
@@ -66,7 +69,7 @@ def _drawn(drawing: Drawing) -> Markup:
     shrink = max(_SMALLEST, min(1.0, _HEIGHT / height))
     shrink = min(shrink, WIDTH / width)
     markup = to_html(
-        figure, config=_CHART, include_plotlyjs=False, include_mathjax=False, full_html=False, div_id=drawing.name
+        figure, config=_CHART, include_plotlyjs=False, include_mathjax=False, full_html=False, div_id=block.name
     )
     return Markup('<div style="zoom: {:.3f}">').format(shrink) + Markup(markup) + Markup("</div>")
 
@@ -80,7 +83,7 @@ def _templates() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    found.filters["drawn"] = _drawn
+    found.filters["drawn"], found.filters["alt"] = _drawn, alt
     found.filters["kind"] = lambda block: type(block).__name__
     return found
 

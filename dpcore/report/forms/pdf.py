@@ -11,7 +11,9 @@ import matplotlib as mpl
 import typst
 
 from dpcore.errors import RequestError
-from dpcore.report.blocks import Block, Bullets, Code, Document, Drawing, Facts, Grid, Heading, Paragraph
+from dpcore.plots.figures import alt, on_paper
+from dpcore.released.blocks import Bullets, Code, Facts, Figure, Heading, Paragraph, Table, Written
+from dpcore.report.document import Document, column_widths
 from dpcore.report.forms.page import TEMPLATES
 
 _TEMPLATE: Final = TEMPLATES / "dossier.typ"
@@ -67,7 +69,7 @@ def _archival(words: str) -> str:
     return _MEANINGLESS.sub("\ufffd", words.replace(_MARK, ""))
 
 
-def _told(block: Block) -> dict[str, Any]:
+def _told(block: Written) -> dict[str, Any]:
     """A block as the template reads it."""
     match block:
         case Heading(words):
@@ -80,17 +82,17 @@ def _told(block: Block) -> dict[str, Any]:
             return {"kind": "facts", "values": list(values.items())}
         case Code(words):
             return {"kind": "code", "words": words}
-        case Drawing(picture):
-            canvas, share = block.on_paper
-            svg = canvas.svg(picture.title, picture.alt)
-            return {"kind": "drawing", "svg": svg, "alt": picture.alt, "caption": block.caption, "share": share}
-        case Grid(table, kind):
+        case Figure(title=title):
+            (canvas, share), words = on_paper(block), alt(block)
+            svg = canvas.svg(title, words)
+            return {"kind": "drawing", "svg": svg, "alt": words, "caption": block.caption, "share": share}
+        case Table(caption, head):
             return {
                 "kind": "grid",
-                "style": kind,
-                "caption": table.caption,
-                "head": list(table.head),
-                "rows": [list(row) for row in table.rows],
-                "shares": block.shares,
+                "style": block.kind,
+                "caption": caption,
+                "head": list(head),
+                "rows": [list(row) for row in block.texts],
+                "shares": column_widths(block),
                 "remark": block.remark,
             }

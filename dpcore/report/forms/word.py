@@ -12,7 +12,9 @@ from docx.oxml import OxmlElement
 from docx.oxml.ns import qn
 from docx.shared import Mm, Pt, RGBColor
 
-from dpcore.report.blocks import Block, Bullets, Code, Document, Drawing, Facts, Grid, Heading, Paragraph
+from dpcore.plots.figures import alt, on_paper
+from dpcore.released.blocks import Bullets, Code, Facts, Figure, Heading, Paragraph, Table, Written
+from dpcore.report.document import Document, column_widths
 
 #: Between the margins of a sheet of A4.
 _WIDTH: Final = Mm(174)
@@ -89,7 +91,7 @@ def _field(paragraph: Any, name: str) -> None:
     paragraph._p.append(field)
 
 
-def _put(word: WordDocument, block: Block) -> None:
+def _put(word: WordDocument, block: Written) -> None:
     match block:
         case Heading(words):
             word.add_heading(_clean(words), level=2)
@@ -100,10 +102,10 @@ def _put(word: WordDocument, block: Block) -> None:
                 _led(word.add_paragraph(style="List Bullet"), lead, words)
         case Facts():
             _facts(word, block)
-        case Grid():
-            _grid(word, block)
-        case Drawing():
-            _drawing(word, block)
+        case Table():
+            _table(word, block)
+        case Figure():
+            _figure(word, block)
         case Code(words):
             run = word.add_paragraph().add_run(_clean(words))
             run.font.name, run.font.size = "Consolas", Pt(8)
@@ -140,22 +142,21 @@ def _shade(parent: Any, fill: str) -> None:
     parent.append(shade)
 
 
-def _grid(word: WordDocument, block: Grid) -> None:
-    table = block.table
+def _table(word: WordDocument, table: Table) -> None:
     caption = word.add_paragraph(_clean(table.caption), style="Caption")
     caption.paragraph_format.keep_with_next = True
     made = word.add_table(rows=1, cols=len(table.head), style="Table Grid")
     made.alignment, made.autofit = WD_TABLE_ALIGNMENT.LEFT, False
     _described(made, table.caption)
-    widths = [int(_WIDTH * share) for share in block.shares]
+    widths = [int(_WIDTH * share) for share in column_widths(table)]
     for column, width in zip(made.columns, widths, strict=True):
         column.width = width
     _row(made.rows[0], table.head, widths, head=True)
     repeated = OxmlElement("w:tblHeader")
     made.rows[0]._tr.get_or_add_trPr().append(repeated)
-    for row in table.rows:
+    for row in table.texts:
         _row(made.add_row(), row, widths)
-    _paragraph(word, Paragraph(block.remark, kind="small"))
+    _paragraph(word, Paragraph(table.remark, kind="small"))
 
 
 def _row(row: Any, cells: tuple[str, ...], widths: list[int], *, head: bool = False) -> None:
@@ -178,11 +179,11 @@ def _described(table: Any, words: str) -> None:
     table._tbl.tblPr.append(caption)
 
 
-def _drawing(word: WordDocument, block: Drawing) -> None:
-    canvas, share = block.on_paper
+def _figure(word: WordDocument, block: Figure) -> None:
+    canvas, share = on_paper(block)
     shape = word.add_picture(io.BytesIO(canvas.png()), width=int(_WIDTH * _SHARE * share))
     properties = shape._inline.docPr
-    properties.set("title", _clean(block.picture.title))
-    properties.set("descr", _clean(block.picture.alt))
+    properties.set("title", _clean(block.title))
+    properties.set("descr", _clean(alt(block)))
     word.paragraphs[-1].paragraph_format.keep_with_next = True
     word.add_paragraph(_clean(block.caption), style="Caption")

@@ -11,11 +11,9 @@ from dpcore.privacy.budgets import format_epsilon
 from dpcore.released.imported import Imported
 from dpcore.released.release import Release
 from pages.components.families import registry
+from pages.components.families.shared import blocks
 from pages.components.kit import markup
 from pages.components.visitor import access
-
-#: Ground of the verdict by its grade.
-_STYLES = {"good": "public", "fair": "plain", "none": "amber", "unknown": "plain"}
 
 
 def show(release: Release, *, key: str, rehearsal: bool = False) -> None:
@@ -48,8 +46,7 @@ def _verdict(release: Release, model: Any) -> None:
     """How good it is, in one sentence, before anything that could be read as a finding."""
     from dpcore.released.verdict import verdict
 
-    told = verdict(model.evaluation, release.target, getattr(model, "classes", ()))
-    markup.notice(_STYLES[told.grade], f"{told.headline}.", told.sentence)
+    blocks.show(verdict(model.evaluation, release.target, getattr(model, "classes", ())))
 
 
 def not_private(release: Release) -> str:

@@ -27,7 +27,7 @@ from dpcore.privacy.randomness import SecureRandom, SeededRandom
 from dpcore.released.noisy_counts import TOO_NOISY
 from dpcore.released.plan import CountNoise, RunPlan
 from dpcore.released.release import make_release
-from pages.components.families.shared import cells
+from pages.components.families.shared import blocks
 from tests.oracles.clauses import Body, Wanted, holds
 from tests.support.rows import for_each
 from tests.support.tables.small_relations import TARGET, People, body_of, draw_people, people, small_schema
@@ -237,8 +237,8 @@ def test_no_chance_is_told_that_the_table_says_is_too_noisy() -> None:
         "90% fits."
     )
     assert others.endswith("too noisy to tell: anything from 60% to 90% fits.")
-    assert TOO_NOISY in cells.estimate(few.groups[0], 1, few.count_margin)
-    assert TOO_NOISY not in cells.estimate(few.groups[0], 1, 11)
+    assert TOO_NOISY in blocks.estimate(few.groups[0], 1, few.count_margin)
+    assert TOO_NOISY not in blocks.estimate(few.groups[0], 1, 11)
 
 
 def test_a_theory_in_prolog_and_as_a_table() -> None:

@@ -16,11 +16,9 @@ from dpcore.models.redescriptions.released.duplicates import SHORT
 from dpcore.models.redescriptions.released.extraction import Constraints, Search
 from dpcore.models.redescriptions.released.redescription_model import RedescriptionModel
 from dpcore.models.redescriptions.released.redescription_set import read_pairs
-from dpcore.models.redescriptions.released.regions import Domain
-from dpcore.models.redescriptions.released.tree_pair import Tree, TreePair
+from dpcore.models.redescriptions.released.tree_pair import Domain, Tree, TreePair
 from tests.support.learning.redescription_tables import geometric, pair_of, wide_schema
 from tests.support.results.small_redescriptions import (
-from dpcore.models.redescriptions.released.tree_pair import Domain, Tree, TreePair
     ILL,
     INSULIN,
     SCHEMA,

@@ -32,7 +32,7 @@ from dpcore.models.redescriptions.learning.redescription_queries import (
     tree_leaves,
 )
 from dpcore.models.redescriptions.learning.views import leaf_sets, literal_sets
-from dpcore.models.redescriptions.released.redescription_derived import view_conditions
+from dpcore.models.redescriptions.released.redescription_family import view_conditions
 from tests.oracles import redescriptions_oracle as oracle
 from tests.support.learning import redescription_cases as cases
 from tests.support.learning.partitioned import divided

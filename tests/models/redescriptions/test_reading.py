@@ -8,6 +8,7 @@ import math
 import numpy as np
 import pytest
 
+from dpcore.commands.text import blocks_text
 from dpcore.domain.counted import PEOPLE
 from dpcore.models.redescriptions.released.duplicates import in_full
 from dpcore.models.redescriptions.released.reading import (
@@ -16,9 +17,10 @@ from dpcore.models.redescriptions.released.reading import (
     exact_agreement,
     interval_words,
     matching,
+    read_found,
     sentence,
+    sentences,
 )
-from dpcore.models.redescriptions.released.redescription_text import redescriptions_text
 from tests.support.learning.redescription_tables import exact_margin
 from tests.support.results.small_redescriptions import (
     ILL,
@@ -45,12 +47,11 @@ FRAME = two_sided_people(400)
 def test_a_terminal_says_which_ones_are_below_the_suggested_support():
     found = MODEL.extract(SCHEMA)
     below = "Below the suggested support: for so few people, much of it may be noise."
-    assert below not in redescriptions_text(found)
+    assert below not in blocks_text(read_found(found, 0))
     few, *_ = found.found
     parts = dataclasses.replace(found, suggested_support=math.ceil(few.support) + 1)
-    told = redescriptions_text(parts).split("\n\n")[1:-1]
+    told = sentences(parts, parts.found, 20).sentences
     assert [below in one for one in told] == [item.support <= few.support for item in found.found]
-    assert "1. " in told[0]
     assert below in told[0]
 
 
@@ -78,12 +79,12 @@ def test_where_a_person_may_have_several_rows_records_are_told_of():
         assert item.p_value > alone.p_value  # The rows of one person may be all alike.
     item = several.found[0]
     either = item.support + item.left_only + item.right_only
-    told = f"{sentence(item, several.counted)}\n{redescriptions_text(several)}"
+    told = f"{sentence(item, several.counted)}\n{blocks_text(read_found(several, 0))}"
     for part in (
         "nearly the same records as those with ",
         f"{either:,.0f} records for which at least one of the two holds",
         f"of about {several.people:,.0f} records",
-        f"{item.support:,.0f} records (±{item.support_margin})",
+        f"both hold for about {item.support:,.0f} (±{item.support_margin})",
         "the share of records for which both sides hold",
     ):
         assert part in told, part

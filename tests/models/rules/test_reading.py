@@ -1,17 +1,18 @@
 """What a released list says of groups whose noisy counts add up to nobody."""
 
 from decimal import Decimal
+from types import SimpleNamespace
 
 import pytest
 
 from dpcore.domain.conditions import Condition
 from dpcore.models.rules.learning.rule_list_learner import RuleListLearner
 from dpcore.models.rules.released.rule_list_model import Rule, RuleListModel
-from dpcore.models.rules.released.rule_list_text import rule_list_text
+from dpcore.models.rules.released.rule_list_reading import rule_groups
 from dpcore.plots.rule_list import rule_list_figure
 from dpcore.released.noisy_counts import TOO_NOISY, is_told, why_apart
 from dpcore.released.release import make_release
-from pages.components.families.shared import cells
+from pages.components.families.shared import blocks
 from tests.support.tables.small_tables import schema_of
 
 ILL = {"name": "ill", "type": "boolean", "target": True}
@@ -58,10 +59,10 @@ def test_words_table_chart_and_plain_text_agree_on_what_noise_hides(counts, inte
     model = RuleListModel(classes=("no", "yes"), rules=(rule,), count_margin=9, antecedent_count=1, evaluation=None)
     told = is_told(rule, 1, 9)
     assert ("about 71%" in model.reading("ill")[0]) == told
-    assert ("<b>" in cells.estimate(rule, 1, 9)) == told
+    assert ("<b>" in blocks.estimate(rule, 1, 9)) == told
     marks = [mark.marker.symbol for mark in chart([counts], [interval]).data if mark.y]
     assert ("circle" in marks) == told
-    line = rule_list_text(None, model)
+    line = rule_groups(SimpleNamespace(target="ill", domain=None), model).table.texts[0][1]
     assert ("71%" in line and TOO_NOISY not in line) == told
 
 

@@ -17,14 +17,8 @@ from dpcore.models.summaries.released.likely import likely_pair
 from dpcore.models.summaries.released.synthesis import (
     WHAT_IT_IS,
     Source,
-from dpcore.models.summaries.released.summary_model import NoisyTable, SummaryModel
-from dpcore.models.summaries.released.summary_parameters import Axis, axes_of
-from dpcore.models.summaries.released.synthesis import (
-    WHAT_IT_IS,
-    Source,
     as_csv,
     as_parquet,
-    check_further_rows,
     draw_codes,
     expected_errors,
     header_of,

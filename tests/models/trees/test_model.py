@@ -17,7 +17,7 @@ from dpcore.models.trees.released.column_use import columns_used
 from dpcore.models.trees.released.forest_model import ForestModel
 from dpcore.models.trees.released.splits import Split, split_by_category, split_conditions, split_on
 from dpcore.models.trees.released.tree_model import TreeModel
-from dpcore.models.trees.released.tree_text import tree_text
+from dpcore.models.trees.released.tree_reading import tree_groups
 from dpcore.plots.trees.tree import tree_figure
 from dpcore.privacy.budgets import geometric_tail
 from dpcore.released.noisy_counts import sum_tail
@@ -180,7 +180,7 @@ def test_words_diagram_and_plain_text_agree_on_what_noise_hides():
     assert hidden.reading("ill")[0].endswith("The chance of yes is too noisy to tell: anything from 0.0% to 47% fits.")
     assert "too noisy to tell" not in clear.reading("ill")[0]
     assert ["≈" in _chance_drawn(model) for model in (clear, hidden)] == [False, True]
-    written = [tree_text(SimpleNamespace(target="ill"), model) for model in (clear, hidden)]
+    written = [tree_groups(SimpleNamespace(target="ill"), model).table.texts[0][1] for model in (clear, hidden)]
     assert ["too noisy to tell" in text for text in written] == [False, True]
 
 

@@ -276,7 +276,7 @@ def test_true_records_are_marked_per_unit():
 
 def test_importances_are_ranked_and_those_within_the_noise_are_hatched():
     told = words()
-    figure = importance_figure(told)
+    figure = importance_figure(told, 15)
     bars = trace(figure, "importance")
     assert list(bars.x) == sorted(bars.x, reverse=True)
     ranked = told.model.ranked()
@@ -291,7 +291,7 @@ def test_a_column_that_nothing_would_make_stand_out_has_no_mark():
     model = small_ebm()
     known, *others = model.ranked()
     some = model.model_copy(update={"terms": (known.model_copy(update={"threshold": 0.7}), *others)})
-    mark = trace(importance_figure(EBMWords(some, SCHEMA, TARGETS["binary"])), "needed to stand out")
+    mark = trace(importance_figure(EBMWords(some, SCHEMA, TARGETS["binary"]), 15), "needed to stand out")
     assert (list(mark.x), list(mark.y)) == ([0.7], [0])
 
 
@@ -364,7 +364,7 @@ def everything(task: str, *, flat: bool):
     told = words(task, flat=flat)
     parts = told.model.explain(CASE, SCHEMA)
     return [
-        (importance_figure(told), importance_alt(told)),
+        (importance_figure(told, 15), importance_alt(told, 15)),
         *((shape_figure(told, item, outputs(told)), shape_alt(told, item, outputs(told))) for item in told.model.terms),
         *((case_figure(told, parts, output), case_alt(told, parts, output)) for output in outputs(told)),
     ]
@@ -386,7 +386,7 @@ def test_every_figure_is_told_in_words(task):
     alt = shape_alt(told, told.model.terms[0], outputs(told))
     for name in told.bins(told.model.terms[0]):
         assert f"{name}: " in alt
-    assert all(item.name in importance_alt(told) for item in told.model.terms)
+    assert all(item.name in importance_alt(told, 15) for item in told.model.terms)
 
 
 def test_a_long_shape_is_told_by_its_extremes():

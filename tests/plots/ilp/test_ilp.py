@@ -13,9 +13,10 @@ from dpcore.models.ilp.language.atoms import bottom_atoms
 from dpcore.models.ilp.language.clause import Clause, Variable
 from dpcore.models.ilp.language.hypotheses import Hypotheses, condition_texts, hypotheses
 from dpcore.models.ilp.released.ilp_model import ILPModel
+from dpcore.models.ilp.released.ilp_reading import clause_texts, prolog_program
 from dpcore.models.registry import get_learner
 from dpcore.models.released import parse_model
-from dpcore.plots.ilp.ilp import clause_texts, ilp_alt, ilp_figure, prolog_program
+from dpcore.plots.ilp.ilp import ilp_alt, ilp_figure
 from dpcore.released.release import Release, make_release
 from tests.support.tables.small_trains import SCHEMA, TARGET
 

@@ -14,6 +14,7 @@ from xml.etree import ElementTree as ET
 
 import plotly.graph_objects as go
 import pytest
+from dpcore.report.contents import Picture, content
 from PIL import Image
 
 from dpcore.plots.printed import traces
@@ -21,8 +22,7 @@ from dpcore.plots.printed.canvas import Canvas
 from dpcore.plots.printed.figure import printed
 from dpcore.plots.printed.panels import panels
 from dpcore.plots.printed.scales import number_words
-from dpcore.plots.style import clear_layout
-from dpcore.report.contents import WIDTH, Picture, content
+from dpcore.plots.style import WIDTH, clear_layout
 from tests.support.results import reports
 
 FRAME = (100.0, 10.0, 500.0, 210.0)

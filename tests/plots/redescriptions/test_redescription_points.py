@@ -16,9 +16,9 @@ from dpcore.models.redescriptions.released.reading import (
     agreement_margins,
     exact_agreement,
     sentence,
+    sentences,
 )
 from dpcore.models.redescriptions.released.redescription_set import RedescriptionSet
-from dpcore.models.redescriptions.released.redescription_text import _text
 from dpcore.models.redescriptions.released.tree_pair import TreePair
 from dpcore.numerals import hundredths, whole
 from dpcore.plots.redescriptions.redescription_points import (
@@ -96,7 +96,7 @@ def test_what_is_shown_as_the_threshold_is_kept_everywhere():
         assert counted in redescriptions_alt(found, threshold)
         exact = [Exact(30, 0, 0, 1.0, 0.0)]
         assert [one.name for one in truth_figure(found.found, exact, threshold).data if kind in one.name]
-    assert "Below the suggested support" not in "".join(_text(1, item, found))
+    assert "Below the suggested support" not in sentences(found, [item], 1).sentences[0]
     css = threshold_styles(found, "a-points", "a-support", str)
     assert [one.name for one in hidden_at(30, css, moved_figure(found))] == ["set aside"]
 

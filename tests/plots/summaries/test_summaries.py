@@ -21,7 +21,7 @@ from dpcore.models.summaries.released.intervals import Amount, Cells
 from dpcore.models.summaries.released.reading import readings
 from dpcore.models.summaries.released.summary_words import cell_words, drawn_ends, figure_words, share_words
 from dpcore.models.summaries.released.table_one import differences, table_one
-from dpcore.models.summaries.released.table_one_words import printed
+from dpcore.models.summaries.released.table_one_words import table_one_table
 from dpcore.plots.palette import DARK
 from dpcore.plots.summaries.summaries import by_group, column_alt, column_figure, everybody
 from dpcore.plots.summaries.summaries_overview import MOST_CELLS, overview_alt, overview_figure
@@ -163,8 +163,8 @@ def test_all_columns_have_a_place_in_the_order() -> None:
 
 def test_table_one_can_be_opened_by_spreadsheets_and_word_processors() -> None:
     release, model, _ = made()
-    table = printed(model, SCHEMA, table_one(model, SCHEMA))
-    assert table.groups[:2] == ("no", "yes")
+    table = table_one_table(model, SCHEMA, table_one(model, SCHEMA))
+    assert table.head[1:3] == ("no", "yes")
     csv = frame_csv(table_one_rows(table))
     assert "'=A1" in csv
     assert ",=A1" not in csv
@@ -172,7 +172,7 @@ def test_table_one_can_be_opened_by_spreadsheets_and_word_processors() -> None:
     assert "&lt;b&gt;b&lt;/b&gt;" in document
     assert "<b>b</b>" not in document
     assert "Not private." in document  # It is a rehearsal.
-    assert document.count("<tr>") == len(table.lines) + 1
+    assert document.count("<tr>") == len(table.rows) + 1
 
 
 @pytest.mark.parametrize(

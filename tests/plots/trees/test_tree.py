@@ -6,19 +6,13 @@ import itertools
 
 import pytest
 
+from dpcore.domain.conditions import pretty
 from dpcore.models.trees.released.column_use import ColumnUse
+from dpcore.models.trees.released.tree_reading import group_numbers, rows_in_order
 from dpcore.plots.methods import EpsilonCurve, methods_alt, methods_figure
-from dpcore.plots.style import pretty
 from dpcore.plots.trees.forest import columns_used_alt, columns_used_figure, votes_alt, votes_figure
 from dpcore.plots.trees.tree import branches_width, tree_alt, tree_figure
-from dpcore.plots.trees.tree_layout import (
-    MOST_ROWS,
-    NARROW,
-    TreeLayout,
-    group_numbers,
-    readable_levels,
-    rows_in_order,
-)
+from dpcore.plots.trees.tree_layout import MOST_ROWS, NARROW, TreeLayout, readable_levels
 from dpcore.released.noisy_counts import TOO_FEW, why_apart
 from tests.support.results.small_trees import full_tree
 

@@ -28,11 +28,15 @@ from dpcore.domain.schemas.schema import PrivacyUnit
 from dpcore.errors import RequestError
 from dpcore.models.registry import LEARNERS
 from dpcore.models.released import parse_model
+from dpcore.plots.figures import alt
+from dpcore.plots.printed.figure import printed
+from dpcore.plots.style import WIDTH
 from dpcore.privacy.budgets import format_epsilon, plain_epsilon
+from dpcore.released.blocks import Bullets, Facts, Figure, Paragraph, Table
 from dpcore.released.release import make_release
-from dpcore.report.blocks import Bullets, Document, Drawing, Facts, Grid, Paragraph, Section
-from dpcore.report.contents import Picture
+from dpcore.report.document import Document, Section
 from dpcore.report.dossier import Dossier
+from dpcore.report.forms import pdf
 from dpcore.report.forms.checking import RESULTS, sidecar
 from dpcore.report.forms.forms import FORMS, instead, made
 from dpcore.report.forms.markdown import escaped
@@ -77,8 +81,8 @@ def said(document: Document) -> Iterator[str]:
                     yield from (part for entry in entries for part in entry if part)
                 case Facts(values):
                     yield from values.values()
-                case Grid(table):
-                    yield from (cell for row in (table.head, *table.rows) for cell in row if cell)
+                case Table(head=head):
+                    yield from (cell for row in (head, *block.texts) for cell in row if cell)
 
 
 def inside(archive: bytes) -> dict[str, bytes]:
@@ -108,7 +112,7 @@ def test_a_pdf_is_tagged_and_archival() -> None:
     told = objects(file("pdf"))
     for mark in (b"/StructTreeRoot", b"/Lang", b"pdfuaid:part>1<", b"pdfaid:part>2<", b"/TH", b"/H1", b"/H2"):
         assert mark in told, mark
-    assert told.count(b"/Alt") >= len(short().drawings)
+    assert told.count(b"/Alt") >= len(short().figures)
     for active in (b"/JavaScript", b"/JS", b"/Launch", b"/URI", b"/OpenAction", b"/EmbeddedFile"):
         assert active not in told, active
 
@@ -132,14 +136,16 @@ PASTED = "a\ufeffb \ue000 \uf0b7 \U000f0000 \ufffe"
 
 
 @pytest.mark.filterwarnings("ignore:Glyph")
-def test_what_was_pasted_stands_in_a_pdf() -> None:
+def test_what_was_pasted_stands_in_a_pdf(monkeypatch: pytest.MonkeyPatch) -> None:
     drawn = go.Figure(go.Bar(x=[PASTED], y=[1]), {"title": {"text": PASTED}})
     blocks = (
         Paragraph(PASTED, lead=PASTED),
         Bullets.of(PASTED),
-        Grid.pairs(PASTED, {PASTED: PASTED}),
-        Drawing(Picture(PASTED, drawn, PASTED), "figure-1-1"),
+        Table.pairs(PASTED, {PASTED: PASTED}),
+        Figure("pasted", PASTED, ()),
     )
+    monkeypatch.setattr(pdf, "alt", lambda _: PASTED)
+    monkeypatch.setattr(pdf, "on_paper", lambda _: (printed(drawn, WIDTH), 1.0))
     told = objects(dossier_pdf(Document(PASTED, {PASTED: PASTED}, (Section(PASTED, blocks),))))
     assert b"/Alt" in told
 
@@ -164,14 +170,14 @@ def test_word_has_the_headings_the_tables_and_the_figures() -> None:
     word, document = docx.Document(io.BytesIO(file("docx"))), short()
     headings = [p.text for p in word.paragraphs if p.style.name == "Heading 1"]
     assert headings == [section.title for section in document.sections]
-    grids = [block for section in document.sections for block in section.blocks if isinstance(block, Grid)]
+    grids = [block for section in document.sections for block in section.blocks if isinstance(block, Table)]
     assert len(word.tables) == len(grids)
     for table, grid in zip(word.tables, grids, strict=True):
         told = [tuple(cell.text for cell in row.cells) for row in table.rows]
-        assert told == [grid.table.head, *grid.table.rows]
+        assert told == [grid.head, *grid.texts]
         assert "tblHeader" in table.rows[0]._tr.xml
     alts = [shape._inline.docPr.get("descr") for shape in word.inline_shapes]
-    assert alts == [drawing.picture.alt for drawing in document.drawings]
+    assert alts == [alt(figure) for figure in document.figures]
     assert word.core_properties.title == document.title
 
 
@@ -205,9 +211,9 @@ def test_markdown_says_everything_and_has_no_mark_of_others() -> None:
     for words in said(document):
         assert letters(words) in told, words
     images = [token for token in every if token.type == "image"]
-    assert [image.attrs["src"] for image in images] == [f"figures/{d.name}.svg" for d in document.drawings]
+    assert [image.attrs["src"] for image in images] == [f"figures/{d.name}.svg" for d in document.figures]
     assert set(parts) - {"dossier.md"} == {
-        f"figures/{d.name}.{kind}" for d in document.drawings for kind in ("svg", "png")
+        f"figures/{d.name}.{kind}" for d in document.figures for kind in ("svg", "png")
     }
     headings = [read[place + 1].content for place, token in enumerate(read) if token.type == "heading_open"]
     assert len(headings) == 1 + len(document.sections)
@@ -237,10 +243,10 @@ def test_short_dossiers_are_short() -> None:
     whole, brief = (sum(map(len, said(told))) for told in (hostile().whole, hostile().brief))
     assert brief < 0.7 * whole
     drawn = [block for section in short().sections if section.result for block in section.blocks]
-    assert len([block for block in drawn if isinstance(block, Drawing)]) <= 2 * len(CHOSEN)
+    assert len([block for block in drawn if isinstance(block, Figure)]) <= 2 * len(CHOSEN)
     for section in short().sections:
         if section.result:
-            assert all(len(b.table.rows) <= 10 for b in section.blocks if isinstance(b, Grid))
+            assert all(len(b.rows) <= 10 for b in section.blocks if isinstance(b, Table))
 
 
 # Output checking

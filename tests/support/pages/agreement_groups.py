@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
+from dpcore.report.contents import Content, content
 
 from dpcore.models.trees.released.tree_model import TreeModel
-from dpcore.plots.trees.tree_layout import group_numbers
+from dpcore.models.trees.released.tree_reading import group_numbers
 from dpcore.released.release import Release
-from dpcore.report.contents import Content, content
 from tests.support.pages import agreement
 from tests.support.pages.agreement import Sheet, Told, exactly, group_sheet, joined, ranged, told
 
@@ -157,9 +157,9 @@ def in_clause_chart(found: Shown) -> Sheet:
 
 
 def in_report_groups(found: Shown) -> Sheet:
-    return joined(in_group_table(found, [list(row) for row in table.rows]) for table in found.content.tables)
+    return joined(in_group_table(found, [list(row) for row in table.texts]) for table in found.content.tables)
 
 
 def in_short_report(found: Shown) -> Sheet:
     short = content(found.release, short=True)
-    return joined(in_group_table(found, [list(row) for row in table.rows]) for table in short.tables)
+    return joined(in_group_table(found, [list(row) for row in table.texts]) for table in short.tables)

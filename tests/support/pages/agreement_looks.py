@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from dpcore.models.released import family_of
+from dpcore.commands.text import release_text
 from dpcore.models.summaries.released.association import associations
 from dpcore.models.summaries.released.frames import association_frame, table_one_frame
 from dpcore.models.summaries.released.reading import readings
@@ -75,16 +75,16 @@ def cells_of(found: Shown) -> Iterator[tuple[Any, str, str]]:
 def in_look_tables(found: Shown) -> Sheet:
     columns, groups_of, pairs, *_ = found.content.tables
     sheets = []
-    for label, said in columns.rows:
+    for label, said in columns.texts:
         sheets += [ranged((label, figure), part) for figure, part in in_words(said)]
         for word, share in re.findall(r"(?:: |; )([^,;:]+), ([\d.]+% \([^)]+\))", said):
             sheets.append(ranged((label, word, "share"), share))
     column = ""
-    for label, *cells, _ in groups_of.rows:
+    for label, *cells, _ in groups_of.texts:
         column = column if label.startswith("\u2003") or any(cells) else label
         row = in_table_one(column, label.strip(), "")
         sheets += [ranged((*row, group), cell) for group, cell in zip(("no", "yes"), cells, strict=True)]
-    sheets += [ranged((first, second, "V"), said) for first, second, said in pairs.rows]
+    sheets += [ranged((first, second, "V"), said) for first, second, said in pairs.texts]
     return joined(sheets)
 
 
@@ -141,13 +141,7 @@ def in_look_cards(found: Shown) -> Sheet:
 
 
 def in_look_text(found: Shown) -> Sheet:
-    lines = family_of(found.release).text(found.release, found.model).splitlines()
-    sheets = [
-        ranged((*line.strip().partition(":")[0].split(" and "), "V"), line) for line in lines if is_pair(found, line)
-    ]
-    return joined(sheets)
-
-
-def is_pair(found: Shown, line: str) -> bool:
+    """Lines of the table of pairs in a terminal."""
     labels = {axis.label(found.release.domain) for axis in found.model.axes}
-    return set(line.strip().partition(":")[0].split(" and ")) <= labels and " and " in line
+    lines = (re.split(r" {2,}", line) for line in release_text(found.release).splitlines())
+    return joined(ranged((*line[:2], "V"), line[2]) for line in lines if len(line) == 3 and set(line[:2]) <= labels)

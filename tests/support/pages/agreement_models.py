@@ -32,9 +32,9 @@ def in_shapes_csv(found: Shown) -> Sheet:
 
 def in_shapes_tables(found: Shown) -> Sheet:
     importances, scores, *_ = found.content.tables
-    sheet = {(name, "importance"): told(amount) for name, amount, *_ in importances.rows}
+    sheet = {(name, "importance"): told(amount) for name, amount, *_ in importances.texts}
     place: dict[str, int] = {}
-    for name, _, added, count in scores.rows:
+    for name, _, added, count in scores.texts:
         row = (name, f"{place.setdefault(name, 0)}")
         sheet[(*row, "score")], sheet[(*row, "count")] = told(added.split(" ")[0]), told(count.split(" ")[0])
         place[name] += 1
@@ -70,7 +70,7 @@ def in_use_chart(found: Shown) -> Sheet:
 
 def in_use_table(found: Shown) -> Sheet:
     table = found.content.tables[0]
-    return joined({(name, "told"): told(share), (name, "chance"): told(most)} for name, share, most in table.rows)
+    return joined({(name, "told"): told(share), (name, "chance"): told(most)} for name, share, most, _ in table.texts)
 
 
 def pairs_of(found: Shown) -> Any:
@@ -89,7 +89,7 @@ def in_pairs_table(found: Shown) -> Sheet:
     table = found.content.tables[0]
     return joined(
         ranged((left, right, "jaccard"), jaccard) | {(left, right, "support"): told(support.split(" ")[0])}
-        for left, right, jaccard, support, *_ in table.rows
+        for left, right, jaccard, support, *_ in table.texts
     )
 
 

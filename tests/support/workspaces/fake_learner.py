@@ -13,6 +13,7 @@ from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import RequestError
 from dpcore.learning.learner import Asked, Learner, Run
 from dpcore.privacy.budgets import BudgetSplit
+from dpcore.released.blocks import Bullets
 from dpcore.released.family import ReleasedFamily
 from dpcore.released.plan import RunPlan, target_column
 from dpcore.released.workload import Work, Workload
@@ -34,8 +35,14 @@ class FakeModel(BaseModel):
     rows: int
 
 
+def _read(*_: Any) -> list[Bullets]:
+    return [Bullets.of("Rows")]
+
+
 class FakeLearner(Learner):
-    family = ReleasedFamily("fake", "Fake", FakeParameters, FakeModel, lambda *_: "Rows", lambda _, model: model)
+    family = ReleasedFamily(
+        "fake", "Fake", FakeParameters, FakeModel, lambda *_: [Bullets.of("Rows")], lambda _, model: model
+    )
 
     def _check_target(self, asked: Asked) -> None:
         if target_column(asked.schema, asked.target).name not in asked.schema.targets:
@@ -79,7 +86,7 @@ class FakePairLearner(Learner):
         "Fake pairs",
         FakePairParameters,
         FakePairModel,
-        lambda *_: "Rows",
+        _read,
         lambda _, model: model,
         targeted=False,
         views=True,

@@ -8,7 +8,7 @@ from dpcore.models.ebm.released.ebm_derived import rebuilt_machine
 from dpcore.models.ebm.released.ebm_evidence import EBMEvidence
 from dpcore.models.ebm.released.ebm_model import EBMModel
 from dpcore.models.ebm.released.ebm_parameters import EBMParameters
-from dpcore.models.ebm.released.ebm_text import ebm_text
+from dpcore.models.ebm.released.ebm_reading import read_machine
 from dpcore.released.family import ReleasedFamily
 
 EBM: Final = ReleasedFamily(
@@ -17,7 +17,7 @@ EBM: Final = ReleasedFamily(
     lead="One curve per column: how much each of its values raises or lowers what is predicted. Learned privately.",
     parameters=EBMParameters,
     model=EBMModel,
-    text=ebm_text,
+    read=read_machine,
     rebuilt=rebuilt_machine,
     evidence=EBMEvidence,
     methods={

@@ -96,10 +96,14 @@ class EBMWords:
         """Where a score may lie because of the noise, at 95 %."""
         return f"{self.amount(score - Z95 * error)} to {self.amount(score + Z95 * error)}"
 
-    def told(self, score: float, error: float) -> str:
-        """A score, as odds if it is about odds, and its noise."""
+    def beside(self, score: float, error: float) -> str:
+        """What stands beside a score: its odds, if it is about odds, and its noise."""
         odds = f"odds × {factor(score)}; " if self.model.task == "binary" else ""
-        return f"{self.amount(score)} ({odds}noise alone {self.range(score, error)})"
+        return f"{odds}noise alone {self.range(score, error)}"
+
+    def told(self, score: float, error: float) -> str:
+        """A score and what stands beside it."""
+        return f"{self.amount(score)} ({self.beside(score, error)})"
 
     # One case
 

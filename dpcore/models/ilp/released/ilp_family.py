@@ -8,7 +8,7 @@ from dpcore.models.ilp.language.ilp_parameters import ILPParameters
 from dpcore.models.ilp.released.ilp_derived import rebuilt_theory
 from dpcore.models.ilp.released.ilp_evidence import ILPEvidence
 from dpcore.models.ilp.released.ilp_model import ILPModel
-from dpcore.models.ilp.released.ilp_text import ilp_text
+from dpcore.models.ilp.released.ilp_reading import read_theory
 from dpcore.released.family import ReleasedFamily
 
 ILP: Final = ReleasedFamily(
@@ -18,7 +18,7 @@ ILP: Final = ReleasedFamily(
     "prescriptions. Learned privately.",
     parameters=ILPParameters,
     model=ILPModel,
-    text=ilp_text,
+    read=read_theory,
     rebuilt=rebuilt_theory,
     evidence=ILPEvidence,
     methods={

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,13 +13,16 @@ from dpcore.arrays import Ints
 from dpcore.domain.counted import Noun
 from dpcore.domain.schemas.schema import Schema
 from dpcore.models.redescriptions.released.consistent import consistent_counts
-from dpcore.models.redescriptions.released.duplicates import in_full
+from dpcore.models.redescriptions.released.duplicates import SHORT, in_full
+from dpcore.models.redescriptions.released.redescription_model import RedescriptionModel
 from dpcore.models.redescriptions.released.redescription_set import Redescription, RedescriptionSet
 from dpcore.models.redescriptions.released.redescription_words import plain
 from dpcore.models.redescriptions.released.significance import binomial_tail
 from dpcore.models.redescriptions.released.simplify import simplified
 from dpcore.models.redescriptions.released.tree_pair import Domain, Tree, TreePair
 from dpcore.numerals import hundredths, whole
+from dpcore.released.blocks import Block, Bullets, Cell, Figure, Noisy, Paragraph, Table, count_cell
+from dpcore.released.release import Release
 
 
 @dataclass(frozen=True)
@@ -90,6 +94,8 @@ def agreement_margins(item: Redescription, pair: TreePair, schema: Schema) -> tu
     return left_only, both, right_only
 
 
+#: Redescriptions that are told, in full and on one page, and those that a figure has.
+_BEST, _FEW, _MOST_DRAWN = 20, 3, 1000
 #: Below this a p-value is only called small.
 _SMALL = 0.001
 
@@ -97,6 +103,93 @@ _SMALL = 0.001
 def p_words(p_value: float) -> str:
     """A p-value as it is written: ``p < 0.001`` or ``p = 0.012``."""
     return f"p < {_SMALL}" if p_value < _SMALL else f"p = {p_value:.2g}"
+
+
+def read_redescriptions(release: Release, model: RedescriptionModel, short: bool) -> Iterator[Block]:
+    """The best redescriptions under the usual constraints; others are free to try."""
+    found = model.extract(release.domain)
+    return read_found(found, found.suggested_support, short=short)
+
+
+def read_found(found: RedescriptionSet, support: float, *, short: bool = False) -> Iterator[Block]:
+    """The best of those that are kept as sentences, all of them as points, and a table.
+
+    Parameters
+    ----------
+    support : float
+        Noisy support from which they are kept.
+    """
+    if not found.found:
+        yield Bullets.of("No two conditions fulfil these constraints. Trying others is free.")
+        return
+    kept = found.pruned(support)
+    yield Paragraph(how_many(found, len(kept)))
+    most = _FEW if short else _BEST
+    yield sentences(found, kept, most) if kept else Bullets.of(all_aside(found, support))
+    title = "Noisy support and noisy Jaccard index"
+    if len(found.found) > _MOST_DRAWN:
+        title += f", first {whole(_MOST_DRAWN)} of {whole(len(found.found))}"
+    drawn = dataclasses.replace(found, found=found.found[:_MOST_DRAWN])
+    yield Figure("redescriptions", title, (drawn, support, len(found.found)))
+    if kept:
+        yield redescriptions_table(kept, _BEST)
+    if not short:
+        yield Paragraph(_advice(found), kind="small")
+
+
+def how_many(found: RedescriptionSet, kept: int) -> str:
+    """How many there are, and how many of them are kept."""
+    total, several = len(found.found), found.counted.several
+    if not total:
+        return "Nothing found under these constraints."
+    noun = "redescription" if total == 1 else "redescriptions"
+    aside = f", {whole(total - kept)} set aside for holding for few {several}" if kept < total else ""
+    return f"{whole(total)} {noun} of about {found.counted.number(found.people)}: {whole(kept)} kept{aside}."
+
+
+def sentences(found: RedescriptionSet, kept: Sequence[Redescription], most: int) -> Bullets:
+    """The first of those that are kept, each as a sentence."""
+    said = [_with_doubt(item, found) for item in kept[:most]]
+    if len(kept) > most:
+        said.append(f"These are the first {most} of {whole(len(kept))} that are kept.")
+    return Bullets.of(*said)
+
+
+def _with_doubt(item: Redescription, found: RedescriptionSet) -> str:
+    """A redescription as a sentence, and whether its support is small."""
+    if item.whole_support >= found.suggested_support:
+        return sentence(item, found.counted)
+    few = f"Below the suggested support: for so few {found.counted.several}, much of it may be noise."
+    return f"{sentence(item, found.counted)} {few}"
+
+
+def _advice(found: RedescriptionSet) -> str:
+    _, several, whom = found.counted
+    return (
+        f"The Jaccard index is the share of {several} for {whom} both sides hold among those for {whom} "
+        f"at least one does. Below the suggested support of about {found.counted.number(found.suggested_support)} the "
+        "noise blurs it."
+    )
+
+
+def redescriptions_table(items: Sequence[Redescription], most: int) -> Table:
+    """Redescriptions that are kept, best first."""
+    marked = any(item.missing for item in items)
+    rows: list[list[Cell]] = [
+        [
+            item.left,
+            item.right,
+            Noisy(hundredths(item.jaccard), interval_words(item)),
+            count_cell(item.support, item.support_margin),
+            f"{hundredths(item.chance)}; {p_words(item.p_value)}",
+            *([SHORT[item.missing]] if marked else []),
+        ]
+        for item in items
+    ]
+    head = ["Left", "Right", "Noisy Jaccard index (noise alone)", "Noisy support", "By chance alone"]
+    return Table.of(
+        "Redescriptions that are kept, best first", [*head, *(["Missing values"] if marked else [])], rows, most
+    )
 
 
 def interval_words(item: Redescription) -> str:

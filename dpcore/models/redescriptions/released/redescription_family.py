@@ -12,9 +12,9 @@ import numpy as np
 from dpcore.arrays import Ints
 from dpcore.domain.conditions import Condition, threshold_conditions
 from dpcore.domain.schemas.schema import Schema
+from dpcore.models.redescriptions.released.reading import read_redescriptions
 from dpcore.models.redescriptions.released.redescription_model import RedescriptionModel
 from dpcore.models.redescriptions.released.redescription_parameters import RedescriptionParameters
-from dpcore.models.redescriptions.released.redescription_text import release_text
 from dpcore.models.redescriptions.released.tree_pair import TreePair
 from dpcore.models.trees.released.splits import split_conditions
 from dpcore.privacy.budgets import EPSILON_STEP, geometric_tail, row_epsilon
@@ -149,7 +149,7 @@ REDESCRIPTIONS: Final = ReleasedFamily(
     "diagnoses, one by those on the right, such as treatments. Learned privately.",
     parameters=RedescriptionParameters,
     model=RedescriptionModel,
-    text=release_text,
+    read=read_redescriptions,
     rebuilt=rebuilt_pairs,
     evidence=RedescriptionEvidence,
     methods={

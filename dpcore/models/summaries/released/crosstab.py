@@ -9,6 +9,8 @@ from itertools import pairwise
 
 import numpy as np
 
+from dpcore.arrays import Floats
+from dpcore.domain.columns import RESERVED
 from dpcore.domain.conditions import Condition
 from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import RequestError
@@ -16,7 +18,12 @@ from dpcore.models.summaries.released.estimates import Axes, Estimates, cells_be
 from dpcore.models.summaries.released.intervals import Amount, Cells, Whole, around, intervals, share_intervals
 from dpcore.models.summaries.released.reading import cells_of
 from dpcore.models.summaries.released.summary_model import SummaryModel
-from dpcore.models.summaries.released.summary_words import cell_words
+from dpcore.models.summaries.released.summary_words import cell_words, range_of_counts, range_of_shares, share_alone
+from dpcore.numerals import whole
+from dpcore.released.blocks import Cell, Noisy, Several, Table
+
+#: Rows and columns of a table; the JSON of the result holds all.
+_MOST = 60
 
 
 @dataclass(frozen=True)
@@ -77,6 +84,38 @@ def crosstab(model: SummaryModel, schema: Schema, row: int, column: int) -> Cros
         cells_of(own, (row,)),
         counts if row < column else Cells(counts.values.T, counts.low.T, counts.high.T),
         _within(own, row, column),
+    )
+
+
+def crosstab_table(model: SummaryModel, schema: Schema, row: int, column: int) -> Table:
+    """Share within each value of the first axis, and count; what has more values goes down."""
+    table = crosstab(model, schema, row, column)
+    groups = _shown(model.axes[row].cells(schema), table.sizes.low)
+    cells = _shown(model.axes[column].cells(schema), table.counts.low.max(axis=0))
+    sizes = {group: whole(table.sizes.values[group]) for group in groups}
+    rows: list[list[Cell]]
+    if len(cells) > len(groups):
+        head, within = [table.columns, *(table.row_cells[group] for group in groups)], "column"
+        rows = [[table.column_cells[cell], *(_both(table, group, cell) for group in groups)] for cell in cells]
+        rows.append(["in all", *sizes.values()])
+    else:
+        head, within = [table.rows, *(table.column_cells[cell] for cell in cells), "in all"], "row"
+        rows = [
+            [table.row_cells[group], *(_both(table, group, cell) for cell in cells), sizes[group]] for group in groups
+        ]
+    caption = f"{table.rows} and {table.columns}: share within the {within}, and count; in brackets, for the noise, 95%"
+    return Table.of(caption, head, rows)
+
+
+def _shown(cells: Sequence[str], low: Floats) -> list[int]:
+    """Cells that have a line: those for no value only if somebody seems to be in them."""
+    return [place for place, cell in enumerate(cells) if cell not in RESERVED or low[place] > 0][:_MOST]
+
+
+def _both(table: Crosstab, row: int, column: int) -> Several:
+    share, count = table.share(row, column), table.count(row, column)
+    return Several(
+        (Noisy(share_alone(share), range_of_shares(share)), Noisy(whole(count.value), range_of_counts(count)))
     )
 
 

@@ -14,7 +14,7 @@ from dpcore.models.summaries.released.finer import CodeTree, FinerTable, finer_e
 from dpcore.models.summaries.released.summary_evidence import SummaryEvidence
 from dpcore.models.summaries.released.summary_model import NoisyTable, SummaryModel
 from dpcore.models.summaries.released.summary_parameters import BETWEEN, MOST_PAIRS, SummaryParameters, axes_of
-from dpcore.models.summaries.released.summary_text import summary_text
+from dpcore.models.summaries.released.summary_reading import read_look
 from dpcore.privacy.budgets import EPSILON_STEP, gaussian_tail
 from dpcore.released.derived import check_certificate, check_counts, demand, stated_mu
 from dpcore.released.evaluation import Z95
@@ -159,7 +159,7 @@ SUMMARIES: Final = ReleasedFamily(
     "counted privately.",
     parameters=SummaryParameters,
     model=SummaryModel,
-    text=summary_text,
+    read=read_look,
     rebuilt=rebuilt_look,
     evidence=SummaryEvidence,
     methods={"weighted": "Noise where it disturbs least (recommended)", "equal": "The same for every table"},

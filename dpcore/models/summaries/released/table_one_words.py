@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 from dpcore.domain.counted import counted
@@ -21,80 +20,30 @@ from dpcore.models.summaries.released.summary_words import (
 )
 from dpcore.models.summaries.released.table_one import Line, TableOne
 from dpcore.numerals import whole
+from dpcore.released.blocks import Cell, Inner, Noisy, Table
 
+DIFFERENCE: Final = "Standardised difference"
 MEAN: Final = "mean"
 #: What a mean is, for a column of which ranges were counted.
 MIDDLES: Final = "takes each number as the middle of its range, of those that were counted"
 
 
-@dataclass(frozen=True)
-class PrintedCell:
-    """What stands in one place.
-
-    Attributes
-    ----------
-    figure, interval : str
-        ``1,234 (45%)`` and ``1,201 to 1,267; 44% to 46%``.
-    """
-
-    figure: str
-    interval: str = ""
-
-
-@dataclass(frozen=True)
-class PrintedLine:
-    """One line.
-
-    Attributes
-    ----------
-    label : str
-    inner : bool
-        Whether it belongs to the column of a line above, and is set in.
-    cells : tuple of PrintedCell
-        One for each group; none on a line that only names a column.
-    difference : PrintedCell or None
-    """
-
-    label: str
-    inner: bool
-    cells: tuple[PrintedCell, ...]
-    difference: PrintedCell | None
-
-
-@dataclass(frozen=True)
-class PrintedTable:
-    """All of it.
-
-    Attributes
-    ----------
-    caption : str
-    groups : tuple of str
-        Headings of the columns.
-    lines : tuple of PrintedLine
-    """
-
-    caption: str
-    groups: tuple[str, ...]
-    lines: tuple[PrintedLine, ...]
-
-    @property
-    def means(self) -> bool:
-        """Whether a mean stands in it."""
-        return any(line.inner and line.label == MEAN for line in self.lines)
-
-
-def printed(model: SummaryModel, schema: Schema, table: TableOne) -> PrintedTable:
-    """A table 1 in words."""
+def table_one_table(model: SummaryModel, schema: Schema, table: TableOne) -> Table:
+    """A table 1 in words: columns as rows, groups as columns."""
     assert model.by is not None
     by = model.axes[model.by]
     told = dict(zip(by.cells(schema), cell_words(by, schema), strict=True))
     shown = [by.cells(schema).index(group) for group in table.groups]
     writer = _Writer(model, schema, table, shown)
-    return PrintedTable(
-        f"Columns by {table.by}{_left_out(table)}",
-        tuple(told[group] for group in table.groups),
-        tuple(line for own in table.lines for line in writer.lines(own)),
-    )
+    rows = [row for own in table.lines for row in writer.rows(own)]
+    means = means_words(any(line.kind == "mean" for line in table.lines))
+    caption = f"Table 1: Columns by {table.by}{_left_out(table)}; intervals are for the noise, 95%{means}"
+    return Table.of(caption, ["", *(told[group] for group in table.groups), DIFFERENCE], rows)
+
+
+def means_words(told: bool) -> str:
+    """What a caption says of means, if there are any."""
+    return f"; a mean {MIDDLES}, its interval allows for numbers anywhere in their ranges" if told else ""
 
 
 def _left_out(table: TableOne) -> str:
@@ -113,22 +62,24 @@ class _Writer:
         self.sizes = [amount.value for amount in table.lines[0].groups]
         self._tables: dict[int, Crosstab] = {}
 
-    def lines(self, line: Line) -> list[PrintedLine]:
-        gap = None if line.difference is None else PrintedCell(*_apart(strength_words(line.difference)))
+    def rows(self, line: Line) -> list[list[Cell]]:
+        """The rows of one line: a column may need one for its name."""
+        gap: Cell = "" if line.difference is None else Noisy(*_apart(strength_words(line.difference)))
         if line.kind == "count":
-            cells = tuple(PrintedCell(whole(own.value), range_of_counts(own)) for own in line.groups)
-            return [PrintedLine(_upper(counted(self.schema).several), False, cells, None)]
+            counts = [Noisy(whole(own.value), range_of_counts(own)) for own in line.groups]
+            return [[_upper(counted(self.schema).several), *counts, ""]]
+        none = [""] * len(self.shown)
         if line.kind == "":
-            return [PrintedLine(line.label, False, (), gap)]
+            return [[line.label, *none, gap]]
         place = self.model.place(line.column) if not self._of_rows(line) else self._rows_place(line)
         if line.kind == "share":
-            return [PrintedLine(self._cell(place, line), True, self._shares(place, line), gap)]
-        figures = tuple(_figure(own) for own in line.groups)
+            return [[Inner(self._cell(place, line)), *self._shares(place, line), gap]]
+        figures = map(_figure, line.groups)
         if line.kind == "mean":
             unit = unit_of(self.model.axes[place], self.schema)
             heading = f"{line.label} ({unit})" if unit and not line.label.endswith(f"({unit})") else line.label
-            return [PrintedLine(heading, False, (), gap), PrintedLine(MEAN, True, figures, None)]
-        return [PrintedLine(line.kind, True, figures, None)]
+            return [[heading, *none, gap], [Inner(MEAN), *figures, ""]]
+        return [[Inner(line.kind), *figures, ""]]
 
     def _of_rows(self, line: Line) -> bool:
         return line.column not in self.model.columns()
@@ -140,7 +91,7 @@ class _Writer:
         axis = self.model.axes[place]
         return cell_words(axis, self.schema)[axis.cells(self.schema).index(line.label)]
 
-    def _shares(self, place: int, line: Line) -> tuple[PrintedCell, ...]:
+    def _shares(self, place: int, line: Line) -> tuple[Noisy, ...]:
         if place not in self._tables:
             self._tables[place] = crosstab(self.model, self.schema, self.by, place)
         table = self._tables[place]
@@ -151,15 +102,15 @@ class _Writer:
         )
 
 
-def _share(share: Amount, people: float, counted: Amount) -> PrintedCell:
+def _share(share: Amount, people: float, counted: Amount) -> Noisy:
     """Count and share, with both intervals; the count is what the share makes of its group."""
     own = Amount(people, min(counted.low, people), max(counted.high, people))
-    return PrintedCell(f"{whole(people)} ({share_alone(share)})", f"{range_of_counts(own)}; {range_of_shares(share)}")
+    return Noisy(f"{whole(people)} ({share_alone(share)})", f"{range_of_counts(own)}; {range_of_shares(share)}")
 
 
-def _figure(amount: Amount) -> PrintedCell:
+def _figure(amount: Amount) -> Noisy:
     value, low, high = rounded(amount)
-    return PrintedCell(value, f"{low} to {high}")
+    return Noisy(value, f"{low} to {high}")
 
 
 def _apart(words: str) -> tuple[str, str]:

@@ -9,7 +9,7 @@ from dpcore.models.trees.released.tree_derived import rebuilt_forest, rebuilt_tr
 from dpcore.models.trees.released.tree_evidence import ForestEvidence, TreeEvidence
 from dpcore.models.trees.released.tree_model import TreeModel
 from dpcore.models.trees.released.tree_parameters import ForestParameters, TreeParameters
-from dpcore.models.trees.released.tree_text import forest_text, tree_text
+from dpcore.models.trees.released.tree_reading import read_forest, read_tree
 from dpcore.released.family import ReleasedFamily
 
 TREE: Final = ReleasedFamily(
@@ -18,7 +18,7 @@ TREE: Final = ReleasedFamily(
     lead="A decision tree: a few questions, one after another, that predict one column. Learned privately.",
     parameters=TreeParameters,
     model=TreeModel,
-    text=tree_text,
+    read=read_tree,
     rebuilt=rebuilt_tree,
     evidence=TreeEvidence,
     methods={
@@ -38,7 +38,7 @@ FOREST: Final = ReleasedFamily(
     "read than one tree.",
     parameters=ForestParameters,
     model=ForestModel,
-    text=forest_text,
+    read=read_forest,
     rebuilt=rebuilt_forest,
     evidence=ForestEvidence,
     methods={

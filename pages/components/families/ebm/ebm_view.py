@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from html import escape
 from typing import Any
 
 import streamlit as st
 
-from dpcore.numerals import whole
-from dpcore.released.evaluation import Z95
+from dpcore.released.blocks import Figure, Noisy, Table
 from dpcore.released.release import Release
-from pages.components.families.shared import cells, predict
+from pages.components.families.shared import blocks, predict
 from pages.components.families.shared.truth import Truth
 from pages.components.kit import figure, markup
 from pages.components.kit.texts import text
@@ -25,9 +22,9 @@ WITHIN = "within the noise"
 
 def importances(words: Any, key: str) -> None:
     """Bars of what each term adds on average."""
-    from dpcore.plots.ebm.ebm import MOST_TERMS, importance_alt, importance_figure
+    from dpcore.models.ebm.released.ebm_reading import MOST_TERMS
 
-    figure.show(importance_figure(words), key=f"{key}-importances", alt=importance_alt(words))
+    blocks.show(Figure("importance", "What counts most", (words, MOST_TERMS)), f"{key}-importances")
     terms = len(words.model.terms)
     if terms > MOST_TERMS:
         st.caption(f"The first {MOST_TERMS} of {terms}; the table holds all.")
@@ -35,19 +32,9 @@ def importances(words: Any, key: str) -> None:
 
 def terms_table(words: Any) -> None:
     """Table twin of the importances."""
-    rows = [
-        markup.row(
-            [
-                escape(term.name),
-                escape(words.amount(term.importance).lstrip("+")),
-                str(len(term.scores)),
-                "stands out" if term.clear else f'<div class="fg-unclear">{WITHIN}</div>',
-            ]
-        )
-        for term in words.model.ranked()
-    ]
-    header = ["Column or pair", "Adds or takes, on average", "Groups", "Compared with the noise"]
-    markup.table(f"What counts for {words.target}, most important first", header, rows)
+    from dpcore.models.ebm.released.ebm_reading import importances_table
+
+    blocks.show(importances_table(words))
 
 
 def choose_term(model: Any, key: str) -> Any:
@@ -97,19 +84,15 @@ def choose_output(model: Any, target: str, key: str, first: int = 0) -> int:
 
 def shape(words: Any, term: Any, outputs: list[int], true: Truth | None, key: str) -> None:
     """The shape of one term in words, as a figure and as a table."""
-    from dpcore.plots.ebm.ebm import shape_alt, shape_figure
+    from dpcore.models.ebm.released.ebm_reading import scores_table
 
     # Signs and numbers stay together at the end of a line.
     st.markdown(markup.plain(words.sentence(term).replace("× ", "×\u00a0")))
     counts = None if true is None else true.counts[words.model.terms.index(term)]
-    figure.show(
-        shape_figure(words, term, outputs, counts),
-        key=f"{key}-shape",
-        alt=shape_alt(words, term, outputs),
-    )
+    blocks.drawing(Figure("shape", f"Shape of {term.name}", (words, term, outputs)), f"{key}-shape", counts)
     st.caption(_how_to_read(term, true))
     with st.expander("The same as a table"):
-        shape_table(words, term, outputs, counts)
+        blocks.show(scores_table(words, [term], outputs, counts, MOST_ROWS))
 
 
 def _how_to_read(term: Any, true: Truth | None) -> str:
@@ -119,36 +102,6 @@ def _how_to_read(term: Any, true: Truth | None) -> str:
         kind = "shape_categories" if term.axes[0].edges is None else "shape_numbers"
     more = " " + text("shape_true") if true is not None and kind != "shape_pair" else ""
     return text(kind) + more
-
-
-def shape_table(words: Any, term: Any, outputs: Sequence[int], counts: Sequence[int] | None) -> None:
-    """Every group of a term: what it adds, and noisy records."""
-    header = ["Group", *(f"Adds to {words.effect(output)}" for output in outputs)]
-    header += ["Noisy records"] + (["True records"] if counts is not None else [])
-    rows = []
-    for place, name in enumerate(words.bins(term)[:MOST_ROWS]):
-        cells = [escape(name)]
-        for output in outputs:
-            score, error = term.scores[place][output], term.errors[place][output]
-            cells.append(_score_cell(words, score, error))
-        cells.append(_count_cell(term.noisy_counts[place], term.count_errors[place]))
-        cells += [whole(counts[place])] if counts is not None else []
-        rows.append(markup.row(cells))
-    caption = f"Shape of {term.name}. Intervals are for the noise alone, 95%."
-    if len(term.scores) > MOST_ROWS:
-        caption += f" The first {MOST_ROWS} of {len(term.scores)} groups; the CSV holds all."
-    markup.table(caption, header, rows)
-    if any(count < 0 for count in term.noisy_counts):
-        st.caption(text("negative_counts"))
-
-
-def _score_cell(words: Any, score: float, error: float) -> str:
-    amount, _, rest = words.told(score, error).partition(" ")
-    return f"<b>{escape(amount)}</b> <small>{escape(rest.strip('()'))}</small>"
-
-
-def _count_cell(count: int, error: float) -> str:
-    return f'<div class="fg-counts">{cells.count(count, f" ±{whole(Z95 * error)}")}</div>'
 
 
 @st.fragment
@@ -183,5 +136,5 @@ def _waterfall(release: Release, words: Any, values: dict[str, Any], key: str) -
     )
     st.caption(text("case_figure"))
     with st.expander("The same as a table"):
-        rows = [markup.row([escape(step.name), _score_cell(words, step.change, step.error)]) for step in steps]
-        markup.table(f"How it adds up to {words.effect(output)}", ["Part", "Adds or takes"], rows)
+        rows = [(step.name, Noisy(words.amount(step.change), words.beside(step.change, step.error))) for step in steps]
+        blocks.show(Table.of(f"How it adds up to {words.effect(output)}", ("Part", "Adds or takes"), rows, len(rows)))

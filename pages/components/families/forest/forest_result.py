@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from html import escape
 from typing import Any
 
 import streamlit as st
 
 from dpcore.domain.counted import counted
+from dpcore.models.trees.released.tree_reading import read_forest, tree_groups, use_table
 from dpcore.numerals import percent
+from dpcore.released.blocks import Bullets, Figure, only
 from dpcore.released.release import Release
 from pages.components.families.shared import (
-    cells,
+    blocks,
     certificate,
     downloads,
     evaluation,
@@ -61,19 +62,21 @@ def _check(release: Release, model: Any, key: str) -> None:
 
 
 def _in_words(release: Release, model: Any) -> None:
-    from dpcore.plots.style import pretty
+    from dpcore.domain.conditions import pretty
 
     markup.sentences(map(pretty, model.reading(release.target)))
     st.markdown(text("reading_forest"))
     st.markdown(text("noise"))
 
 
+def _sentences(release: Release, model: Any) -> None:
+    blocks.show(only(read_forest(release, model, True), Bullets)[0])
+
+
 def side(release: Release, model: Any, key: str) -> None:
     """What the trees look at."""
-    from dpcore.plots.style import pretty
-
     columns_used(model, key)
-    markup.sentences(map(pretty, model.reading(release.target)))
+    _sentences(release, model)
 
 
 def figures(model: Any) -> dict[str, str]:
@@ -87,21 +90,14 @@ def figures(model: Any) -> dict[str, str]:
 
 def columns_used(model: Any, key: str) -> None:
     """Bars: how much questions about each column tell, beside chance, with a table twin."""
-    from dpcore.plots.trees.forest import columns_used_alt, columns_used_figure
-
     used = model.columns_used()
     if not used:
         st.info(text("no_split"))
         return
     st.markdown(text("columns_used"))
-    figure.show(columns_used_figure(used), key=f"{key}-use", alt=columns_used_alt(used))
+    blocks.show(Figure("columns_used", "What the columns tell", (used,)), f"{key}-use")
     with st.expander("The same as a table"):
-        rows = [
-            markup.row([escape(use.column), percent(use.told), percent(use.by_chance), "yes" if use.clear else "no"])
-            for use in used
-        ]
-        header = ["Column", "Share of the differences", "By chance up to", "More than chance"]
-        markup.table("Columns, what tells most first", header, rows)
+        blocks.show(use_table(used))
 
 
 @st.fragment
@@ -158,7 +154,7 @@ def _groups(release: Release, model: Any, true: Truth) -> None:
         markup.row(
             [
                 _group_name(model, group),
-                view.prediction(model, int(label)),
+                blocks.prediction(model.classes, int(label)),
                 *map(str, counts),
                 _right(true, group, int(label)),
             ]
@@ -174,7 +170,7 @@ def _group_name(model: Any, group: int) -> str:
     place = group % (len(model.cuts) + 1)
     shown = 1 if len(model.classes) == 2 else group // (len(model.cuts) + 1)
     ends = [0.0, *model.cuts, 1.0]
-    return f"{percent(ends[place])} to {percent(ends[place + 1])} for " + view.prediction(model, shown)
+    return f"{percent(ends[place])} to {percent(ends[place + 1])} for " + blocks.prediction(model.classes, shown)
 
 
 def _right(true: Truth, group: int, label: int) -> str:
@@ -191,12 +187,12 @@ def _single(release: Release, model: Any, key: str) -> None:
         key=f"{key}-tree-number",
     )
     tree, place = model.trees[number - 1], f"{key}-single-{number}"
-    shown = cells.choose_class(tree, release.target, place)
+    shown = blocks.choose_class(tree, release.target, place)
     view.diagram(tree, release.target, place, shown=shown)
     with st.expander("Table of its groups"):
-        view.groups_table(release, tree, shown)
+        blocks.groups(tree_groups(release, tree, shown))
     with st.expander("Budget spent at each node"):
-        view.budget_table(tree)
+        view.budget(tree)
 
 
 def _tree_name(tree: Any, number: int) -> str:

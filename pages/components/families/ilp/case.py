@@ -37,7 +37,7 @@ def show(release: Release, model: Any, key: str) -> None:
 
 def choose_clause(release: Release, model: Any, label: str, key: str) -> int:
     """Position of a clause that the visitor chooses."""
-    from dpcore.plots.ilp.ilp import clause_texts
+    from dpcore.models.ilp.released.ilp_reading import clause_texts
 
     names = [f"{told.title}: {told.words}" for told in clause_texts(release)]
     return int(st.selectbox(label, range(len(model.clauses)), format_func=names.__getitem__, key=f"{key}-clause"))

@@ -7,13 +7,14 @@ from typing import Any
 import streamlit as st
 
 from dpcore.domain.counted import counted
+from dpcore.models.ilp.released.ilp_reading import clause_groups, read_theory
 from dpcore.numerals import whole
+from dpcore.released.blocks import Bullets, Code, Figure, only
 from dpcore.released.release import Release
 from pages.components.families.ilp import case as ilp_case
-from pages.components.families.ilp import ilp_table as table
 from pages.components.families.ilp import try_case
-from pages.components.families.shared import certificate, downloads, evaluation, truth
-from pages.components.kit import figure, markup, tabs
+from pages.components.families.shared import blocks, certificate, downloads, evaluation, truth
+from pages.components.kit import tabs
 from pages.components.kit.texts import text
 
 CSV = "the clauses"
@@ -22,14 +23,16 @@ CSV = "the clauses"
 def show(release: Release, model: Any, key: str, *, public: bool) -> None:
     """Table first, then its other forms."""
     true = truth.ask(release, key) if public else None
-    table.show(release, model, true)
+    blocks.groups(clause_groups(release, model), true)
     if not any(group.kept for group in model.groups):
         st.info(text("ilp_none_kept"))
+    read = list(read_theory(release, model, False))
+    [said], [chart], [program] = only(read, Bullets), only(read, Figure), only(read, Code)
     tabs.show_apart(
         {
-            "In words": lambda: _in_words(release, model),
-            "Prolog": lambda: _prolog(release),
-            "Chart": lambda: _chart(release, key),
+            "In words": lambda: _in_words(said),
+            "Prolog": lambda: _prolog(program),
+            "Chart": lambda: _chart(chart, key),
             "Cases": lambda: _cases(release, model, key),
             "Hold-out check": lambda: evaluation.show(model, release.target, counted(release.domain), key),
             "Certificate": lambda: certificate.show(release),
@@ -40,11 +43,8 @@ def show(release: Release, model: Any, key: str, *, public: bool) -> None:
     )
 
 
-def _in_words(release: Release, model: Any) -> None:
-    from dpcore.plots.style import pretty
-
-    said = [*model.reading(release.domain, release.target), model.weighing(release.domain, release.target)]
-    markup.sentences(map(pretty, filter(None, said)))
+def _in_words(said: Bullets) -> None:
+    blocks.show(said)
     st.markdown(text("reading_ilp"))
     st.markdown(text("noise"))
 
@@ -56,22 +56,18 @@ def _cases(release: Release, model: Any, key: str) -> None:
     try_case.show(release, model, key)
 
 
-def _prolog(release: Release) -> None:
-    from dpcore.plots.ilp.ilp import prolog_program
-
+def _prolog(program: Code) -> None:
     st.markdown(text("ilp_prolog"))
-    st.code(prolog_program(release), language="prolog")
+    blocks.show(program)
 
 
-def _chart(release: Release, key: str) -> None:
-    from dpcore.plots.ilp.ilp import ilp_alt, ilp_figure
-
-    figure.show(ilp_figure(release), key=f"{key}-chart", alt=ilp_alt(release))
+def _chart(chart: Figure, key: str) -> None:
+    blocks.show(chart, f"{key}-chart")
     st.caption("The same numbers are in the table above. Lines are 95% margins of the noise.")
 
 
 def _files(release: Release, model: Any, key: str) -> None:
-    from dpcore.plots.ilp.ilp import clauses_in_prolog
+    from dpcore.models.ilp.released.ilp_reading import clauses_in_prolog
     from dpcore.plots.ilp.ilp_prolog import prolog_file
 
     program = downloads.File("Prolog", "pl", prolog_file(release))
@@ -81,7 +77,7 @@ def _files(release: Release, model: Any, key: str) -> None:
 
 def side(release: Release, model: Any, _key: str) -> None:
     """The table without Prolog, which fits into half the width."""
-    table.side(release, model)
+    blocks.groups(clause_groups(release, model), narrow=True)
 
 
 def figures(model: Any) -> dict[str, str]:

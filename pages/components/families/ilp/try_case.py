@@ -42,7 +42,7 @@ def show(release: Release, model: Any, key: str) -> None:
 
 def _start(release: Release, model: Any, key: str) -> int:
     """The clause whose made-up case is edited, or none."""
-    from dpcore.plots.ilp.ilp import clause_texts
+    from dpcore.models.ilp.released.ilp_reading import clause_texts
 
     names = [f"the made-up case of {told.title.lower()}" for told in clause_texts(release)]
     names[_EMPTY] = "an empty case"
@@ -153,7 +153,7 @@ def _too_many(schema: Schema, tables: dict[str, pd.DataFrame]) -> None:
 
 def _answer(release: Release, model: Any, tables: dict[str, pd.DataFrame]) -> None:
     """The clauses that cover the case, or may, what they predict, and the noisy chance."""
-    from dpcore.plots.ilp.ilp import clause_texts
+    from dpcore.models.ilp.released.ilp_reading import clause_texts
     from dpcore.plots.ilp.train import is_train
 
     schema, told = release.domain, clause_texts(release)

@@ -8,10 +8,10 @@ from typing import Any
 import streamlit as st
 
 from dpcore.domain.counted import Noun
-from dpcore.numerals import whole
+from dpcore.released.blocks import Cell, Table, count_cell
 from pages.components.families.redescriptions.redescription_state import Reading
-from pages.components.families.shared import cells
-from pages.components.kit import figure, markup
+from pages.components.families.shared import blocks
+from pages.components.kit import figure
 from pages.components.kit.texts import text
 
 
@@ -51,8 +51,8 @@ def _leaves(chosen: Any | None) -> tuple[tuple[int, ...], tuple[int, ...]]:
 
 def _outline(tree: Any, schema: Any, leaves: tuple[int, ...]) -> None:
     """Conditions from top to bottom, set in; groups of the chosen redescription are marked."""
+    from dpcore.domain.conditions import pretty
     from dpcore.plots.redescriptions.redescriptions_pair import leaf_name, outline
-    from dpcore.plots.style import pretty
 
     marked = {leaf_name(tree, leaf) for leaf in leaves}
     lines = []
@@ -71,14 +71,9 @@ def _outline(tree: Any, schema: Any, leaves: tuple[int, ...]) -> None:
 def _counts(pair: Any, counted: Noun, margin: int) -> None:
     from dpcore.plots.redescriptions.redescriptions_pair import leaf_name
 
-    header = ["Group", *(leaf_name(pair.right, leaf) for leaf in range(pair.right.leaf_count))]
-    rows = [
-        markup.row([leaf_name(pair.left, leaf), *map(_count, counts)]) for leaf, counts in enumerate(pair.noisy_counts)
+    head = ["Group", *(leaf_name(pair.right, leaf) for leaf in range(pair.right.leaf_count))]
+    rows: list[list[Cell]] = [
+        [leaf_name(pair.left, leaf), *(count_cell(count, margin) for count in counts)]
+        for leaf, counts in enumerate(pair.noisy_counts)
     ]
-    markup.table(f"Noisy {counted.several} in each pair of groups, each ±{whole(margin)}, 95%", header, rows)
-    if any(count < 0 for counts in pair.noisy_counts for count in counts):
-        st.caption(text("negative_counts"))
-
-
-def _count(number: int) -> str:
-    return f'<div class="fg-counts">{cells.count(number)}</div>'
+    blocks.show(Table.of(f"Noisy {counted.several} in each pair of groups; ± is the noise, 95%", head, rows))

@@ -9,13 +9,12 @@ from typing import Any
 
 import streamlit as st
 
-from dpcore.numerals import whole
 from dpcore.released.release import Release
 from pages.components.families.redescriptions import nearest, pair
 from pages.components.families.redescriptions import redescription_table as table
 from pages.components.families.redescriptions import redescription_view as view
 from pages.components.families.redescriptions.redescription_state import Reading, remembered
-from pages.components.families.shared import certificate, chains, downloads, truth
+from pages.components.families.shared import blocks, certificate, chains, downloads, truth
 from pages.components.kit import markup, slot, tabs
 from pages.components.kit.texts import text
 from pages.components.visitor import access
@@ -71,15 +70,12 @@ def _files(reading: Reading) -> None:
 
 
 def _in_words(reading: Reading) -> None:
-    from dpcore.models.redescriptions.released.reading import sentence
+    from dpcore.models.redescriptions.released.reading import sentences
 
     if not reading.kept:
         st.info(view.all_aside(reading))
         return
-    best = reading.kept[:_BEST]
-    if len(best) < len(reading.kept):
-        st.markdown(f"The best {len(best)} of {whole(len(reading.kept))} that are kept:")
-    markup.sentences(sentence(item, reading.found.counted) for item in best)
+    blocks.show(sentences(reading.found, reading.kept, _BEST))
     st.markdown(text("reading_pairs"))
     st.markdown(text("noise"))
 
@@ -96,13 +92,14 @@ _SHOWN: dict[str, Callable[[Reading], None]] = {
 def side(release: Release, model: Any, key: str) -> None:
     """Points and the best few, as suggested, which fit into half the width."""
     from dpcore.models.redescriptions.released.extraction import Constraints
+    from dpcore.models.redescriptions.released.reading import how_many, redescriptions_table
 
     found = remembered(release, model, Constraints())
     kept = found.pruned(found.suggested_support)
-    st.markdown(view.how_many(found, len(kept)))
+    st.markdown(f"**{markup.plain(how_many(found, len(kept)))}**")
     if found.found:
         view.picture(found, found.suggested_support, key)
-        table.best(kept[:_BEST])
+        blocks.show(redescriptions_table(kept, _BEST))
 
 
 def figures(model: Any) -> dict[str, str]:

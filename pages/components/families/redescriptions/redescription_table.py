@@ -1,18 +1,16 @@
-"""Tables of redescriptions: all that are kept, to sort and filter, and a short one."""
+"""Tables of redescriptions: all that are kept, to sort and filter."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from html import escape
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 
-from dpcore.numerals import hundredths, whole
+from dpcore.numerals import whole
 from pages.components.families.redescriptions import redescription_view as view
 from pages.components.families.redescriptions.redescription_state import Reading, choose, turn_key
-from pages.components.kit import markup
 from pages.components.kit.texts import text
 
 #: Rows that are sent to the browser; the CSV holds all.
@@ -109,21 +107,3 @@ def _picked(reading: Reading, items: Sequence[Any], table: str) -> Callable[[], 
             choose(items[rows[0]], reading.key)
 
     return read
-
-
-def best(items: Sequence[Any]) -> None:
-    """A short table without anything to click."""
-    from dpcore.models.redescriptions.released.reading import interval_words
-
-    rows = [
-        markup.row(
-            [
-                f"{escape(item.left)} <span class='fg-and'>⇔</span> {escape(item.right)}",
-                f"<b>{hundredths(item.jaccard)}</b> <small>{interval_words(item)}</small>",
-                f"{whole(item.support)} ±{whole(item.support_margin)}",
-            ]
-        )
-        for item in items
-    ]
-    header = ["Left ⇔ right", "Noisy Jaccard index", "Noisy support"]
-    markup.table(f"The best {len(items)} that are kept", header, rows)

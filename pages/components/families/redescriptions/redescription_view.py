@@ -11,6 +11,7 @@ import streamlit as st
 
 from dpcore.domain.counted import Noun
 from dpcore.numerals import hundredths, whole
+from dpcore.released.blocks import Figure
 from pages.components.families.redescriptions.redescription_state import (
     GAIN,
     JACCARD,
@@ -20,6 +21,7 @@ from pages.components.families.redescriptions.redescription_state import (
     identity,
     order_key,
 )
+from pages.components.families.shared import blocks
 from pages.components.kit import figure, markup, slot
 from pages.components.kit.texts import text, told_apart
 
@@ -64,10 +66,11 @@ def constraints(key: str) -> Any:
 
 def points(reading: Reading) -> None:
     """All of them as points; those below the threshold apart."""
+    from dpcore.models.redescriptions.released.reading import how_many
     from dpcore.plots.redescriptions.redescriptions_moved import moved_alt, moved_figure, threshold_styles
 
     key, found = reading.key, reading.found
-    st.markdown(how_many(found, len(reading.kept)))
+    st.markdown(f"**{markup.plain(how_many(found, len(reading.kept)))}**")
     with st.container(horizontal=True):
         aside = st.toggle("Show what is set aside", value=True, key=f"{key}-aside")
         st.toggle("Show all intervals", key=f"{key}-intervals")
@@ -126,16 +129,6 @@ def _move(slider: str, value: int) -> None:
     st.session_state[slider] = value
 
 
-def how_many(found: Any, kept: int) -> str:
-    """How many there are, in bold figures."""
-    total = len(found.found)
-    if not total:
-        return "**Nothing found** under the usual constraints."
-    noun = "redescription" if total == 1 else "redescriptions"
-    aside = f", **{whole(total - kept)} set aside** for holding for few {found.counted.several}" if kept < total else ""
-    return f"**{whole(total)} {noun}** of about {found.counted.number(found.people)}: **{whole(kept)} kept**{aside}."
-
-
 def all_aside(reading: Reading) -> str:
     """What to do if nothing is kept."""
     from dpcore.models.redescriptions.released import reading as told
@@ -149,9 +142,7 @@ def all_aside(reading: Reading) -> str:
 
 def picture(found: Any, threshold: float, key: str) -> None:
     """The points as a figure that nothing moves."""
-    from dpcore.plots.redescriptions.redescription_points import redescriptions_alt, redescriptions_figure
-
-    figure.show(redescriptions_figure(found, threshold), key=_points_key(key), alt=redescriptions_alt(found, threshold))
+    blocks.show(Figure("redescriptions", "Noisy support and noisy Jaccard index", (found, threshold)), _points_key(key))
 
 
 def _points_key(key: str) -> str:
@@ -257,7 +248,7 @@ def _in_full(reading: Reading, item: Any) -> None:
 
 def _side(name: str, parts: Sequence[str], query: str) -> str:
     """Conditions in words, one line for each that suffices, and formally."""
-    from dpcore.plots.style import pretty
+    from dpcore.domain.conditions import pretty
 
     if len(parts) == 1:
         words = f"<b>{escape(parts[0])}</b>"

@@ -7,10 +7,11 @@ from typing import Any
 import streamlit as st
 
 from dpcore.domain.counted import counted
+from dpcore.models.rules.released.rule_list_reading import read_list, rule_groups
+from dpcore.released.blocks import Bullets, Figure, only
 from dpcore.released.release import Release
-from pages.components.families.rule_list import rule_list_table as table
 from pages.components.families.shared import (
-    cells,
+    blocks,
     certificate,
     chains,
     downloads,
@@ -18,21 +19,23 @@ from pages.components.families.shared import (
     predict,
     truth,
 )
-from pages.components.kit import figure, markup, tabs
+from pages.components.kit import tabs
 from pages.components.kit.texts import text
 
 
 def show(release: Release, model: Any, key: str, *, public: bool) -> None:
     """Table first, then its other forms."""
-    shown = cells.choose_class(model, release.target, key)
+    shown = blocks.choose_class(model, release.target, key)
     true = truth.ask(release, key) if public else None
-    table.show(release, model, shown, true)
+    blocks.groups(rule_groups(release, model, shown), true, fold="Rule")
     if public:
         chains.show(release, key)
+    read = list(read_list(release, model, False))
+    [said], [chart] = only(read, Bullets), only(read, Figure)
     tabs.show_apart(
         {
-            "In words": lambda: _in_words(release, model),
-            "Chart": lambda: _chart(release, key),
+            "In words": lambda: _in_words(said),
+            "Chart": lambda: _chart(chart, key),
             "Hold-out check": lambda: evaluation.show(model, release.target, counted(release.domain), key),
             "Predict a case": lambda: _predict(release, model, shown, key),
             "Certificate": lambda: certificate.show(release),
@@ -43,17 +46,16 @@ def show(release: Release, model: Any, key: str, *, public: bool) -> None:
     )
 
 
-def _in_words(release: Release, model: Any) -> None:
-    from dpcore.plots.style import pretty
-
-    markup.sentences(map(pretty, model.reading(release.target)))
+def _in_words(said: Bullets) -> None:
+    blocks.show(said)
     st.markdown(text("reading"))
     st.markdown(text("noise"))
 
 
 def side(release: Release, model: Any, key: str) -> None:
     """The table alone."""
-    table.show(release, model, cells.choose_class(model, release.target, key))
+    shown = blocks.choose_class(model, release.target, key)
+    blocks.groups(rule_groups(release, model, shown), fold="Rule")
 
 
 def figures(model: Any) -> dict[str, str]:
@@ -61,10 +63,8 @@ def figures(model: Any) -> dict[str, str]:
     return {"Rules": str(len(model.rules) - 1)}
 
 
-def _chart(release: Release, key: str) -> None:
-    from dpcore.plots.rule_list import rule_list_alt, rule_list_figure
-
-    figure.show(rule_list_figure(release), key=f"{key}-chart", alt=rule_list_alt(release))
+def _chart(chart: Figure, key: str) -> None:
+    blocks.show(chart, f"{key}-chart")
     st.caption("The same numbers are in the table above. Hollow marks: too noisy to tell.")
 
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from html import escape
 from typing import Any
 
 import streamlit as st
 
 from dpcore.domain.counted import Noun
-from dpcore.numerals import hundredths, percent, whole
-from dpcore.released.evaluation import confusion_margins
+from dpcore.numerals import hundredths, percent
+from dpcore.released.quality import confusion_table
 from dpcore.released.verdict import baseline
-from pages.components.families.shared import cells, thresholds
+from pages.components.families.shared import blocks, thresholds
 from pages.components.kit import markup
 from pages.components.kit.texts import text
 
@@ -39,7 +38,7 @@ def show(model: Any, target: str, counted: Noun, key: str, *, chances: bool = Tr
             st.caption(markup.plain(_auc_words(target, model.classes)))
     if evaluation.group_counts and evaluation.accuracy is not None:
         thresholds.show(model, target, counted, key, chances=chances, typical=typical)
-    _confusion(model, target)
+    blocks.show(confusion_table(model, target))
 
 
 def _auc_words(target: str, classes: tuple[str, ...]) -> str:
@@ -71,31 +70,3 @@ def _baseline(evaluation: Any, classes: tuple[str, ...]) -> str:
         return ""
     label, share = classes[common[0]], percent(common[1])
     return f"For comparison: always saying '{label}' would be right for {share} (noisy)."
-
-
-def _confusion(model: Any, target: str) -> None:
-    """Noisy counts by true and predicted class, each with the noise that it carries, if the release tells it."""
-    evaluation, classes = model.evaluation, model.classes
-    header = [f"True {target}", *(f"Predicted {label}" for label in classes)]
-    margins = confusion_margins(model)
-    told = [""] * len(classes) if margins is None else [f" ±{whole(margin)}" for margin in margins]
-    rows = [
-        markup.row([escape(label), *(_count_cell(*cell) for cell in zip(counts, told, strict=True))])
-        for label, counts in zip(classes, evaluation.noisy_confusion, strict=True)
-    ]
-    markup.table(_confusion_caption(evaluation, margins), header, rows)
-    if any(count < 0 for counts in evaluation.noisy_confusion for count in counts):
-        st.caption(text("negative_counts"))
-
-
-def _count_cell(count: int, margin: str) -> str:
-    return f'<div class="fg-counts">{cells.count(count, margin)}</div>'
-
-
-def _confusion_caption(evaluation: Any, margins: tuple[int, ...] | None) -> str:
-    opening = "Noisy counts of records that were set aside. Each adds up the counts of"
-    if margins is None:
-        each = f"and each of those carries noise of ±{whole(evaluation.count_margin)}, 95%."
-        return f"{opening} several groups, {each}"
-    never = " ±0: no group is predicted so." if 0 in margins and evaluation.count_margin else ""
-    return f"{opening} all groups that are predicted so; ± is the noise on all of them together, 95%.{never}"

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from html import escape
-from itertools import pairwise
 from typing import Any
 
 import streamlit as st
 
-from dpcore.domain.columns import format_number
-from dpcore.numerals import measured, whole
+from dpcore.numerals import measured
+from dpcore.released.quality import errors_table
 from dpcore.released.regression_evaluation import error_told, hides_much, noise_told
 from dpcore.released.verdict import verdict
+from pages.components.families.shared import blocks
 from pages.components.families.shared.evaluation import DROWNED
 from pages.components.kit import markup
 from pages.components.kit.texts import text
@@ -31,7 +30,7 @@ def show(model: Any, target: str, unit: str) -> None:
         _figure("The same number for everyone", check.constant_rmse, unit)
     st.markdown(markup.plain(verdict(check, target, ()).sentence))
     with st.expander("How large the errors are"):
-        _errors(check, target, unit)
+        blocks.show(errors_table(check, target, unit))
 
 
 def error_words(figure: Any) -> str:
@@ -55,18 +54,3 @@ def _figure(title: str, figure: Any, unit: str) -> None:
         f"set aside: {measured(least)} to {measured(most)}."
         f"{' The noise may hide huge errors of a few people.' if hides_much(figure) else ''}"
     )
-
-
-def _errors(check: Any, target: str, unit: str) -> None:
-    """Records by the size of their error."""
-    of = f" ({unit})" if unit else ""
-    groups = list(pairwise(format_number(float(f"{edge:.4g}")) for edge in check.error_edges))
-    rows = [
-        markup.row([escape(f"{low} to {high}"), whole(count)])
-        for (low, high), count in zip(groups, check.noisy_errors, strict=True)
-    ]
-    caption = (
-        f"Noisy counts of records that were set aside, by how far {target} was missed. "
-        f"Noise on each: ±{whole(check.count_margin)}, 95%."
-    )
-    markup.table(caption, [f"Missed by{of}", "Noisy records"], rows)

@@ -13,7 +13,7 @@ from dpcore.domain.columns import OTHER, NumericColumn, format_number
 from dpcore.numerals import percent
 from dpcore.released.noisy_counts import are_nobody, is_told
 from dpcore.released.release import Release
-from pages.components.families.shared import cells
+from pages.components.families.shared import blocks
 from pages.components.kit import markup
 from pages.components.kit.texts import text
 
@@ -88,7 +88,7 @@ def answer(title: str, label: str, places: Sequence[Place], shown: int, caveat: 
     show = st.success if told else st.warning
     show(f"{chance} {caveat or text('case_is_a_group')}", title=markup.plain(title), icon="➡️")
     if len(places) > 1:
-        rows = [markup.row([escape(p.name), cells.estimate(p.numbers, shown, p.margin)]) for p in places]
+        rows = [markup.row([escape(p.name), blocks.estimate(p.numbers, shown, p.margin)]) for p in places]
         markup.table("Where the case may fall", ["Where", f"Noisy chance of {label}"], rows)
 
 

@@ -8,7 +8,7 @@ import streamlit as st
 
 from dpcore.domain.counted import Noun
 from dpcore.numerals import percent, percents
-from pages.components.families.shared import cells
+from pages.components.families.shared import blocks
 from pages.components.kit import figure, markup
 from pages.components.kit.texts import text
 
@@ -20,7 +20,7 @@ def show(model: Any, target: str, counted: Noun, key: str, *, chances: bool, typ
     from dpcore.released.thresholds import operating_points
 
     st.markdown("#### Where to draw the line")
-    shown = cells.choose_class(model, target, f"{key}-threshold")
+    shown = blocks.choose_class(model, target, f"{key}-threshold")
     label = f"{target} = {model.classes[shown]}"
     points = operating_points(model.evaluation, shown)
     if len(points) < 2:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from html import escape
-from typing import Any
-
 import streamlit as st
 
-from dpcore.numerals import whole
+from dpcore.released.blocks import Figure
+from pages.components.families.shared import blocks
 from pages.components.families.summaries.summary_state import Look
-from pages.components.kit import figure, markup
 from pages.components.kit.texts import text
 
 
@@ -17,7 +14,8 @@ def show(look: Look) -> None:
     """The branches of one column of codes that stand out of the noise."""
     from dpcore.domain.counted import counted
     from dpcore.models.summaries.released.code_reading import branches
-    from dpcore.plots.summaries.summaries_codes import MOST_BARS, codes_alt, codes_figure
+    from dpcore.models.summaries.released.summary_reading import codes_table
+    from dpcore.plots.summaries.summaries_codes import MOST_BARS
 
     place = _choose(look)
     label, people = look.readings[look.model.trees[place].axis].label, counted(look.schema).several
@@ -26,11 +24,11 @@ def show(look: Look) -> None:
     if not found:
         st.info("No group stands out of the noise. A larger ε, or fewer columns, would show more.")
         return
-    figure.show(codes_figure(found, people), key=f"{look.key}-codes-{place}", alt=codes_alt(found, label))
+    blocks.show(Figure("codes", f"{label} by groups", (found, people, label)), f"{look.key}-codes-{place}")
     if len(found) > MOST_BARS:
         st.caption(f"The {MOST_BARS} largest of {len(found)} branches that stand out; the table holds all.")
     with st.expander("The same as a table"):
-        _table(found, label, people)
+        blocks.show(codes_table(found, people, label))
 
 
 def _choose(look: Look) -> int:
@@ -47,26 +45,3 @@ def _choose(look: Look) -> int:
             persist_state="session",
         )
     )
-
-
-def _table(found: list[Any], label: str, people: str) -> None:
-    from dpcore.models.summaries.released.summary_words import range_of_counts
-    from dpcore.numerals import percent, whole
-
-    rows = [
-        markup.row(
-            [
-                f'<span style="padding-left:{1.2 * branch.depth:.1f}em">{escape(branch.name)}</span>',
-                f"{whole(branch.count.value)}<br><small>{range_of_counts(branch.count)}</small>",
-                percent(branch.share),
-                _folded(branch),
-            ]
-        )
-        for branch in found
-    ]
-    caption = f"{label}: noisy numbers; small: where the true one may lie for the noise, 95%"
-    markup.table(caption, ["Group", people.capitalize(), "Share of all", "Below it, hidden by the noise"], rows)
-
-
-def _folded(branch: Any) -> str:
-    return f"{whole(branch.folded)} more" if branch.folded else ""

@@ -2,42 +2,27 @@
 
 from __future__ import annotations
 
-from html import escape
 from typing import Any
 
 import streamlit as st
 
 from dpcore.spreadsheets import frame_csv
+from pages.components.families.shared import blocks
 from pages.components.families.shared.downloads import file_name
 from pages.components.families.summaries.summary_state import Look
-from pages.components.kit import markup
 from pages.components.kit.texts import text
 
 
 def show(look: Look) -> None:
     """Columns as rows, groups as columns."""
-    from dpcore.models.summaries.released.table_one_words import MIDDLES, printed
+    from dpcore.models.summaries.released.table_one_words import table_one_table
 
     with st.spinner("Working out the intervals …"):
-        table = printed(look.model, look.schema, look.table_one)
+        table = table_one_table(look.model, look.schema, look.table_one)
     st.markdown(text("look_table_one"))
-    header = ["", *table.groups, "Standardised difference"]
-    rows = [markup.row(_cells(line, len(table.groups)), style="" if line.inner else "default") for line in table.lines]
     _files(look, table)
     with st.container(key="card-table-one"):
-        means = f"; a mean {MIDDLES}" if table.means else ""
-        markup.table(f"{table.caption}. Noisy; small: where the truth may lie for the noise, 95%{means}", header, rows)
-
-
-def _cells(line: Any, groups: int) -> list[str]:
-    label = f'<span class="fg-inner">{escape(line.label)}</span>' if line.inner else f"<b>{escape(line.label)}</b>"
-    return [label, *(map(_cell, line.cells) if line.cells else [""] * groups), _cell(line.difference)]
-
-
-def _cell(cell: Any) -> str:
-    if cell is None:
-        return ""
-    return f"{escape(cell.figure)}<br><small>{markup.unbroken(cell.interval)}</small>"
+        blocks.show(table)
 
 
 def _files(look: Look, table: Any) -> None:

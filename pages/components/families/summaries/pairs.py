@@ -2,43 +2,31 @@
 
 from __future__ import annotations
 
-from html import escape
-from typing import Any
-
 import streamlit as st
 
-from dpcore.domain.columns import RESERVED
+from dpcore.released.blocks import Figure
+from pages.components.families.shared import blocks
 from pages.components.families.summaries.summary_state import Look
-from pages.components.kit import figure, markup
+from pages.components.kit import markup
 from pages.components.kit.texts import text
-
-#: Rows and columns of a crosstab on the page; the JSON of the result holds all.
-_MOST = 60
 
 
 def show(look: Look) -> None:
     """The map of all pairs, the same as a table, and one pair to read."""
-    from dpcore.models.summaries.released.summary_words import POOLED, pooled_words, strength_words
-    from dpcore.plots.summaries.summaries_pairs import pairs_alt, pairs_figure
+    from dpcore.models.summaries.released.summary_reading import pairs_table, pooled_tables
+    from dpcore.models.summaries.released.summary_words import POOLED, strength_words
 
     with st.spinner("Comparing columns …"):
         found = look.associations
     labels = [reading.label for reading in look.readings]
     st.markdown(text("look_pairs"))
-    figure.show(pairs_figure(found, labels), key=f"{look.key}-pairs", alt=pairs_alt(found, labels))
-    pooled = pooled_words(look.model, look.schema)
-    if pooled:
-        st.caption(markup.plain(f"{POOLED} {', '.join(column for column, _, _ in pooled)}: see the table."))
+    blocks.show(Figure("pairs", "Pairs of columns", (found, labels)), f"{look.key}-pairs")
+    pooled = pooled_tables(look.model, look.schema)
+    for table in pooled:
+        st.caption(markup.plain(f"{POOLED} {', '.join(column for column, _, _ in table.texts)}: see the table."))
     with st.expander("The same as a table"):
-        rows = [
-            markup.row([escape(labels[one.axes[0]]), escape(labels[one.axes[1]]), escape(strength_words(one.strength))])
-            for one in found
-        ]
-        header = ["Column", "and", "Cramér's V (interval for the noise)"]
-        markup.table("Pairs that were counted, the strongest first", header, rows)
-        if pooled:
-            caption, header = f"Rare values in Cramér's V. {POOLED}", ["Column", "Pooled", "Left out"]
-            markup.table(caption, header, [markup.row(list(map(escape, line))) for line in pooled])
+        for table in (pairs_table(found, labels), *pooled):
+            blocks.show(table)
     place = st.selectbox(
         "Read one pair",
         range(len(found)),
@@ -68,41 +56,6 @@ def _crosstab(look: Look, axes: tuple[int, int]) -> None:
 
 def table_of(look: Look, row: int, column: int) -> None:
     """Two columns against each other, with shares within each value of the first."""
-    from dpcore.models.summaries.released.crosstab import crosstab
-    from dpcore.numerals import whole
+    from dpcore.models.summaries.released.crosstab import crosstab_table
 
-    table = crosstab(look.model, look.schema, row, column)
-    groups = _told(look, row, table.sizes.low)
-    cells = _told(look, column, table.counts.low.max(axis=0))
-    heads = {
-        group: f"{escape(table.row_cells[group])}<br><small>{whole(table.sizes.values[group])} in all</small>"
-        for group in groups
-    }
-    names = {cell: escape(table.column_cells[cell]) for cell in cells}
-    # What has more values goes down the page.
-    if len(cells) > len(groups):
-        lines = [[names[cell], *(_cell(table, group, cell) for group in groups)] for cell in cells]
-        head, within = [table.columns, *(table.row_cells[group] for group in groups)], "column"
-        lines.append(["in all", *(whole(table.sizes.values[group]) for group in groups)])
-    else:
-        lines = [[heads[group], *(_cell(table, group, cell) for cell in cells)] for group in groups]
-        head, within = [table.rows, *(table.column_cells[cell] for cell in cells)], "row"
-    caption = f"{table.rows} and {table.columns}: share within the {within}, and count. Small: for the noise, 95%"
-    markup.table(caption, head, [markup.row(line) for line in lines])
-
-
-def _told(look: Look, place: int, low: Any) -> list[int]:
-    """Cells that have a line: those for no value only if somebody seems to be in them."""
-    cells = look.readings[place].cells
-    return [cell for cell, name in enumerate(cells) if name not in RESERVED or low[cell] > 0][:_MOST]
-
-
-def _cell(table: Any, row: int, column: int) -> str:
-    from dpcore.models.summaries.released.summary_words import range_of_counts, range_of_shares, share_alone
-    from dpcore.numerals import whole
-
-    share, count = table.share(row, column), table.count(row, column)
-    return (
-        f'<div class="fg-counts"><b>{share_alone(share)}</b> <small>{range_of_shares(share)}</small><br>'
-        f"{whole(count.value)} <small>{range_of_counts(count)}</small></div>"
-    )
+    blocks.show(crosstab_table(look.model, look.schema, row, column))

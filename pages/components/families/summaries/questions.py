@@ -123,8 +123,8 @@ def _table(look: Look, conditions: Sequence[Condition], by: str, amounts: Sequen
 
 
 def _words(look: Look, conditions: Sequence[Condition]) -> str:
+    from dpcore.domain.conditions import pretty
     from dpcore.domain.counted import counted
-    from dpcore.plots.style import pretty
 
     people = counted(look.schema).several
     if not conditions:

@@ -8,9 +8,11 @@ from typing import Any
 import streamlit as st
 
 from dpcore.domain.counted import counted
+from dpcore.models.trees.released.tree_reading import MOST_GROUPS, group_numbers, read_tree, tree_groups
+from dpcore.released.blocks import Bullets, only
 from dpcore.released.release import Release
 from pages.components.families.shared import (
-    cells,
+    blocks,
     certificate,
     downloads,
     evaluation,
@@ -24,16 +26,16 @@ from pages.components.kit.texts import text
 
 def show(release: Release, model: Any, key: str, *, public: bool) -> None:
     """Diagram first, then its other forms."""
-    shown = cells.choose_class(model, release.target, key)
+    shown = blocks.choose_class(model, release.target, key)
     true = truth.ask(release, key) if public else None
     path = follow_case(release, model, shown, key)
     view.diagram(model, release.target, key, path=path, shown=shown, truth=true)
     tabs.show_apart(
         {
-            "Table": lambda: view.groups_table(release, model, shown, true),
+            "Table": lambda: blocks.groups(tree_groups(release, model, shown), true),
             "In words": lambda: _in_words(release, model),
             "Hold-out check": lambda: evaluation.show(model, release.target, counted(release.domain), key),
-            "Budget": lambda: view.budget_table(model),
+            "Budget": lambda: view.budget(model),
             "Certificate": lambda: certificate.show(release),
             "Download": lambda: downloads.show(release, model, key, "every node of the tree"),
         },
@@ -43,7 +45,8 @@ def show(release: Release, model: Any, key: str, *, public: bool) -> None:
 
 
 def _in_words(release: Release, model: Any) -> None:
-    view.in_words(model, release.target)
+    blocks.show(only(read_tree(release, model, False), Bullets)[0].cut(MOST_GROUPS))
+    st.markdown(text("reading_tree"))
     st.markdown(text("noise"))
 
 
@@ -66,8 +69,6 @@ def follow_case(release: Release, tree: Any, shown: int, key: str) -> tuple[int,
 
 
 def _arrival(release: Release, tree: Any, shown: int, ends: Sequence[int]) -> None:
-    from dpcore.plots.trees.tree_layout import group_numbers
-
     numbers, nodes = group_numbers(tree), [tree.nodes[end] for end in ends]
     labels = dict.fromkeys(tree.classes[node.label] for node in nodes)
     decided = f"the prediction is {release.target} = {next(iter(labels))}"
@@ -84,8 +85,8 @@ def _arrival(release: Release, tree: Any, shown: int, ends: Sequence[int]) -> No
 
 def side(release: Release, model: Any, key: str) -> None:
     """A short table of the groups, which fits into half the width."""
-    shown = cells.choose_class(model, release.target, key)
-    view.groups_table(release, model, shown, narrow=True)
+    shown = blocks.choose_class(model, release.target, key)
+    blocks.groups(tree_groups(release, model, shown), narrow=True)
 
 
 def figures(model: Any) -> dict[str, str]:

@@ -1,24 +1,19 @@
-"""One tree: diagram, table of its groups, sentences and budget. Also used for each of a forest."""
+"""One tree: diagram, budget, the way of a case. Also used for each of a forest."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
-from itertools import islice, pairwise
+from itertools import pairwise
 from typing import Any
 
 import streamlit as st
 
-from dpcore.numerals import whole
-from dpcore.privacy.budgets import alike, format_epsilon, format_parts
-from dpcore.released.release import Release
-from pages.components.families.shared import cells
+from pages.components.families.shared import blocks
 from pages.components.families.shared.truth import Truth
 from pages.components.kit import figure, markup, slot
 from pages.components.kit.texts import text
 
-#: Rows of a table on a page; the CSV file has them all.
-_MOST_ROWS = 200
 _FIT, _BRANCHES, _OUTLINE = "To fit", "Branches", "Outline"
 _SIDEWAYS = "Wider than the page: scroll it sideways, or press → with this line in focus."
 
@@ -107,7 +102,8 @@ def _choices(tree: Any, key: str) -> tuple[bool, tuple[str, ...], int | None]:
 
 def _levels(tree: Any, key: str, *, unfold: bool) -> int | None:
     """How far a large tree is drawn; asked only if it has more rows than can be taken in."""
-    from dpcore.plots.trees.tree_layout import readable_levels, rows_in_order
+    from dpcore.models.trees.released.tree_reading import rows_in_order
+    from dpcore.plots.trees.tree_layout import readable_levels
 
     deepest = max(tree.depth(row) for row in rows_in_order(tree, unfold=unfold))
     readable = readable_levels(tree, unfold=unfold)
@@ -144,119 +140,17 @@ def _key(tree: Any, target: str, *, path: Sequence[int], truth: Truth | None, un
     st.html(f'<div class="fg-key"><b>{escape(target)}:</b>{"".join(marks)}</div>')
 
 
-def groups_table(release: Release, tree: Any, shown: int, truth: Truth | None = None, *, narrow: bool = False) -> None:
-    """One row per group at the end of the tree, in the order of the diagram.
-
-    ``narrow`` leaves out the counts and puts the prediction below the conditions.
-    """
-    from dpcore.plots.trees.tree_layout import group_numbers
-
-    label = f"{release.target} = {tree.classes[shown]}"
-    header = ["Group", "Prediction", f"Noisy chance of {label}", "Noisy counts"]
-    header += ["True values"] if truth else []
-    if narrow:
-        header = ["Group and prediction", f"Noisy chance of {label}"]
-    numbers = group_numbers(tree)
-    rows = [
-        markup.row(_group(tree, position, number, shown, truth, narrow=narrow))
-        for position, number in islice(numbers.items(), _MOST_ROWS)
-    ]
-    caption = (
-        "Each record belongs to exactly one group, numbered as in the diagram. Bars run from 0% "
-        f"to 100%; the band is the 95% interval for the noise. Counts are of records (rows). {cells.LEANS}"
-    )
-    markup.table(caption, header, rows)
-    _rest(len(numbers), "groups")
-    if any(count < 0 for position in tree.finals for count in tree.nodes[position].noisy_counts):
-        st.caption(text("negative_counts"))
-
-
-def _group(tree: Any, position: int, number: int, shown: int, truth: Truth | None, *, narrow: bool) -> list[str]:
-    node, label = tree.nodes[position], prediction(tree, tree.nodes[position].label)
-    name = f'<span class="fg-if">{number}</span>{conditions(tree, position)}'
-    chance = cells.estimate(node, shown, node.count_margin, truth, position)
-    if narrow:
-        return [f"{name}<br>{label}", chance]
-    counts = cells.counts_of(node, tree.classes, shown, node.count_margin)
-    row = [f'<div class="fg-group">{name}</div>', label, chance, counts]
-    return [*row, cells.true_cell(truth, position, shown, tree.classes)] if truth else row
-
-
-def conditions(tree: Any, position: int) -> str:
-    """All conditions of a node, as HTML."""
-    from dpcore.plots.style import pretty
-
-    told = [escape(pretty(each)) for each in tree.bracketed(position)]
-    return ' <span class="fg-and">and</span> '.join(told) or "everyone"
-
-
-def prediction(tree: Any, label: int) -> str:
-    """A class with its symbol, as HTML."""
-    from dpcore.plots.style import glyph, series
-
-    mark = f'<span class="fg-series-{series(label)}" aria-hidden="true">{glyph(label)}</span>'
-    return f'<span class="fg-class">{mark} {escape(tree.classes[label])}</span>'
-
-
-def in_words(tree: Any, target: str) -> None:
-    """Every group as a sentence, numbered as in the diagram."""
-    from dpcore.plots.style import pretty
-    from dpcore.plots.trees.tree_layout import group_numbers
-
-    told = dict(zip(tree.finals, map(pretty, tree.reading(target)), strict=True))
-    numbers = group_numbers(tree)
-    markup.sentences(f"Group {number}. {told[position]}" for position, number in islice(numbers.items(), _MOST_ROWS))
-    _rest(len(numbers), "groups")
-    st.markdown(text("reading_tree"))
-
-
-def budget_table(tree: Any) -> None:
+def budget(tree: Any) -> None:
     """What each node cost, and what the way to it cost in all."""
+    from dpcore.models.trees.released.tree_reading import budget_table
+
     st.markdown(text("tree_budget"))
-    header = ["Node", "Spent here", "Spent on the way here, in all", "Noise on a count"]
-    order = _preorder(tree)
-    shown = order[:_MOST_ROWS]
-    here = alike(_spent_here(tree, position) for position in shown)
-    ways = alike(f"ε {format_epsilon(tree.path_spent(position))}" for position in shown)
-    rows = (_node(tree, *node) for node in zip(shown, here, ways, strict=True))
-    whole = f"No path through the tree spends more than ε {format_epsilon(tree.budget)}."
-    markup.table(whole, header, rows)
-    _rest(len(order), "nodes")
-
-
-def _rest(number: int, what: str) -> None:
-    """Say what a table leaves out."""
-    if number > _MOST_ROWS:
-        st.caption(f"The first {_MOST_ROWS} of {number} {what}. The download as CSV holds all of them.")
-
-
-def _preorder(tree: Any) -> list[int]:
-    order, stack = [], [0]
-    while stack:
-        position = stack.pop()
-        order.append(position)
-        stack.extend(reversed(tree.nodes[position].children))
-    return order
-
-
-def _spent_here(tree: Any, position: int) -> str:
-    """What a node cost, so that the nodes of a way add up to what is shown for it in all."""
-    here = tree.nodes[position].spent
-    return f"ε {format_parts([tree.path_spent(position) - here, here])[-1]}" if here else "nothing"
-
-
-def _node(tree: Any, position: int, here: str, way: str) -> str:
-    from dpcore.plots.style import pretty
-
-    node, depth = tree.nodes[position], tree.depth(position)
-    end = " <small>(records stop here)</small>" if node.final else ""
-    name = f'<span class="fg-depth" style="--depth:{depth}">{escape(pretty(node.text))}{end}</span>'
-    return markup.row([name, here, way, f"±{whole(node.count_margin)}, 95%"])
+    blocks.show(budget_table(tree))
 
 
 def path_in_words(tree: Any, ends: Sequence[int], values: dict[str, Any]) -> None:
     """The way of one case through the tree, one sentence per question, as far as it is certain."""
-    from dpcore.plots.style import pretty
+    from dpcore.domain.conditions import pretty
 
     path = _common([tree.path(end) for end in ends])
     for step, (above, here) in enumerate(pairwise(path), start=1):

@@ -1,0 +1,59 @@
+"""The figures that results consist of: each described once as a block, drawn for pages and files, and told in words."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
+
+from dpcore.plots.style import WIDTH
+from dpcore.released.blocks import Figure
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+    from dpcore.plots.printed.canvas import Canvas
+
+#: Module of this package that has ``<kind>_figure`` and ``<kind>_alt``, both with the arguments of the block.
+_MODULES: Final = {
+    "columns_used": "trees.forest",
+    "codes": "summaries.summaries_codes",
+    "ilp": "ilp.ilp",
+    "importance": "ebm.ebm",
+    "overview": "summaries.summaries_overview",
+    "pairs": "summaries.summaries_pairs",
+    "redescriptions": "redescriptions.redescription_points",
+    "rule_list": "rule_list",
+    "shape": "ebm.ebm",
+    "tree_sheet": "trees.tree",
+}
+#: Pixels that a figure on paper may be high before it shrinks.
+_TALLEST: Final = 560
+#: Height of its bars and rows, compared with that on a page.
+_SQUEEZE: Final = 0.78
+#: Figures on paper that are kept for the next writer of the same dossier.
+_KEPT: Final = 64
+
+
+def drawn(figure: Figure, *more: Any) -> go.Figure:
+    """A figure for plotly, in light colours; ``more`` are further arguments of its drawing."""
+    made: go.Figure = _part(figure, "figure")(*figure.of, *more)
+    return made
+
+
+def alt(figure: Figure) -> str:
+    """The figure in words, for a reader who cannot see it."""
+    return str(_part(figure, "alt")(*figure.of))
+
+
+def _part(figure: Figure, part: str) -> Any:
+    return getattr(import_module(f"dpcore.plots.{_MODULES[figure.kind]}"), f"{figure.kind}_{part}")
+
+
+@lru_cache(maxsize=_KEPT)
+def on_paper(figure: Figure) -> tuple[Canvas, float]:
+    """The figure on a sheet, and the part of the width it may have that it takes."""
+    from dpcore.plots.printed.figure import printed
+
+    canvas = printed(drawn(figure), WIDTH, _SQUEEZE)
+    return canvas, min(1.0, _TALLEST / canvas.height)
