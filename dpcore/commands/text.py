@@ -7,16 +7,15 @@ from typing import TYPE_CHECKING, Final
 
 from dpcore.commands.plain_text import lines_of, one_line, text_table
 from dpcore.commands.text_ledger import left_text
-from dpcore.domain.schemas.origins import words_of
 from dpcore.models.readable import blocks_of, readable
 from dpcore.models.released import family_of, parse_model
-from dpcore.numerals import small, whole
-from dpcore.privacy.budgets import delta_sentence, format_epsilon, format_parts
+from dpcore.numerals import whole
+from dpcore.privacy.budgets import delta_sentence, format_epsilon
 from dpcore.released.blocks import Block, Bullets, Code, Facts, Figure, Heading, Paragraph, Table, Written, written
 from dpcore.released.plan import guaranteed_odds
-from dpcore.released.release import Certificate, Release
-from dpcore.report.spending import adds_sentence, fitting, rho_sentence, states_rho
-from dpcore.report.timing import time_sentence
+from dpcore.released.release import Release
+from dpcore.report.certificate import certificate_lines
+from dpcore.report.spending import adds_sentence, fitting
 from dpcore.workspace.ledger.requests import Quote
 
 if TYPE_CHECKING:
@@ -39,10 +38,9 @@ def release_text(release: Release) -> str:
         blocks_text(blocks_of(release)),
         f"Counts are noisy: within ±{whole(model.count_margin)} of the truth with 95% confidence, and "
         "so may be negative. Ranges in brackets show the noise alone.",
-        certificate_text(told.certificate),
-        told.domain.learned.words if told.domain.learned else "",
+        certificate_text(told),
     ]
-    return "\n\n".join(filter(None, map(lines_of, parts)))
+    return "\n\n".join(map(lines_of, parts))
 
 
 def blocks_text(blocks: Iterable[Block]) -> str:
@@ -87,36 +85,13 @@ def _lines(head: Sequence[str], row: Sequence[str]) -> list[str]:
     return [first, *(f"  {one_line(name)}: {cell}" for name, cell in zip(head[1:], rest, strict=True) if cell)]
 
 
-def certificate_text(certificate: Certificate) -> str:
-    """What a release promises, line by line."""
-    parts = certificate.budget_split
-    split = ", ".join(f"{step} {part}" for step, part in zip(parts, format_parts(parts.values()), strict=True))
-    delta = f", delta = {small(certificate.delta)}" if certificate.delta else ""
-    protects = "protects" if certificate.private else "would protect"
-    rows = certificate.max_rows_per_person
-    allowed = ["allowed by the custodian: runs that are conditional on convergence"]
-    lines = [
-        *_not_private(certificate.problems),
-        f"epsilon = {format_epsilon(certificate.epsilon)}{delta} ({split})",
-        f"{protects} {certificate.privacy_unit}: {certificate.neighboring_relation}; "
-        f"at most {rows} {'row' if rows == 1 else 'rows'} each, {whole(certificate.max_rows)} in all",
-        f"guarantee: {certificate.guarantee}; sampler: {certificate.sampler}; randomness: {certificate.randomness}",
-        *(allowed if certificate.conditional_allowed else ()),
-        f"bounds and categories: {words_of(certificate.origins)}",
-        f"time that the run took: {time_sentence(certificate)}",
-        guaranteed_odds(certificate.epsilon, certificate.delta, certificate.guarantee),
-    ]
-    if certificate.delta and certificate.private:
-        lines.append(delta_sentence(certificate.delta))
-    if certificate.composition:
-        lines.append(certificate.composition)
-    if certificate.rho is not None and states_rho(certificate):
-        lines.append(rho_sentence(certificate.rho))
-    return "Certificate\n" + "\n".join(f"  {line}" for line in lines)
-
-
-def _not_private(problems: Sequence[str]) -> list[str]:
-    return [f"NOT PRIVATE: {' '.join(problems)}"] if problems else []
+def certificate_text(release: Release) -> str:
+    """What a release promises, line by line, and as odds."""
+    card = release.certificate
+    odds = guaranteed_odds(card.epsilon, card.delta, card.guarantee)
+    told = blocks_text([Table.pairs("Certificate", certificate_lines(release))])
+    # Not every terminal has these letters.
+    return f"{told.replace('ε', 'epsilon').replace('δ', 'delta')}\n\n{odds}"
 
 
 def quote_text(quote: Quote) -> str:

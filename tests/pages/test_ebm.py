@@ -226,7 +226,7 @@ def test_a_term_is_told_by_table_as_by_figure(monkeypatch):
     for name in ("2 to 5.5", "above 5.5 to 7", "missing"):
         assert f'<th scope="row">{name}</th>' in text
     for (score,) in model.terms[1].scores:
-        assert f"<b>{score:+.2f}</b>".replace("-", "−") in text
+        assert f"<td>{score:+.2f}<br>".replace("-", "−") in text
     assert '<span class="neg">−4</span>' in text
 
 
@@ -307,8 +307,8 @@ def test_a_number_is_checked_beside_a_constant_guess(monkeypatch):
     assert [item.value for item in app.metric][:2] == ["6.2 days", "9.1 days"]
     assert "typical error 6.2; one number for everyone: 9.1" in text.replace("\\", "")
     assert "Errors are 32% smaller" in text
-    assert '<th scope="row">5 to 10</th><td>40</td>' in text
-    assert "<td>−3</td>" in text
+    assert '<th scope="row">5 to 10</th><td><div class="fg-counts"><span>40</span>' in text
+    assert '<span class="neg">−3</span>' in text
 
 
 @pytest.mark.parametrize(

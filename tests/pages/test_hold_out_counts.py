@@ -12,10 +12,11 @@ def drawn(confusion: list[list[int]]) -> AppTest:
     def table(confusion: list[list[int]]) -> None:
         from types import SimpleNamespace
 
-        from pages.components.families.shared import evaluation
+        from dpcore.released.quality import confusion_table
+        from pages.components.families.shared import blocks
 
         counts = SimpleNamespace(noisy_confusion=confusion, group_counts=(), count_margin=12)
-        evaluation._confusion(SimpleNamespace(evaluation=counts, classes=("no", "yes")), "ill")
+        blocks.show(confusion_table(SimpleNamespace(evaluation=counts, classes=("no", "yes")), "ill"))
 
     app = AppTest.from_function(table, args=(confusion,)).run()
     assert not app.exception
@@ -39,12 +40,13 @@ def test_every_count_has_the_noise_of_the_groups_that_it_adds_up() -> None:
         import numpy as np
 
         from dpcore.released.evaluation import evaluate
-        from pages.components.families.shared import evaluation
+        from dpcore.released.quality import confusion_table
+        from pages.components.families.shared import blocks
 
         counts = np.array([[3000, 300, 0], [1537, 231, 0], [20, 90, -18]])
         estimates = np.array([[0.8, 0.1, 0.1], [0.9, 0.1, 0.0], [0.2, 0.6, 0.2]])
         model = SimpleNamespace(evaluation=evaluate(counts, estimates, 4.0, 12), classes=("a", "b", "c"))
-        evaluation._confusion(model, "kind")
+        blocks.show(confusion_table(model, "kind"))
 
     app = AppTest.from_function(table).run()
     assert not app.exception

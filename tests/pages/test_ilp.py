@@ -490,7 +490,7 @@ def test_two_results_stand_side_by_side():
     text = shown(open_page("releases"))
     assert "Relational rules (inductive logic programming): Every clause counted, as published" in text
     assert "1, of which " in text
-    assert text.count("fg-clause narrow") == 3 + 2
+    assert text.count("narrow-counts") == 3 + 2
     assert "possible clauses" in text
 
 

@@ -38,7 +38,9 @@ def test_rules_that_the_noise_hides_are_folded_together(monkeypatch) -> None:
     dataset_id = add_ward()
     release = make_release("rule_list", plan, model, secure=True, dataset_id=dataset_id)
     monkeypatch.setattr(Service, "releases", lambda *_: [release])
-    [table] = [str(item.value) for item in open_page("releases").get("html") if "Read from the top" in str(item.value)]
+    [table] = [
+        str(item.value) for item in open_page("releases").get("html") if "Rules, from the top" in str(item.value)
+    ]
     assert table.count("<details>") == 1
     opening = table.index("<summary>Rules 2 to 3: too noisy to tell</summary>")
     inside, after = table[opening:].split("</details>")

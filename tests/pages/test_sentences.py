@@ -5,16 +5,16 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from decimal import Decimal
+from types import SimpleNamespace
 
 import pytest
 
 from dpcore.domain.conditions import pretty
+from dpcore.models.trees.released.tree_reading import tree_groups
 from dpcore.privacy.losses import pure_loss
 from dpcore.service import Service
 from dpcore.workspace.ledger.requests import Quote, RunRequest
-from pages.components.families.tree.tree_view import conditions
 from pages.components.visitor import access
-from tests.support.pages import agreement
 from tests.support.pages.page_tools import add_ward, button, checked, open_page, words
 from tests.support.results.hand_made_trees import sample
 
@@ -42,6 +42,6 @@ def test_what_a_waiting_run_reserves_is_not_called_spent(monkeypatch: pytest.Mon
 
 def test_conditions_with_an_or_are_in_brackets_wherever_a_tree_is_read() -> None:
     tree = sample()
-    assert agreement.plain(conditions(tree, 6)) == "age ≤ 60 and (odor = other or missing)"
-    for place in tree.finals:
-        assert agreement.plain(conditions(tree, place)) == pretty(tree.condition(place))
+    told = {own.place: " and ".join(own.conditions) for own in tree_groups(SimpleNamespace(target="ill"), tree).groups}
+    assert told == {place: pretty(tree.condition(place)) for place in tree.finals}
+    assert "age ≤ 60 and (odor = other or missing)" in told.values()

@@ -176,7 +176,7 @@ def test_table_one_is_printed_and_can_be_taken_along() -> None:
 def test_pairs_are_mapped_and_one_is_read() -> None:
     app = at_tab(look(add_ward(), **ALL), "Pairs")
     text = words(app)
-    assert "Pairs that were counted" in text
+    assert "Pairs of columns that were counted" in text
     assert len(figures(app)) == 1
     [choice] = [item for item in app.selectbox if item.label == "Read one pair"]
     # Two with the groups, and the one that was asked for.

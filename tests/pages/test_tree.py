@@ -214,7 +214,7 @@ def test_a_large_tree_is_drawn_as_far_as_asked(monkeypatch):
     key = _by_hand(monkeypatch, small_trees.full_tree(8, columns=columns))
     app = open_page("releases")
     assert "4 groups below" in figures(app)[0]
-    assert "The first 200 of 256 groups." in words(app)
+    assert "The first 100 of 256 groups; the downloads hold all." in words(app)
     app.slider(key=f"{key}-levels-False").set_value(2).run()
     assert "64 groups below" in figures(checked(app))[0]
 
@@ -324,7 +324,7 @@ def test_releases_opens_each_family_in_its_own_form_and_compares_them():
         "Tree for died",
         "Rule list for died",
     ]
-    for place, part in enumerate(("Columns, what tells most first", "Spent here", "Everyone else")):
+    for place, part in enumerate(("What the columns tell, most first", "Spent here", "Everyone else")):
         opened = app.selectbox(key="release")
         opened.set_value(access.service().releases()[place].id).run()
         assert part in words(checked(app)), part

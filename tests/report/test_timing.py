@@ -72,7 +72,7 @@ def test_certificates_hold_it() -> None:
     release = reports.release("rule list")
     told = time_sentence(release.certificate)
     assert certificate_lines(release)["Time that the run took"] == told
-    assert told in certificate_text(release.certificate)
+    assert told in certificate_text(release)
 
 
 def test_of_several_runs_everything_is_said_once() -> None:

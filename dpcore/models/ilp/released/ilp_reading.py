@@ -34,7 +34,7 @@ def clause_groups(release: Release, model: ILPModel) -> Groups:
         Group(
             f"{text.title}:",
             text.title,
-            (pretty(text.words),),
+            (pretty(text.words[:1].upper() + text.words[1:]),),
             group,
             model.count_margin,
             place,
