@@ -13,16 +13,20 @@ from dpcore.models.summaries.released.reading import ColumnReading, readings, to
 from dpcore.models.summaries.released.summary_model import SummaryModel
 from dpcore.models.summaries.released.summary_words import (
     POOLED,
+    cell_words,
     column_sentences,
     count_words,
+    figures,
     pooled_words,
     range_of_counts,
+    range_of_shares,
+    share_alone,
     strength_words,
 )
 from dpcore.models.summaries.released.table_one import table_one
 from dpcore.models.summaries.released.table_one_words import means_words, table_one_table
 from dpcore.numerals import percent, whole
-from dpcore.released.blocks import Block, Bullets, Figure, Inner, Noisy, Table
+from dpcore.released.blocks import Block, Bullets, Cell, Figure, Inner, Noisy, Table
 from dpcore.released.release import Release
 
 #: Columns that the figure of all has, in full and on one page.
@@ -88,3 +92,23 @@ def codes_table(found: Sequence[Branch], people: str, label: str) -> Table:
     caption = f"{label} by groups, those that stand out of the noise; intervals are for the noise alone, 95%"
     head = ("Group", f"Noisy number of {people}", "Share of all", "Below it, hidden by the noise")
     return Table.of(caption, head, rows)
+
+
+def values_table(reading: ColumnReading, schema: Schema, truth: Sequence[int] | None = None) -> Table:
+    """Count and share of every value of a column; ``truth``: true counts, of public records."""
+    people, counts, shares = counted(schema).several, reading.counts, reading.shares
+    true = [] if truth is None else [[whole(int(count))] for count in truth]
+    rows: list[list[Cell]] = []
+    for cell, name in enumerate(cell_words(reading.axis, schema)):
+        count, share = counts.amount(cell), shares.amount(cell)
+        told = Noisy(whole(count.value), range_of_counts(count)), Noisy(share_alone(share), range_of_shares(share))
+        rows.append([name, *told, *(true[cell] if true else [])])
+    head = ["Value", f"{people.capitalize()} (noisy)", "Share (noisy)", *([f"◇ True {people}"] if true else [])]
+    return Table.of(f"{reading.label}: every value; intervals are for the noise, 95%", head, rows, len(rows))
+
+
+def figures_table(reading: ColumnReading, schema: Schema) -> Table:
+    """Mean and quantiles of a number."""
+    of_what = "for the noise and numbers anywhere in their range"
+    caption = f"{reading.label} among those with a value; 95% intervals, {of_what}"
+    return Table.pairs(caption, figures(reading, schema), "Figure", "Noisy value")

@@ -99,7 +99,7 @@ def _below(remark: str, *, negative: bool) -> None:
 
 
 def _is_negative(cell: Cell) -> bool:
-    return isinstance(cell, Noisy) and cell.interval.startswith("±") and cell.figure.startswith("−")
+    return isinstance(cell, Noisy) and cell.interval[:1] in ("±", "") and cell.figure.startswith("−")
 
 
 def _cell(cell: Cell) -> str:
