@@ -7,9 +7,8 @@ from typing import Any
 from dpcore.domain.schemas.labels import Labels, called, has_labels
 from dpcore.models.released import family_of, parse_model
 from dpcore.released.blocks import Block, Bullets, Groups, Table
-from dpcore.released.quality import quality_table
+from dpcore.released.quality import quality_table, verdict
 from dpcore.released.release import Release
-from dpcore.released.verdict import verdict
 
 #: Sentences that are printed of one result; on one page, and rows of each table there.
 _MOST_SENTENCES, _FEW_SENTENCES, _FEW_ROWS = 60, 4, 10

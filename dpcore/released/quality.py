@@ -1,16 +1,137 @@
-"""Tables of how good a released model is on people who were set aside."""
+"""How good a released model is on people who were set aside: one sentence, and tables."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any, Final
 
 from dpcore.domain.columns import format_number
 from dpcore.numerals import hundredths, measured, percent, whole, within
-from dpcore.released.blocks import Noisy, Table
-from dpcore.released.evaluation import Evaluation, Figure, confusion_margins
+from dpcore.released.blocks import Grade, Headline, Noisy, Table
+from dpcore.released.evaluation import FEW, Evaluation, Figure, confusion_margins
 from dpcore.released.regression_evaluation import RegressionEvaluation, error_told, noise_told
+
+_CHANCE = 0.5
+#: An AUC from which on a model is said to separate so well (the ranges of Hosmer and Lemeshow 2000, section 5.2.4).
+_SEPARATES = ((0.9, "very well"), (0.8, "well"), (0.7, "fairly well"), (0.0, "only a little"))
+_GOOD = 0.8
+#: A share of right labels that may be off by more is not told.
+_VAGUE = 0.1
+
+
+def verdict(evaluation: Evaluation | RegressionEvaluation | None, target: str, classes: Sequence[str]) -> Headline:
+    """Verdict on a model of classes or of a number; ``target`` is what it predicts."""
+    if evaluation is None:
+        return Headline(
+            "unknown",
+            "Not checked",
+            "No people were set aside, so nothing tells how well this predicts.",
+        )
+    if isinstance(evaluation, RegressionEvaluation):
+        return _of_a_number(evaluation, target)
+    return _of_classes(evaluation, target, classes)
+
+
+def auc_words(figure: Figure) -> str:
+    """An AUC with the interval for noise and chance together, such as ``AUC 0.81 (0.78 to 0.84)``."""
+    low, high = both_ends(figure)
+    return f"AUC {hundredths(figure.value)} ({hundredths(low)} to {hundredths(min(1.0, high))})"
+
+
+def both_ends(figure: Figure) -> tuple[float, float]:
+    """Interval for the noise and for chance in who was set aside, together, at 95 %."""
+    reach = (figure.noise_margin**2 + figure.sampling_margin**2) ** 0.5
+    return max(0.0, figure.value - reach), figure.value + reach
+
+
+def baseline(evaluation: Evaluation) -> tuple[int, float] | None:
+    """The commonest class of the people set aside and its noisy share; ``None`` if nobody is left after the noise."""
+    sizes = [max(0, sum(row)) for row in evaluation.noisy_confusion]
+    if not sum(sizes):
+        return None
+    largest = max(range(len(sizes)), key=sizes.__getitem__)
+    return largest, sizes[largest] / sum(sizes)
+
+
+def _of_classes(evaluation: Evaluation, target: str, classes: Sequence[str]) -> Headline:
+    one = f"{target} = {classes[1]}" if len(classes) == len(("no", "yes")) else f"the values of {target}"
+    labels = _labels(evaluation, classes)
+    if evaluation.auc is None:
+        if not evaluation.has_auc:
+            return Headline("unknown", "Checked by its labels only", labels)
+        return Headline(
+            "unknown",
+            "Noise hides how good it is",
+            f"The noise on the people set aside is larger than what there is to see. {labels}".strip(),
+        )
+    low, _ = both_ends(evaluation.auc)
+    told = auc_words(evaluation.auc)
+    if low <= _CHANCE:
+        return Headline(
+            "none",
+            "Not shown to be better than chance",
+            f"{told} for {one}, and 0.5 is a coin: read nothing into the picture. {labels}".strip(),
+        )
+    least, likely = (_how_well(float(hundredths(value))) for value in (low, evaluation.auc.value))  # As they are read.
+    grade: Grade = "good" if float(hundredths(low)) >= _GOOD else "fair"
+    headline = f"Separates {least}" if least == likely else f"Separates at least {least.removeprefix('only ')}"
+    return Headline(grade, headline, f"{told} for {one}. {labels}".strip())
+
+
+def _how_well(auc: float) -> str:
+    return next(words for least, words in _SEPARATES if auc >= least)
+
+
+def _labels(evaluation: Evaluation, classes: Sequence[str]) -> str:
+    """Whether the predicted label does better than always saying the commonest class; empty if noise hides it."""
+    common = baseline(evaluation)
+    if evaluation.accuracy is None or common is None:
+        return ""
+    (code, share), right = common, evaluation.accuracy
+    always = f"always saying '{classes[code]}'"
+    reach = (right.noise_margin**2 + right.sampling_margin**2) ** 0.5
+    if reach > _VAGUE:
+        return ""
+    if right.value - reach > share:
+        return f"Its label is right for {percent(right.value)}; {always} would be right for {percent(share)}."
+    compared = "no more often than" if right.value <= share else "not clearly more often than"
+    return f"Its label is right for {percent(right.value)}, {compared} {always} ({percent(share)})."
+
+
+def _of_a_number(evaluation: RegressionEvaluation, target: str) -> Headline:
+    error, constant = evaluation.rmse, evaluation.constant_rmse
+    if error is None or constant is None:
+        return Headline("unknown", "Noise hides how good it is", "Noise drowns the errors on people set aside.")
+    gain = 1 - error.value / constant.value if constant.value > 0 else 0.0
+    told = f"typical error {error_told(error)}; one number for everyone: {error_told(constant)}"
+    if sum(evaluation.noisy_errors) < FEW:
+        return Headline(
+            "unknown", "Too few people set aside to tell", f"Their errors say nothing of other people ({told})."
+        )
+    if constant.value - error.value <= _paired_margin(error, constant):
+        return Headline(
+            "none",
+            "Not shown to be better than one number for everyone",
+            f"It may tell nothing of {target} ({told}): read nothing into the picture.",
+        )
+    grade: Grade = "good" if gain >= _CHANCE / 2 else "fair"
+    return Headline(
+        grade, f"Errors are {percent(gain)} smaller", f"It predicts {target} better than one number does ({told})."
+    )
+
+
+def _paired_margin(one: Figure, other: Figure) -> float:
+    """Half of the interval of a difference between two errors of the same people.
+
+    Noise moves each by its own, but what it hides of a few huge errors is left out of both: they are of the same
+    people, whom neither foresees. Chance in who was set aside moves both alike: only so much of it is left
+    as if they had a correlation of three quarters.
+    """
+    noise = one.noise_margin**2 + other.noise_margin**2
+    chance = one.sampling_margin**2 + other.sampling_margin**2
+    return float((noise + chance / 4) ** 0.5)
+
 
 _DROWNED: Final = ("not known: noise drowns the counts", "", "")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
-from dpcore.models.summaries.released.table_one_words import MEAN, MIDDLES
+from dpcore.models.summaries.released.summary_reading import MEAN, MIDDLES
 from dpcore.numerals import small
 from dpcore.privacy.budgets import format_epsilon
 from dpcore.released.blocks import Cell, Inner, Noisy, Table

@@ -19,8 +19,9 @@ from dpcore.released.evaluation import (
     evaluate,
     share_margin,
 )
+from dpcore.released.quality import verdict
 from dpcore.released.thresholds import SENSITIVITY, group_shares, operating_points
-from dpcore.released.verdict import verdict
+from dpcore.released.quality import verdict
 from tests.support.results import reports
 from tests.support.rows import for_each
 

@@ -13,9 +13,8 @@ from dpcore.models.registry import LEARNERS
 from dpcore.models.summaries.released.reading import readings
 from dpcore.models.summaries.released.summary_model import NoisyTable, SummaryModel
 from dpcore.models.summaries.released.summary_parameters import axes_of
-from dpcore.models.summaries.released.summary_reading import columns_table
+from dpcore.models.summaries.released.summary_reading import columns_table, table_one_table
 from dpcore.models.summaries.released.table_one import TableOne, table_one
-from dpcore.models.summaries.released.table_one_words import table_one_table
 from dpcore.rehearsal import rehearse
 from dpcore.report.table_one import table_one_document, table_one_rows
 

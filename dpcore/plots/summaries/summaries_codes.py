@@ -7,8 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import plotly.graph_objects as go
 
-from dpcore.models.summaries.released.code_reading import Branch
-from dpcore.models.summaries.released.summary_words import count_words, range_of_counts
+from dpcore.models.summaries.released.summary_words import Branch, count_words, range_of_counts
 from dpcore.numerals import percent, whole
 from dpcore.plots.style import INK, NAMES_DOWN, colour, lay_out, safe, shorten
 

@@ -44,7 +44,7 @@ def show(release: Release, *, key: str, rehearsal: bool = False) -> None:
 
 def _verdict(release: Release, model: Any) -> None:
     """How good it is, in one sentence, before anything that could be read as a finding."""
-    from dpcore.released.verdict import verdict
+    from dpcore.released.quality import verdict
 
     blocks.show(verdict(model.evaluation, release.target, getattr(model, "classes", ())))
 

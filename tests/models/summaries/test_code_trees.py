@@ -15,11 +15,11 @@ from dpcore.learning.learner import Run
 from dpcore.models.summaries.learning.division import TREES
 from dpcore.models.summaries.learning.summary_learner import SummaryLearner
 from dpcore.models.summaries.learning.summary_queries import level_counts, table_sensitivity
-from dpcore.models.summaries.released.code_reading import _cells, _View, branches
 from dpcore.models.summaries.released.finer import CodeLevelTable, CodeTree, fitted
-from dpcore.models.summaries.released.frames import code_frame
 from dpcore.models.summaries.released.summary_model import NoisyTable, SummaryModel
 from dpcore.models.summaries.released.summary_parameters import Axis
+from dpcore.models.summaries.released.summary_reading import code_frame
+from dpcore.models.summaries.released.summary_words import _cells, _View, branches
 from dpcore.privacy.randomness import SeededRandom
 from tests.support.rows import for_each
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dpcore.models.summaries.released import summary_evidence as module
-from dpcore.models.summaries.released.summary_evidence import outcomes
+from dpcore.models.summaries.released import summary_family as module
+from dpcore.models.summaries.released.summary_family import outcomes
 
 ROWS = 20_000
 

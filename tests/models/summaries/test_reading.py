@@ -10,11 +10,18 @@ import pytest
 from dpcore.domain.schemas.schema import Schema
 from dpcore.learning.learner import Run
 from dpcore.models.summaries.released.association import associations, by_what_stands_out
-from dpcore.models.summaries.released.frames import cell_frame, table_one_frame
+from dpcore.models.summaries.released.summary_reading import cell_frame
+from dpcore.models.summaries.released.summary_reading import table_one_frame
 from dpcore.models.summaries.released.intervals import Amount, intervals
 from dpcore.models.summaries.released.reading import Amount, cells_of, column_reading, readings, shares_of, total_of
 from dpcore.models.summaries.released.summary_model import NoisyTable, SummaryModel
 from dpcore.models.summaries.released.summary_parameters import Axis, axes_of
+from dpcore.models.summaries.released.summary_reading import (
+    association_frame,
+    cell_frame,
+    number_frame,
+    table_one_frame,
+)
 from dpcore.models.summaries.released.summary_words import column_sentences
 from dpcore.models.summaries.released.table_one import View, _lines, _means, deviations_below, differences, table_one
 from dpcore.privacy.randomness import SeededRandom, public_generator

@@ -14,7 +14,8 @@ from xml.etree import ElementTree as ET
 
 import plotly.graph_objects as go
 import pytest
-from dpcore.report.contents import Picture, content
+from dpcore.report.contents import Picture
+from dpcore.report.contents import content
 from PIL import Image
 
 from dpcore.plots.printed import traces

@@ -19,9 +19,9 @@ from dpcore.models.summaries.released.association import Association, associatio
 from dpcore.models.summaries.released.crosstab import crosstab
 from dpcore.models.summaries.released.intervals import Amount, Cells
 from dpcore.models.summaries.released.reading import readings
+from dpcore.models.summaries.released.summary_reading import table_one_table
 from dpcore.models.summaries.released.summary_words import cell_words, drawn_ends, figure_words, share_words
 from dpcore.models.summaries.released.table_one import differences, table_one
-from dpcore.models.summaries.released.table_one_words import table_one_table
 from dpcore.plots.palette import DARK
 from dpcore.plots.summaries.summaries import by_group, column_alt, column_figure, everybody
 from dpcore.plots.summaries.summaries_overview import MOST_CELLS, overview_alt, overview_figure

@@ -13,9 +13,9 @@ from dpcore.domain.schemas.schema import Schema
 from dpcore.models.readable import readable
 from dpcore.models.registry import LEARNERS
 from dpcore.models.released import parse_model
-from dpcore.models.summaries.released.code_reading import Branch, branches
 from dpcore.models.summaries.released.intervals import Amount
 from dpcore.models.summaries.released.reading import readings
+from dpcore.models.summaries.released.summary_words import Branch, branches
 from dpcore.plots.summaries.summaries import by_group, column_figure, everybody, shown_periods
 from dpcore.plots.summaries.summaries_codes import MOST_BARS, codes_alt, codes_figure, largest
 from dpcore.rehearsal import rehearse

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
-from dpcore.report.contents import Content, content
+from dpcore.report.contents import Content
+from dpcore.report.contents import content
 
 from dpcore.models.trees.released.tree_model import TreeModel
 from dpcore.models.trees.released.tree_reading import group_numbers

@@ -10,8 +10,8 @@ import pandas as pd
 
 from dpcore.commands.text import release_text
 from dpcore.models.summaries.released.association import associations
-from dpcore.models.summaries.released.frames import association_frame, table_one_frame
 from dpcore.models.summaries.released.reading import readings
+from dpcore.models.summaries.released.summary_reading import association_frame, table_one_frame
 from dpcore.models.summaries.released.summary_words import cell_words
 from dpcore.models.summaries.released.table_one import table_one
 from dpcore.plots.summaries.summaries import column_figure, everybody

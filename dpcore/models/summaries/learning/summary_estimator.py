@@ -14,15 +14,15 @@ from dpcore.learning.learner import Learner
 from dpcore.learning.sklearn_base import LearnerEstimator
 from dpcore.learning.sklearn_frames import check_size, features_of
 from dpcore.models.summaries.learning.summary_learner import SummaryLearner
-from dpcore.models.summaries.released.frames import (
+from dpcore.models.summaries.released.reading import cut_points
+from dpcore.models.summaries.released.summary_model import SummaryModel
+from dpcore.models.summaries.released.summary_reading import (
     association_frame,
     cell_frame,
     code_frame,
     number_frame,
     table_one_frame,
 )
-from dpcore.models.summaries.released.reading import cut_points
-from dpcore.models.summaries.released.summary_model import SummaryModel
 from dpcore.released.release import Release
 
 

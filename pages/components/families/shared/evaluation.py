@@ -8,8 +8,7 @@ import streamlit as st
 
 from dpcore.domain.counted import Noun
 from dpcore.numerals import hundredths, percent
-from dpcore.released.quality import confusion_table
-from dpcore.released.verdict import baseline
+from dpcore.released.quality import baseline, confusion_table
 from pages.components.families.shared import blocks, thresholds
 from pages.components.kit import markup
 from pages.components.kit.texts import text

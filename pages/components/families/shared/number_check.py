@@ -7,9 +7,8 @@ from typing import Any
 import streamlit as st
 
 from dpcore.numerals import measured
-from dpcore.released.quality import errors_table
+from dpcore.released.quality import errors_table, verdict
 from dpcore.released.regression_evaluation import error_told, hides_much, noise_told
-from dpcore.released.verdict import verdict
 from pages.components.families.shared import blocks
 from pages.components.families.shared.evaluation import DROWNED
 from pages.components.kit import markup

@@ -13,8 +13,8 @@ from pages.components.kit.texts import text
 def show(look: Look) -> None:
     """The branches of one column of codes that stand out of the noise."""
     from dpcore.domain.counted import counted
-    from dpcore.models.summaries.released.code_reading import branches
     from dpcore.models.summaries.released.summary_reading import codes_table
+    from dpcore.models.summaries.released.summary_words import branches
     from dpcore.plots.summaries.summaries_codes import MOST_BARS
 
     place = _choose(look)

@@ -15,7 +15,7 @@ from pages.components.kit.texts import text
 
 def show(look: Look) -> None:
     """Columns as rows, groups as columns."""
-    from dpcore.models.summaries.released.table_one_words import table_one_table
+    from dpcore.models.summaries.released.summary_reading import table_one_table
 
     with st.spinner("Working out the intervals …"):
         table = table_one_table(look.model, look.schema, look.table_one)

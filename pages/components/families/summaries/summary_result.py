@@ -88,7 +88,7 @@ def _in_words(look: Look) -> None:
 
 
 def _files(look: Look) -> None:
-    from dpcore.models.summaries.released.frames import cell_frame
+    from dpcore.models.summaries.released.summary_reading import cell_frame
 
     downloads.show(look.release, look.model, look.key, CSV, more=_more(look), twin=cell_frame(look.model, look.schema))
     st.markdown(text("look_python"))
@@ -98,7 +98,7 @@ def _more(look: Look) -> list[downloads.File]:
     """Codes down their groups, if they were counted."""
     if not look.model.trees:
         return []
-    from dpcore.models.summaries.released.frames import code_frame
+    from dpcore.models.summaries.released.summary_reading import code_frame
 
     return [downloads.File("codes (CSV)", "csv", frame_csv(code_frame(look.model, look.schema)), name="codes")]
 
