@@ -1,4 +1,4 @@
-"""Figures of a first look in words, no more digits than noise leaves; columns in sentences; codes that stand out of the noise."""
+"""Figures of a first look in words, no more digits than noise leaves; columns as sentences; codes that stand out."""
 
 from __future__ import annotations
 
