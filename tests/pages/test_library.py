@@ -104,6 +104,6 @@ def test_a_page_begins_with_its_latest_results() -> None:
     assert "Latest results" not in words(open_page("tree")), "those of another family stand there"
     box = app.selectbox(key=f"latest-rule_list-{dataset_id}")
     assert len(box.options) == 4
-    assert "Read from the top" not in text
+    assert "Rules, from the top" not in text
     box.select_index(3).run()
-    assert "Read from the top" in words(checked(app))
+    assert "Rules, from the top" in words(checked(app))
