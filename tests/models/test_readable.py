@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from dpcore.report.contents import content
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -26,6 +25,7 @@ from dpcore.models.released import parse_model
 from dpcore.models.trees.released.splits import Split
 from dpcore.privacy.randomness import SeededRandom
 from dpcore.released.release import Release, make_release
+from tests.support.results.content import content
 from tests.support.rows import for_each
 from tests.support.workspaces.fake_learner import real_learners
 

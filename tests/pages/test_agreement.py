@@ -61,6 +61,7 @@ from tests.support.pages.agreement_models import (
 )
 from tests.support.pages.family_pages import FAMILY_PAGES
 from tests.support.pages.page_tools import checked, words
+from tests.support.results.content import content
 
 MORE = {"summaries": {"by": "died", "crosstabs": ["age by sex"]}}
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from dpcore.report.contents import content
 
 from dpcore.models.redescriptions.released.reading import alike_people
 from dpcore.models.released import parse_model
@@ -13,6 +12,7 @@ from dpcore.plots.ilp.ilp import ilp_alt
 from dpcore.plots.rule_list import rule_list_alt
 from dpcore.plots.trees.tree import tree_alt
 from tests.support.results import reports
+from tests.support.results.content import content
 
 
 def alt(case: str) -> str:

@@ -21,7 +21,6 @@ from dpcore.released.evaluation import (
 )
 from dpcore.released.quality import verdict
 from dpcore.released.thresholds import SENSITIVITY, group_shares, operating_points
-from dpcore.released.quality import verdict
 from tests.support.results import reports
 from tests.support.rows import for_each
 

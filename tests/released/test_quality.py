@@ -9,10 +9,8 @@ from dpcore.models.ebm.learning.holdout import count_errors
 from dpcore.privacy.randomness import SeededRandom
 from dpcore.released import regression_evaluation
 from dpcore.released.evaluation import Evaluation, Figure
-from dpcore.released.quality import auc_words, baseline, verdict
+from dpcore.released.quality import baseline, verdict
 from dpcore.released.regression_evaluation import RegressionEvaluation, error_edges, evaluate_errors
-from dpcore.released.quality import baseline
-from dpcore.released.quality import verdict
 from tests.support.rows import for_each
 
 

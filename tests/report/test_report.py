@@ -30,6 +30,7 @@ from dpcore.workspace.files.descriptions import DatasetInfo
 from dpcore.workspace.ledger.requests import RunRequest
 from dpcore.workspace.results.dossier import Application
 from tests.support.results import reports, small_redescriptions
+from tests.support.results.content import content
 from tests.support.workspaces.fake_learner import (
     FakePairLearner,
     FakePairModel,

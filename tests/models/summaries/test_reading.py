@@ -10,16 +10,12 @@ import pytest
 from dpcore.domain.schemas.schema import Schema
 from dpcore.learning.learner import Run
 from dpcore.models.summaries.released.association import associations, by_what_stands_out
-from dpcore.models.summaries.released.summary_reading import cell_frame
-from dpcore.models.summaries.released.summary_reading import table_one_frame
 from dpcore.models.summaries.released.intervals import Amount, intervals
-from dpcore.models.summaries.released.reading import Amount, cells_of, column_reading, readings, shares_of, total_of
+from dpcore.models.summaries.released.reading import cells_of, column_reading, readings, shares_of, total_of
 from dpcore.models.summaries.released.summary_model import NoisyTable, SummaryModel
 from dpcore.models.summaries.released.summary_parameters import Axis, axes_of
 from dpcore.models.summaries.released.summary_reading import (
-    association_frame,
     cell_frame,
-    number_frame,
     table_one_frame,
 )
 from dpcore.models.summaries.released.summary_words import column_sentences

@@ -17,9 +17,9 @@ from dpcore.models.summaries.released.intervals import turned
 from dpcore.models.summaries.released.summary_model import NoisyTable, SummaryModel
 from dpcore.models.summaries.released.summary_parameters import axes_of
 from dpcore.models.summaries.released.summary_reading import association_frame
-from dpcore.plots.printed.figure import printed
 from dpcore.models.summaries.released.summary_words import pooled_words
 from dpcore.models.summaries.released.table_one import _gap_of_shares, differences, table_one
+from dpcore.plots.printed.figure import printed
 from dpcore.privacy.randomness import SeededRandom
 from tests.support.learning.configurations import table_of
 from tests.support.results.first_looks import LEARNER, plan, schema

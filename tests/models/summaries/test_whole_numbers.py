@@ -13,10 +13,8 @@ from dpcore.models.summaries.released.intervals import Amount
 from dpcore.models.summaries.released.reading import ColumnReading, readings
 from dpcore.models.summaries.released.summary_model import NoisyTable, SummaryModel
 from dpcore.models.summaries.released.summary_parameters import axes_of, middles
-from dpcore.models.summaries.released.summary_reading import columns_table
-from dpcore.models.summaries.released.summary_words import cell_words, column_sentences
 from dpcore.models.summaries.released.summary_reading import columns_table, number_frame, table_one_frame
-from dpcore.models.summaries.released.summary_words import cell_words, column_sentences, figure_words
+from dpcore.models.summaries.released.summary_words import cell_words, column_sentences
 from dpcore.models.summaries.released.synthesis import invented
 from dpcore.models.summaries.released.table_one import differences, table_one
 

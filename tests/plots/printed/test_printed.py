@@ -14,8 +14,6 @@ from xml.etree import ElementTree as ET
 
 import plotly.graph_objects as go
 import pytest
-from dpcore.report.contents import Picture
-from dpcore.report.contents import content
 from PIL import Image
 
 from dpcore.plots.printed import traces
@@ -25,6 +23,7 @@ from dpcore.plots.printed.panels import panels
 from dpcore.plots.printed.scales import number_words
 from dpcore.plots.style import WIDTH, clear_layout
 from tests.support.results import reports
+from tests.support.results.content import Picture, content
 
 FRAME = (100.0, 10.0, 500.0, 210.0)
 

@@ -19,7 +19,7 @@ from dpcore.models.summaries.released.summary_words import Branch, branches
 from dpcore.plots.summaries.summaries import by_group, column_figure, everybody, shown_periods
 from dpcore.plots.summaries.summaries_codes import MOST_BARS, codes_alt, codes_figure, largest
 from dpcore.rehearsal import rehearse
-from tests.support.content import content
+from tests.support.results.content import content
 
 SCHEMA = Schema.from_mapping(
     {

@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
-from dpcore.report.contents import Content
-from dpcore.report.contents import content
 
 from dpcore.models.trees.released.tree_model import TreeModel
 from dpcore.models.trees.released.tree_reading import group_numbers
 from dpcore.released.release import Release
 from tests.support.pages import agreement
 from tests.support.pages.agreement import Sheet, Told, exactly, group_sheet, joined, ranged, told
+from tests.support.results.content import Content, content
 
 
 @dataclass(frozen=True)
