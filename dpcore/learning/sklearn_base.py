@@ -5,13 +5,12 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from decimal import Decimal
-from inspect import cleandoc
+from inspect import Signature, cleandoc, signature
 from numbers import Integral
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Final, Self
 
 import numpy as np
 import pandas as pd
-from pydantic import BaseModel
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
@@ -26,15 +25,24 @@ from dpcore.learning.inferred_schema import level_outside, warn_of
 from dpcore.learning.labels import class_labels, class_places
 from dpcore.learning.learner import Learner, Run
 from dpcore.learning.sklearn_frames import check_lengths, labels_of, prepare_fit, told_of
-from dpcore.learning.sklearn_init import make_init, parameter_section
 from dpcore.privacy.budgets import default_delta, exact_amount, parse_epsilon
 from dpcore.privacy.randomness import source_for
+from dpcore.released.family import ReleasedFamily
+from dpcore.released.parameters import numpy_item, numpy_items
 from dpcore.released.plan import RunPlan
 from dpcore.released.release import SEEDED, Release, make_release
 from dpcore.released.run_form import plan_under
 
 #: Largest delta of a budget, times the number of people, that goes without saying.
 _MOST_DELTA = Decimal("0.1")
+_TARGET: Final = (
+    "Name of the target in ``schema``; ``None`` takes the name of ``y``, or the only column that "
+    "the schema marks as target."
+)
+_SCORES: Final = (
+    " Scores are charged to nobody: on private records they are exact, and **not private**. "
+    "``model_.evaluation`` is the private check, if ``evaluate`` asks for it."
+)
 
 
 def _warn_of_delta(delta: Decimal, max_rows: int) -> None:
@@ -66,24 +74,54 @@ def _seed(random_state: Any) -> int | None:
     )
 
 
+def _parameter_section(family: ReleasedFamily, written: Signature) -> str:
+    """The section "Parameters" of an estimator's docstring."""
+    return "\n".join(
+        [
+            "Parameters",
+            "----------",
+            numpy_item("epsilon", "float or Decimal, default=1.0", "Cost of one call of ``fit``."),
+            numpy_item(
+                "schema",
+                "Schema or None, default=None",
+                "Public domain. ``None`` infers one from the data, a single table, which leaks: a "
+                ":class:`~dpcore.errors.PrivacyLeakWarning` says so, and so does the release, "
+                "which is not private.",
+            ),
+            *([numpy_item("target", "str or None, default=None", _TARGET)] * family.targeted),
+            numpy_items(family.parameters, {name: one.default for name, one in written.parameters.items()}),
+            numpy_item(
+                "accountant",
+                "Accountant or None, default=None",
+                "Charged before each fit, so once for each fold of a cross-validation. Clones "
+                "share it. One with a delta may have a fit made to compose with others: less noise, "
+                f"and a certificate of epsilon and delta.{_SCORES * family.targeted}",
+            ),
+            numpy_item(
+                "random_state",
+                "int or None, default=None",
+                "``None`` uses the operating system's secure source. A seed makes the result "
+                "reproducible and **not private**, which a warning says.",
+            ),
+        ]
+    )
+
+
 class LearnerEstimator(BaseEstimator):  # type: ignore[misc]
     """A scikit-learn estimator over one learner of this engine.
 
-    A subclass names its learner and the model that the learner releases. It gets an ``__init__``
-    that stores the learner's parameters, as keyword arguments beside ``epsilon``, ``schema``,
-    ``accountant``, ``random_state`` and perhaps ``target``; its docstring describes them.
+    A subclass names its learner. Its ``__init__`` stores the learner's parameters, as keyword arguments
+    beside ``epsilon``, ``schema``, ``accountant``, ``random_state`` and perhaps ``target``; its docstring
+    describes them, above what it says of attributes.
     """
 
     _learner: ClassVar[Learner]
-    _model: ClassVar[type[BaseModel]]
 
-    def __init_subclass__(cls, **more: Any) -> None:
-        super().__init_subclass__(**more)
-        if hasattr(cls, "_learner") and "__init__" not in vars(cls):
-            cls.__init__ = make_init(cls._learner.family)  # type: ignore[method-assign]
-            described = parameter_section(cls._learner.family)
-            before, mark, after = cleandoc(cls.__doc__ or "").partition("Attributes\n------")
-            cls.__doc__ = f"{before}{described}\n\n{mark}{after}"
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        before, mark, after = cleandoc(cls.__doc__ or "").partition("Attributes\n------")
+        if mark and hasattr(cls, "_learner"):
+            cls.__doc__ = f"{before}{_parameter_section(cls._learner.family, signature(cls))}\n\n{mark}{after}"
 
     def __sklearn_tags__(self) -> Tags:
         """Missing values and text are members of the domain like any other value."""
@@ -154,7 +192,7 @@ class LearnerEstimator(BaseEstimator):  # type: ignore[misc]
         card = release.certificate
         epsilon = card.epsilon if card.asked is None else card.asked
         estimator = cls(epsilon=epsilon, schema=release.domain, **settings, **known)
-        return estimator, cls._model.model_validate(release.model)
+        return estimator, cls._learner.family.model.model_validate(release.model)
 
     def _fitted(self, release: Release, model: Any, outputs: Mapping[str, Any], features: int) -> Self:
         self.release_ = release

@@ -7,6 +7,7 @@ import pickle
 import warnings
 from decimal import Decimal
 from functools import cache
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -41,13 +42,29 @@ def fitted(kind: Any, **changes: Any) -> Any:
     return CASES[kind.__name__].fit(**changes)
 
 
+def test_every_family_has_an_estimator() -> None:
+    assert {case.kind._learner.name for case in CASES.values()} == set(real_learners())
+
+
+@EVERY
+def test_the_written_init_has_the_parameters_of_the_family_with_their_defaults(case: Case) -> None:
+    written = signature(case.kind).parameters
+    fields = case.kind._learner.parameters.model_fields
+    target = ["target"] if case.target else []
+    assert list(written) == ["epsilon", "schema", *target, *fields, "accountant", "random_state"]
+    assert {name for name, one in written.items() if one.kind is not one.KEYWORD_ONLY} == {"epsilon"}
+    given = {name: written[name].default for name in fields}
+    usual = {name: False if name == "evaluate" else field.default for name, field in fields.items()}
+    assert given == {name: float(one) if isinstance(one, Decimal) else one for name, one in usual.items()}
+
+
 # A fit
 
 
 @EVERY
 def test_a_fit_carries_its_release(case: Case) -> None:
     model = fitted(case.kind)
-    assert isinstance(model.model_, case.kind._model)
+    assert isinstance(model.model_, case.kind._learner.family.model)
     assert model.n_features_in_ == len(case.features)
     assert model.schema_ == case.schema
     assert model.release_.kind == case.kind._learner.name

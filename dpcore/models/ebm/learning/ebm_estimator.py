@@ -2,21 +2,61 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from decimal import Decimal
 from typing import Any, ClassVar
 
-from pydantic import BaseModel
-
 from dpcore.domain.columns import NumericColumn
+from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import RequestError
 from dpcore.learning.learner import Learner
 from dpcore.learning.sklearn_base import PrivateClassifier, PrivateEstimator, PrivateRegressor
 from dpcore.models.ebm.learning.ebm_learner import EBMLearner
-from dpcore.models.ebm.released.ebm_model import EBMModel
+from dpcore.models.ebm.released.ebm_parameters import EBMMethod
+from dpcore.privacy.accountant import Accountant
 
 
 class _PrivateEBM(PrivateEstimator):
     _learner: ClassVar[Learner] = EBMLearner()
-    _model: ClassVar[type[BaseModel]] = EBMModel
+
+    def __init__(
+        self,
+        epsilon: float | Decimal = 1.0,
+        *,
+        schema: Schema | None = None,
+        target: str | None = None,
+        method: EBMMethod = "all_bins",
+        delta: float | Decimal | None = None,
+        max_bins: int | None = None,
+        epochs: int | None = None,
+        learning_rate: float | None = None,
+        leaves: int = 3,
+        bin_share: float | None = None,
+        pairs: int = 0,
+        increasing: Sequence[str] = (),
+        decreasing: Sequence[str] = (),
+        replicates: int = 5,
+        evaluate: bool = False,
+        accountant: Accountant | None = None,
+        random_state: int | None = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.schema = schema
+        self.target = target
+        self.method = method
+        self.delta = delta
+        self.max_bins = max_bins
+        self.epochs = epochs
+        self.learning_rate = learning_rate
+        self.leaves = leaves
+        self.bin_share = bin_share
+        self.pairs = pairs
+        self.increasing = increasing
+        self.decreasing = decreasing
+        self.replicates = replicates
+        self.evaluate = evaluate
+        self.accountant = accountant
+        self.random_state = random_state
 
 
 class DPEBMClassifier(PrivateClassifier, _PrivateEBM):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from typing import Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
-from pydantic import BaseModel
 from scipy.sparse import issparse
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
@@ -19,9 +19,11 @@ from dpcore.learning.labels import class_labels
 from dpcore.learning.learner import Learner
 from dpcore.learning.sklearn_base import Labelling, LearnerEstimator
 from dpcore.learning.sklearn_frames import prepare_fit, told_of
+from dpcore.models.ilp.language.forms import Quantifier
+from dpcore.models.ilp.language.ilp_parameters import Criterion, Method
 from dpcore.models.ilp.learning.ilp_learner import ILPLearner
-from dpcore.models.ilp.released.ilp_model import ILPModel
 from dpcore.models.ilp.released.ilp_tables import Frames, split_tables
+from dpcore.privacy.accountant import Accountant
 from dpcore.released.release import Release
 
 
@@ -43,7 +45,59 @@ class DPILPClassifier(Labelling, LearnerEstimator):
     """
 
     _learner: ClassVar[Learner] = ILPLearner()
-    _model: ClassVar[type[BaseModel]] = ILPModel
+
+    def __init__(
+        self,
+        epsilon: float | Decimal = 1.0,
+        *,
+        schema: Schema | None = None,
+        target: str | None = None,
+        positive: str | None = None,
+        method: Method = "noisy_max",
+        literals: Sequence[str] | None = None,
+        max_literals: int = 3,
+        max_variables: int = 2,
+        negation: bool = False,
+        quantifiers: Sequence[Quantifier] | None = None,
+        most_counted: int = 3,
+        clauses: int = 2,
+        weigh_alike: bool | None = None,
+        positive_weight: int = 1,
+        negative_weight: int = 1,
+        strict_first: bool | None = None,
+        count_share: float | Decimal = 0.2,
+        length_prior: bool = True,
+        criterion: Criterion = "best",
+        min_share: float = 0.05,
+        reserved_literals: bool = False,
+        evaluate: bool = False,
+        accountant: Accountant | None = None,
+        random_state: int | None = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.schema = schema
+        self.target = target
+        self.positive = positive
+        self.method = method
+        self.literals = literals
+        self.max_literals = max_literals
+        self.max_variables = max_variables
+        self.negation = negation
+        self.quantifiers = quantifiers
+        self.most_counted = most_counted
+        self.clauses = clauses
+        self.weigh_alike = weigh_alike
+        self.positive_weight = positive_weight
+        self.negative_weight = negative_weight
+        self.strict_first = strict_first
+        self.count_share = count_share
+        self.length_prior = length_prior
+        self.criterion = criterion
+        self.min_share = min_share
+        self.reserved_literals = reserved_literals
+        self.evaluate = evaluate
+        self.accountant = accountant
+        self.random_state = random_state
 
     def __sklearn_tags__(self) -> Tags:
         """A theory is about one class: it cannot tell the others from each other."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from decimal import Decimal
 from typing import Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
-from pydantic import BaseModel
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
@@ -22,7 +23,13 @@ from dpcore.learning.sklearn_frames import check_size, features_of, told_of
 from dpcore.models.redescriptions.learning.redescription_learner import RedescriptionLearner
 from dpcore.models.redescriptions.released.extraction import Constraints
 from dpcore.models.redescriptions.released.redescription_model import RedescriptionModel
+from dpcore.models.redescriptions.released.redescription_parameters import (
+    PairSampler,
+    PairSensitivity,
+    RedescriptionMethod,
+)
 from dpcore.models.redescriptions.released.redescription_set import Redescription, RedescriptionSet
+from dpcore.privacy.accountant import Accountant
 from dpcore.released.release import Release
 from dpcore.validation import validated
 
@@ -45,7 +52,45 @@ class RedescriptionMiner(TransformerMixin, LearnerEstimator):  # type: ignore[mi
     """
 
     _learner: ClassVar[Learner] = RedescriptionLearner()
-    _model: ClassVar[type[BaseModel]] = RedescriptionModel
+
+    def __init__(
+        self,
+        epsilon: float | Decimal = 1.0,
+        *,
+        schema: Schema | None = None,
+        method: RedescriptionMethod = "exact_pairs",
+        left: Sequence[str] | None = None,
+        right: Sequence[str] | None = None,
+        depth: int | None = None,
+        starts: int | None = None,
+        rounds: int = 1,
+        tree_share: float | None = None,
+        margins: bool | None = None,
+        sampler: PairSampler = "chain",
+        steps: int = 10000,
+        pool_size: int = 20000,
+        sensitivity: PairSensitivity = "proved",
+        reserved_splits: bool = False,
+        accountant: Accountant | None = None,
+        random_state: int | None = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.schema = schema
+        self.method = method
+        self.left = left
+        self.right = right
+        self.depth = depth
+        self.starts = starts
+        self.rounds = rounds
+        self.tree_share = tree_share
+        self.margins = margins
+        self.sampler = sampler
+        self.steps = steps
+        self.pool_size = pool_size
+        self.sensitivity = sensitivity
+        self.reserved_splits = reserved_splits
+        self.accountant = accountant
+        self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Spend ``epsilon`` and mine.

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from decimal import Decimal
 from typing import Any, ClassVar, Self
 
 import pandas as pd
-from pydantic import BaseModel
 from sklearn.utils.validation import check_is_fitted
 
 from dpcore.data.building.ingest import check_columns, check_header
+from dpcore.domain.schemas.schema import Schema
 from dpcore.learning.inferred_schema import domain_of
 from dpcore.learning.learner import Learner
 from dpcore.learning.sklearn_base import LearnerEstimator
@@ -16,6 +18,7 @@ from dpcore.learning.sklearn_frames import check_size, features_of
 from dpcore.models.summaries.learning.summary_learner import SummaryLearner
 from dpcore.models.summaries.released.reading import cut_points
 from dpcore.models.summaries.released.summary_model import SummaryModel
+from dpcore.models.summaries.released.summary_parameters import SummaryMethod
 from dpcore.models.summaries.released.summary_reading import (
     association_frame,
     cell_frame,
@@ -23,6 +26,7 @@ from dpcore.models.summaries.released.summary_reading import (
     number_frame,
     table_one_frame,
 )
+from dpcore.privacy.accountant import Accountant
 from dpcore.released.release import Release
 
 
@@ -46,7 +50,37 @@ class DPSummary(LearnerEstimator):
     """
 
     _learner: ClassVar[Learner] = SummaryLearner()
-    _model: ClassVar[type[BaseModel]] = SummaryModel
+
+    def __init__(
+        self,
+        epsilon: float | Decimal = 1.0,
+        *,
+        schema: Schema | None = None,
+        method: SummaryMethod = "weighted",
+        columns: Sequence[str] | None = None,
+        by: str | None = None,
+        crosstabs: Sequence[str] = (),
+        codes: Sequence[str] = (),
+        finer: Sequence[str] = (),
+        pairs: int = 0,
+        records: bool = False,
+        delta: float | Decimal | None = None,
+        accountant: Accountant | None = None,
+        random_state: int | None = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.schema = schema
+        self.method = method
+        self.columns = columns
+        self.by = by
+        self.crosstabs = crosstabs
+        self.codes = codes
+        self.finer = finer
+        self.pairs = pairs
+        self.records = records
+        self.delta = delta
+        self.accountant = accountant
+        self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
         """Spend ``epsilon`` and count.

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from decimal import Decimal
 from typing import ClassVar
 
-from pydantic import BaseModel
-
+from dpcore.domain.schemas.schema import Schema
 from dpcore.learning.learner import Learner
 from dpcore.learning.sklearn_base import PrivateClassifier
 from dpcore.models.trees.learning.forest_learner import ForestLearner
 from dpcore.models.trees.learning.tree_learner import TreeLearner
-from dpcore.models.trees.released.forest_model import ForestModel
-from dpcore.models.trees.released.tree_model import TreeModel
+from dpcore.models.trees.released.tree_parameters import Criterion, ForestMethod, Sharing, TreeCriterion, TreeMethod
+from dpcore.privacy.accountant import Accountant
 
 
 class DPTreeClassifier(PrivateClassifier):
@@ -33,7 +34,45 @@ class DPTreeClassifier(PrivateClassifier):
     """
 
     _learner: ClassVar[Learner] = TreeLearner()
-    _model: ClassVar[type[BaseModel]] = TreeModel
+
+    def __init__(
+        self,
+        epsilon: float | Decimal = 1.0,
+        *,
+        schema: Schema | None = None,
+        target: str | None = None,
+        method: TreeMethod = "lookahead",
+        criterion: TreeCriterion = "balanced",
+        blocks: Sequence[int] | None = None,
+        leaf_share: float | None = None,
+        depth: int = 5,
+        threshold: float = 0.01,
+        spend_rest: bool = True,
+        reserved_splits: bool = False,
+        prune: bool | None = None,
+        cut_points: Sequence[str] = (),
+        cuts_from: str = "",
+        evaluate: bool = False,
+        accountant: Accountant | None = None,
+        random_state: int | None = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.schema = schema
+        self.target = target
+        self.method = method
+        self.criterion = criterion
+        self.blocks = blocks
+        self.leaf_share = leaf_share
+        self.depth = depth
+        self.threshold = threshold
+        self.spend_rest = spend_rest
+        self.reserved_splits = reserved_splits
+        self.prune = prune
+        self.cut_points = cut_points
+        self.cuts_from = cuts_from
+        self.evaluate = evaluate
+        self.accountant = accountant
+        self.random_state = random_state
 
 
 class DPForestClassifier(PrivateClassifier):
@@ -54,4 +93,42 @@ class DPForestClassifier(PrivateClassifier):
     """
 
     _learner: ClassVar[Learner] = ForestLearner()
-    _model: ClassVar[type[BaseModel]] = ForestModel
+
+    def __init__(
+        self,
+        epsilon: float | Decimal = 1.0,
+        *,
+        schema: Schema | None = None,
+        target: str | None = None,
+        method: ForestMethod = "random_trees",
+        criterion: Criterion = "gini",
+        sharing: Sharing = "split",
+        trees: int | None = None,
+        depth: int = 3,
+        attributes: int | None = None,
+        threshold: float = 0.01,
+        spend_rest: bool = True,
+        prune: bool | None = None,
+        cut_points: Sequence[str] = (),
+        cuts_from: str = "",
+        evaluate: bool = False,
+        accountant: Accountant | None = None,
+        random_state: int | None = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.schema = schema
+        self.target = target
+        self.method = method
+        self.criterion = criterion
+        self.sharing = sharing
+        self.trees = trees
+        self.depth = depth
+        self.attributes = attributes
+        self.threshold = threshold
+        self.spend_rest = spend_rest
+        self.prune = prune
+        self.cut_points = cut_points
+        self.cuts_from = cuts_from
+        self.evaluate = evaluate
+        self.accountant = accountant
+        self.random_state = random_state
