@@ -21,7 +21,7 @@ from dpcore.models.registry import get_learner
 from dpcore.rehearsal.outlook import REPEATS, is_steady
 from dpcore.rehearsal.running import invented_table, run_on, shape_for
 from dpcore.rehearsal.trust import close_from
-from dpcore.released.invented import Records
+from dpcore.released.evidence import Records
 from dpcore.released.release import Release, make_release
 
 SUITE = "rehearsal"

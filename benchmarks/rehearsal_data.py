@@ -26,7 +26,7 @@ from dpcore.learning.learner import Run
 from dpcore.models.redescriptions.released.reading import exact_agreement
 from dpcore.models.registry import get_learner
 from dpcore.privacy.randomness import SeededRandom, public_generator
-from dpcore.released.invented import Records
+from dpcore.released.evidence import Records
 from dpcore.released.plan import RunPlan
 
 CLASSES, NUMBERS, TWO_VIEWS, RELATIONAL = "classes", "numbers", "redescriptions", "relational rules"

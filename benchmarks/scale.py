@@ -22,9 +22,9 @@ from benchmarks.memory import forget_peak, in_fresh_process, peak
 from benchmarks.records import Record
 from benchmarks.scale_rivals import CONJUNCTIONS, RIVALS
 from dpcore.arrays import Ints
+from dpcore.cores import ahead
 from dpcore.data.bits import count_bits
 from dpcore.data.building.division import partition_count, partition_rows
-from dpcore.data.execution.ahead import ahead
 from dpcore.data.execution.chosen import chosen_executor
 from dpcore.data.partition import Partition
 from dpcore.data.stored.storage import save_partitions

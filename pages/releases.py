@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
-from dpcore.released.imported import Imported
-from dpcore.released.release import Release
+from dpcore.released.release import Imported, Release
 from dpcore.workspace.files.descriptions import ReleaseNote, Sharing
 from pages.components.families import registry
 from pages.components.kit import markup, slot

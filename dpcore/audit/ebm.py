@@ -24,7 +24,7 @@ from dpcore.domain.schemas.schema import Schema
 from dpcore.learning.learner import Run
 from dpcore.models.ebm.learning import scores
 from dpcore.models.ebm.learning.ebm_learner import EBMLearner
-from dpcore.models.ebm.learning.ebm_queries import COUNT_STEPS
+from dpcore.models.ebm.learning.grid import COUNT_STEPS
 from dpcore.models.ebm.learning.kernels import RESIDUAL_STEPS, clipped_residuals
 from dpcore.privacy.mechanisms import FineGaussian
 from dpcore.privacy.randomness import RandomSource, SecureRandom

@@ -1,24 +1,77 @@
-"""Conditions on one column (literals, in rule learning): ranges of cells of the public domain."""
+"""Conditions on one column (literals, in rule learning): ranges of cells of the public domain, at chosen cut points."""
 
 from __future__ import annotations
 
 import re
-from typing import Any, NoReturn
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final, NoReturn
 
-from dpcore.domain.amounts import amount
-from dpcore.domain.columns import (
-    MISSING,
-    OTHER,
-    RESERVED,
-    BooleanColumn,
-    NumericColumn,
-    format_number,
-)
-from dpcore.domain.cuts import ALL_CUTS, Cuts, cuts_of
+from dpcore.domain.columns import MISSING, OTHER, RESERVED, BooleanColumn, NumericColumn, format_number
 from dpcore.domain.encoding import cell_of
 from dpcore.domain.schemas.schema import ChildTable, Schema
 from dpcore.errors import RequestError, SchemaError
 from dpcore.frozen import FrozenModel
+
+
+def amount(value: float, unit: str, *, once: bool = False) -> str:
+    """A number with its unit: $100, 5.6%, 69/min, 11 mmol/L.
+
+    A unit that follows the number is left to the second of two if it is said ``once``.
+    """
+    number = format_number(value)
+    if unit and unicodedata.category(unit[-1]) == "Sc":
+        return f"-{unit}{number[1:]}" if number.startswith("-") else f"{unit}{number}"
+    if once:
+        return number
+    if unit.startswith("1/") and len(unit) > 2:
+        return f"{number}{unit[1:]}"
+    return f"{number}{unit}" if unit.startswith("%") else f"{number} {unit}".strip()
+
+
+#: By column: codes of the last cells below each cut, increasing. Other columns have all of theirs.
+Cuts = Mapping[str, tuple[int, ...]]
+ALL_CUTS: Final[Cuts] = {}
+
+
+def cuts_of(column: Any, cuts: Cuts) -> Sequence[int]:
+    """Last cells below each cut of an ordered column."""
+    return cuts.get(column.name, range(len(column.classes) - 1))
+
+
+def cut_text(column: Any, places: Iterable[int]) -> str:
+    """Some cut points of a column of numbers, as :func:`read_cuts` reads them: ``age: 40, 60``."""
+    return f"{column.name}: {', '.join(format_number(column.inner_edges[place]) for place in places)}"
+
+
+def read_cuts(schema: Schema, texts: Iterable[str]) -> Cuts:
+    """Cut points from texts such as ``age: 40, 60``.
+
+    Raises
+    ------
+    RequestError
+        If a text names no column of numbers, or a point that is none of its cut points.
+    """
+    found: dict[str, tuple[int, ...]] = {}
+    for text in texts:
+        name, _, points = text.rpartition(":")
+        column = next((column for column in schema if column.name == name.strip()), None)
+        if not isinstance(column, NumericColumn):
+            raise RequestError(f"'{text}' names no column of numbers. Write cut points like 'age: 40, 60'.")
+        if column.name in found:
+            raise RequestError(f"The cut points of '{column.name}' are given twice.")
+        places = {format_number(edge): place for place, edge in enumerate(column.inner_edges)}
+        found[column.name] = tuple(sorted({_place(column, places, point.strip()) for point in points.split(",")}))
+    return found
+
+
+def _place(column: Any, places: Mapping[str, int], point: str) -> int:
+    try:
+        return places[format_number(float(point))]
+    except (ValueError, OverflowError, KeyError):
+        shown = f"'{point}' is not a cut point of '{column.name}'."
+        listed = f" Those of the data set: {', '.join(list(places)[:20])}." if places else " It has none."
+        raise RequestError(shown + listed) from None
 
 
 class Condition(FrozenModel):

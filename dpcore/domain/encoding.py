@@ -1,4 +1,4 @@
-"""From raw values to members of the public domain: clamp, ``(other)``, ``(missing)``."""
+"""From raw values to members of the public domain: clamp, ``(other)``, ``(missing)``; once for every block of rows."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterable
 from datetime import datetime, time, timedelta
 from decimal import Decimal
 from numbers import Real
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from dpcore.arrays import Cells, Floats, Ints
+from dpcore.arrays import Array, Cells, Floats, Ints
 from dpcore.domain.columns import MISSING, OTHER, BooleanColumn, IntegerColumn, NumericColumn, folded
 from dpcore.domain.dates import moment_of
 from dpcore.domain.derivations import Renamed
@@ -314,3 +314,79 @@ def people_of(values: pd.Series[Any], unit: PrivacyUnit | None = None) -> pd.Ser
     if unit is not None:
         names = [None if name is None else unit.named(name) for name in names]
     return pd.Series(np.array(names, dtype=object)[places], dtype=object)
+
+
+class Encoded(NamedTuple):
+    """The values of one column.
+
+    Attributes
+    ----------
+    codes : array of shape (n_rows,)
+        Into ``column.cells``.
+    numbers : array of shape (n_rows,), float64, or None
+        Of a numeric column, clamped to its bounds; NaN for none.
+    found : array of shape (n_rows,), float64, or None
+        The same before they were clamped.
+    """
+
+    codes: Cells
+    numbers: Floats | None
+    found: Floats | None
+
+
+class Block:
+    """Some rows of one table.
+
+    Attributes
+    ----------
+    frame : DataFrame
+        As they were read.
+    """
+
+    def __init__(self, frame: pd.DataFrame) -> None:
+        self.frame = frame
+        self._encoded: dict[str, Encoded] = {}
+        self._order: dict[tuple[str, str], Floats] = {}
+        self._named: dict[tuple[str, bool], tuple[Ints, Array]] = {}
+
+    @classmethod
+    def of(cls, rows: pd.DataFrame | Block) -> Block:
+        """Rows, whether or not somebody has looked at them already."""
+        return rows if isinstance(rows, Block) else cls(rows)
+
+    def __len__(self) -> int:
+        return len(self.frame)
+
+    def values(self, column: Any) -> pd.Series[Any]:
+        """Values of a column of the table: see :func:`dpcore.domain.encoding.values_of`.
+
+        Of a count of rows each is 1, also where a column of the file is called like it.
+        """
+        return pd.Series(np.ones(len(self))) if column.summary == "count" else values_of(column, self.frame)
+
+    def encoded(self, column: Any) -> Encoded:
+        """Codes and numbers of a column of the table."""
+        if column.name not in self._encoded:
+            self._encoded[column.name] = _encoded(column, self.values(column))
+        return self._encoded[column.name]
+
+    def order(self, column: str, written: str) -> Floats:
+        """Numbers that put the rows in order: see :func:`dpcore.domain.encoding.order_of`."""
+        if (column, written) not in self._order:
+            self._order[column, written] = order_of(self.frame[column], written)
+        return self._order[column, written]
+
+    def named(self, column: str, unit: PrivacyUnit | None = None) -> tuple[Ints, Array]:
+        """Which of its names each row has in a column of keys, -1 for none, and the names: see ``people_of``."""
+        kept = column, unit is not None
+        if kept not in self._named:
+            places, names = pd.factorize(people_of(self.frame[column], unit))
+            self._named[kept] = places, np.asarray(names, dtype=object)
+        return self._named[kept]
+
+
+def _encoded(column: Any, values: pd.Series[Any]) -> Encoded:
+    if not isinstance(column, NumericColumn):
+        return Encoded(encode_categories(column, values), None, None)
+    found = numbers_of(column, values)
+    return Encoded(*encode_numbers(column, found), found)

@@ -21,10 +21,17 @@ from dpcore.domain.columns import NumericColumn
 from dpcore.domain.encoding import encode
 from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import InputError, RequestError
-from dpcore.learning.inferred_schema import level_outside, warn_of
-from dpcore.learning.labels import class_labels, class_places
 from dpcore.learning.learner import Learner, Run
-from dpcore.learning.sklearn_frames import check_lengths, labels_of, prepare_fit, told_of
+from dpcore.learning.sklearn_frames import (
+    check_lengths,
+    class_labels,
+    class_places,
+    labels_of,
+    level_outside,
+    prepare_fit,
+    told_of,
+    warn_of,
+)
 from dpcore.privacy.budgets import default_delta, exact_amount, parse_epsilon
 from dpcore.privacy.randomness import source_for
 from dpcore.released.family import ReleasedFamily

@@ -1,10 +1,12 @@
-"""From ``X, y`` and a schema to one frame: what estimators take, made ready or refused by its form."""
+"""From ``X, y`` and a schema, given or read off them, to one frame and class labels; or a refusal by their form."""
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
+from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -12,12 +14,14 @@ import pandas as pd
 from scipy.sparse import issparse
 from sklearn.exceptions import DataConversionWarning
 
-from dpcore.arrays import Array
+from dpcore.arrays import Array, Floats, Ints
 from dpcore.data.building.ingest import check_columns, check_header
+from dpcore.domain.columns import MISSING, OTHER, BooleanColumn
+from dpcore.domain.encoding import plain_numbers, texts_of
 from dpcore.domain.schemas.names import plain_name
-from dpcore.domain.schemas.schema import Schema
-from dpcore.errors import InputError, RequestError
-from dpcore.learning.inferred_schema import domain_of, level_outside
+from dpcore.domain.schemas.origins import INFERRED, problem_of
+from dpcore.domain.schemas.schema import INFERRED_NAME, Schema
+from dpcore.errors import InputError, PrivacyLeakWarning, RequestError
 
 
 @dataclass(frozen=True)
@@ -190,3 +194,151 @@ def check_size(frame: pd.DataFrame) -> None:
     for count, what in zip(frame.shape, ("sample(s)", "feature(s)"), strict=True):
         if count == 0:
             raise InputError(f"X has 0 {what} (shape={frame.shape}) while a minimum of 1 is required.")
+
+
+_BINS = 10
+#: Name of this package; warnings point outside of it.
+_ENGINE = __name__.partition(".")[0]
+
+
+def domain_of(frame: pd.DataFrame, schema: Schema | None, target: str, *, numeric_target: bool = False) -> Schema:
+    """The schema, read off the data if none is given. Warns if no result with it is private.
+
+    Raises
+    ------
+    SchemaError, InputError
+        If there is none and the data cannot be described.
+    """
+    if schema is None:
+        warn_of(problem_of([INFERRED]), "Pass schema=... with facts known without the records.")
+        return infer_schema(frame, target, numeric_target=numeric_target)
+    warn_of(schema.problem)
+    return schema
+
+
+def warn_of(problem: str, advice: str = "") -> None:
+    """Warn, at the first line outside this package, if there is a problem."""
+    if problem:
+        words = f"The result is not differentially private. {problem} {advice}".strip()
+        warnings.warn(words, PrivacyLeakWarning, stacklevel=level_outside())
+
+
+def level_outside() -> int:
+    """The first line outside this package: ``stacklevel`` of a warning of the caller."""
+    level, frame = 2, sys._getframe(2)
+    while frame.f_back is not None and _package(frame) == _ENGINE:
+        level, frame = level + 1, frame.f_back
+    return level
+
+
+def _package(frame: FrameType) -> str:
+    return str(frame.f_globals.get("__name__", "")).partition(".")[0]
+
+
+def infer_schema(frame: pd.DataFrame, target: str, *, numeric_target: bool) -> Schema:
+    """Read a schema off the data. Convenient, not private, and its ``origin`` says so.
+
+    The target becomes a column of categories, or of numbers if ``numeric_target``.
+
+    Raises
+    ------
+    SchemaError
+        If the data cannot be described, such as a column with too many categories.
+    InputError
+        If the target is not of the kind asked for, has one class alone, or a column is complex.
+    """
+    columns = []
+    for name in frame:
+        values, is_target = frame[name].infer_objects(), str(name) == target
+        if pd.api.types.is_complex_dtype(values.dtype):
+            raise InputError(f"Complex data not supported: column '{name}' holds complex numbers.")
+        if is_target:
+            fields = _infer_target(values, numeric=numeric_target)
+        else:
+            fields = (_infer_numbers if _is_numeric(values) else _infer_categories)(values)
+        columns.append({"name": str(name), "target": is_target, **fields})
+    return Schema.from_mapping(
+        {
+            "name": INFERRED_NAME,
+            "max_rows": max(1, len(frame)),
+            "columns": columns,
+            "origin": INFERRED,
+        }
+    )
+
+
+def _infer_target(values: pd.Series[Any], *, numeric: bool) -> dict[str, Any]:
+    if numeric:
+        if not len(_finite(values)):
+            raise InputError("y holds no numbers: use a classifier.")
+        return _infer_numbers(values)
+    if pd.api.types.is_float_dtype(values.dtype) and (_finite(values) % 1 != 0).any():
+        raise InputError(
+            "Unknown label type: y is continuous. Use a regressor, or pass y as text if every number is a class."
+        )
+    fields = _infer_categories(values)
+    if len(fields.get("categories", (False, True))) < 2:
+        raise InputError("y has only one class: a classifier needs at least 2.")
+    return fields
+
+
+def _finite(values: pd.Series[Any]) -> Floats:
+    numbers = plain_numbers(values)
+    return numbers[np.isfinite(numbers)]
+
+
+def _is_numeric(values: pd.Series[Any]) -> bool:
+    numeric = pd.api.types.is_numeric_dtype(values.dtype)
+    return bool(numeric and not pd.api.types.is_bool_dtype(values.dtype) and len(_finite(values)))
+
+
+def _infer_numbers(values: pd.Series[Any]) -> dict[str, Any]:
+    numbers = _finite(values)
+    low, high = float(numbers.min()), float(numbers.max())
+    high = high if high > low else low + 1
+    return {"type": "real", "lower": low, "upper": high, "bins": _BINS}
+
+
+def _infer_categories(values: pd.Series[Any]) -> dict[str, Any]:
+    if pd.api.types.is_bool_dtype(values.dtype):
+        return {"type": "boolean"}
+    found = set(texts_of(values)) - {"", MISSING, OTHER} or {"none"}
+    return {"type": "categorical", "categories": sorted(found, key=int if are_whole(found) else None)}
+
+
+#: Largest class that becomes a number.
+_MOST = 2**53
+
+
+def class_labels(column: Any) -> Array:
+    """Class labels of a target, ascending: a function of the schema alone, never of the labels in ``y``.
+
+    ``False`` and ``True`` for a boolean column; integers for categories that are all written as
+    integers are, such as 0, 1 and 2; text for everything else.
+    """
+    return np.sort(_labels(column))
+
+
+def class_places(column: Any) -> Ints:
+    """Place in the schema of each of :func:`class_labels`: shape (n_classes,)."""
+    return np.argsort(_labels(column), kind="stable")
+
+
+def _labels(column: Any) -> Array:
+    """Class labels in the order of the schema, which models keep."""
+    if isinstance(column, BooleanColumn):
+        return np.array([False, True])
+    if are_whole(column.classes):
+        return np.array([int(label) for label in column.classes])
+    return np.array(column.classes, dtype=object)
+
+
+def are_whole(labels: Iterable[str]) -> bool:
+    """Whether all labels are integers in their only spelling: not ``01``, not ``1.0``."""
+    return all(map(_is_whole, labels))
+
+
+def _is_whole(label: str) -> bool:
+    digits = label.removeprefix("-")
+    plain = digits.isascii() and digits.isdigit() and len(digits) < 17
+    return plain and str(int(label)) == label and abs(int(label)) <= _MOST

@@ -25,7 +25,7 @@ from dpcore.models.summaries.released.reading import readings
 from dpcore.models.summaries.released.summary_words import cell_words
 from dpcore.numerals import percent, whole
 from dpcore.privacy.randomness import public_generator
-from dpcore.released.invented import Records
+from dpcore.released.evidence import Records
 from dpcore.released.noisy_counts import are_nobody
 from dpcore.released.release import Release
 

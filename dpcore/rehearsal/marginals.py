@@ -12,8 +12,7 @@ from dpcore.arrays import Floats, Ints
 from dpcore.domain.columns import RESERVED, NumericColumn
 from dpcore.domain.schemas.schema import Schema
 from dpcore.rehearsal.knowledge import Knowledge
-from dpcore.released.evidence import Bins, Groups, without_negatives
-from dpcore.released.invented import between
+from dpcore.released.evidence import Bins, Groups, between, without_negatives
 
 #: Standard errors that a count of missing or other values must exceed to be taken for real.
 _SEEN = 2.0

@@ -20,8 +20,8 @@ from dpcore.learning.learner import Learner
 from dpcore.rehearsal.running import invented_table, run_on, shape_for
 from dpcore.rehearsal.shape import Shape
 from dpcore.rehearsal.trust import close_from
+from dpcore.released.evidence import Records
 from dpcore.released.family import ReleasedFamily
-from dpcore.released.invented import Records
 from dpcore.released.plan import RunPlan
 from dpcore.released.release import Release
 

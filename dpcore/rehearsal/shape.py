@@ -17,8 +17,7 @@ from dpcore.rehearsal.knowledge import Knowledge, read
 from dpcore.rehearsal.marginals import Marginal, drawn, marginals, tilted
 from dpcore.rehearsal.synthetic import synthetic_tables
 from dpcore.rehearsal.teacher import Teacher, choose, measured_groups, teach
-from dpcore.released.evidence import Groups
-from dpcore.released.invented import Records, is_category
+from dpcore.released.evidence import Groups, Records, is_category
 from dpcore.released.release import Release
 
 #: Records invented from the schema alone, unless ``max_rows`` is smaller.

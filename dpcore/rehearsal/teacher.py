@@ -13,8 +13,7 @@ from dpcore.arrays import Array, Floats, Ints
 from dpcore.domain.columns import NumericColumn
 from dpcore.rehearsal.knowledge import Knowledge
 from dpcore.released.evaluation import Evaluation, Figure, counts_summed
-from dpcore.released.evidence import Groups, deviation, without_negatives
-from dpcore.released.invented import Records, between
+from dpcore.released.evidence import Groups, Records, between, deviation, without_negatives
 
 #: An accuracy whose noise alone moves it further than this is not followed.
 _VAGUE = 0.1

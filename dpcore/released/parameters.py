@@ -13,7 +13,7 @@ from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.fields import FieldInfo
 
-from dpcore.domain.cuts import Cuts, read_cuts
+from dpcore.domain.conditions import Cuts, read_cuts
 from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import RequestError
 from dpcore.frozen import FrozenModel

@@ -23,9 +23,8 @@ from dpcore.privacy.losses import RHO_LIMIT
 from dpcore.released.derived import agree
 from dpcore.released.evaluation import Evaluation
 from dpcore.released.family import ReleasedFamily
-from dpcore.released.imported import imported
 from dpcore.released.parameters import chosen_cuts
-from dpcore.released.release import Certificate, Release, unit_words
+from dpcore.released.release import Certificate, Release, imported, unit_words
 from dpcore.released.thresholds import group_shares, operating_points
 from dpcore.report.result import result_blocks
 
@@ -206,6 +205,8 @@ def _is_short(amount: Decimal) -> bool:
 
 def _show(release: Release, model: Any) -> None:
     """Do all that pages and files do with an import, as it will be read back."""
+    from dpcore.models.released import parse_model
+
     again = imported(release.to_json())
     parse_model(again)
     parse_model(readable(again))

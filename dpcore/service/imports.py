@@ -8,8 +8,7 @@ from contextlib import contextmanager
 from typing import Final
 
 from dpcore.errors import RequestError
-from dpcore.released.imported import Imported
-from dpcore.released.release import Release
+from dpcore.released.release import Imported, Release
 from dpcore.service.base import ServiceBase
 from dpcore.workspace.people.seen import has_mark, set_mark
 from dpcore.workspace.people.users import ROLES

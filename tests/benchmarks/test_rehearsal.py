@@ -12,7 +12,7 @@ from benchmarks.__main__ import app
 from benchmarks.datasets import BenchData
 from benchmarks.rehearsal_data import Measure, real
 from dpcore.domain.schemas.schema import Schema
-from dpcore.released.invented import Records
+from dpcore.released.evidence import Records
 
 ROWS = 400
 

@@ -6,9 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dpcore.domain import blocks
-from dpcore.domain.blocks import Block
-from dpcore.domain.encoding import bin_numbers, encode
+from dpcore.domain import encoding as blocks
+from dpcore.domain.encoding import Block, bin_numbers, encode
 from dpcore.domain.schemas.schema import Schema
 from tests.support.rows import for_each
 

@@ -6,8 +6,15 @@ from itertools import pairwise
 
 import pytest
 
-from dpcore.domain.conditions import cell_conditions, schema_conditions, threshold_conditions
-from dpcore.domain.cuts import ALL_CUTS, cut_text, cuts_of, read_cuts
+from dpcore.domain.conditions import (
+    ALL_CUTS,
+    cell_conditions,
+    cut_text,
+    cuts_of,
+    read_cuts,
+    schema_conditions,
+    threshold_conditions,
+)
 from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import RequestError
 from tests.support.rows import for_each

@@ -16,8 +16,7 @@ from dpcore.domain.columns import COLUMN_ADAPTER
 from dpcore.domain.encoding import encode_columns
 from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import IngestError, InputError, PrivacyLeakWarning
-from dpcore.learning.labels import class_labels, class_places
-from dpcore.learning.sklearn_frames import prepare_fit
+from dpcore.learning.sklearn_frames import class_labels, class_places, prepare_fit
 from dpcore.models.ebm.learning.ebm_estimator import DPEBMClassifier, DPEBMRegressor
 from dpcore.models.ilp.learning.ilp_estimator import DPILPClassifier
 from dpcore.models.redescriptions.learning.redescription_estimator import RedescriptionMiner

@@ -13,7 +13,7 @@ import pytest
 from dpcore import DPRuleListClassifier, DPSummary
 from dpcore.data.building.ingest import frame_chunks, ingest
 from dpcore.data.table import PrivateTable
-from dpcore.domain.cuts import read_cuts
+from dpcore.domain.conditions import read_cuts
 from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import RequestError
 from dpcore.learning.learner import Run

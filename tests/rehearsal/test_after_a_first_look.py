@@ -17,7 +17,7 @@ from dpcore.privacy.randomness import SeededRandom
 from dpcore.rehearsal import outlook, shape_of
 from dpcore.rehearsal.running import rehearse, shape_for
 from dpcore.rehearsal.trust import close_from
-from dpcore.released.invented import Records
+from dpcore.released.evidence import Records
 from dpcore.released.release import make_release
 from tests.support.tables import small_trains
 

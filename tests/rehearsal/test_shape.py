@@ -22,8 +22,7 @@ from dpcore.rehearsal.running import invented_table
 from dpcore.rehearsal.shape import eased, fitted_to
 from dpcore.rehearsal.teacher import measured_groups
 from dpcore.released.evaluation import confusion_of, evaluate
-from dpcore.released.evidence import Groups, without_negatives
-from dpcore.released.invented import Records, between
+from dpcore.released.evidence import Groups, Records, between, without_negatives
 from dpcore.released.release import make_release
 from tests.support.results.shaped_records import ROWS, SCHEMA, people, released, shaped
 from tests.support.tables import small_trains

@@ -9,7 +9,7 @@ import numpy as np
 from dpcore.domain.conditions import Condition
 from dpcore.domain.schemas.schema import Schema
 from dpcore.released.cases import first_possible, possible_cells
-from dpcore.released.invented import Records
+from dpcore.released.evidence import Records
 from tests.support.rows import for_each
 from tests.support.workspaces.fake_learner import small_frame, small_schema
 

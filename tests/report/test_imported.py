@@ -26,9 +26,8 @@ from dpcore.models.registry import get_learner
 from dpcore.models.released import family_of, parse_model
 from dpcore.privacy.randomness import SecureRandom, SeededRandom
 from dpcore.released.evaluation import MOST_GROUPS
-from dpcore.released.imported import Imported
-from dpcore.released.imported import imported as read_back
-from dpcore.released.release import Release, make_release
+from dpcore.released.release import Imported, Release, make_release
+from dpcore.released.release import imported as read_back
 from dpcore.report import imported
 from dpcore.report.imported import fault_of
 from dpcore.service import Service

@@ -15,8 +15,8 @@ from dpcore.arrays import Array, Flags, Floats, Ints, Words
 from dpcore.data.building.division import partition_count, partition_rows
 from dpcore.data.building.summaries import Summaries, in_order
 from dpcore.data.partition import code_type
-from dpcore.domain.blocks import Block
 from dpcore.domain.columns import NumericColumn
+from dpcore.domain.encoding import Block
 from dpcore.domain.schemas.schema import ChildTable, Schema
 
 #: Rows that may be held whatever the limits: letting go of a few at a time would be slow.

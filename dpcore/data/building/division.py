@@ -15,7 +15,7 @@ import pandas as pd
 
 from dpcore.arrays import Array, Flags, Ints, Words
 from dpcore.data.packing import whole_words
-from dpcore.domain.blocks import Block
+from dpcore.domain.encoding import Block
 from dpcore.domain.schemas.schema import PrivacyUnit
 from dpcore.privacy.randomness import RandomSource
 

@@ -16,7 +16,7 @@ import numpy as np
 from dpcore.arrays import Array
 from dpcore.data.building.division import hashes_of, new_key
 from dpcore.data.building.people import People
-from dpcore.domain.blocks import Block
+from dpcore.domain.encoding import Block
 from dpcore.domain.identifiers import STEPS, plain_key, spellings
 from dpcore.domain.schemas.schema import Schema
 from dpcore.intake.check.keyed import KeyCounts

@@ -9,8 +9,7 @@ from typing import Any, ClassVar, Final
 import numpy as np
 
 from dpcore.data.building.arriving import has_order
-from dpcore.domain.blocks import Block
-from dpcore.domain.encoding import people_of
+from dpcore.domain.encoding import Block, people_of
 from dpcore.domain.schemas.schema import ChildTable, Schema
 from dpcore.intake.columns.corrections import Correction
 

@@ -16,7 +16,7 @@ import numpy as np
 from dpcore.arrays import Array, Flags
 from dpcore.data.building.division import named_rows, new_key
 from dpcore.data.building.people import People
-from dpcore.domain.blocks import Block
+from dpcore.domain.encoding import Block
 from dpcore.domain.schemas.schema import ChildTable, PrivacyUnit, Schema
 from dpcore.intake.joins.belonging import SHARE_LOST, RowFinding
 from dpcore.privacy.randomness import SecureRandom

@@ -10,8 +10,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 
 from dpcore.errors import FrostglassError, RequestError
-from dpcore.released.imported import Imported, imported
-from dpcore.released.release import Release
+from dpcore.released.release import Imported, Release, imported
 from dpcore.workspace.database.database_tables import imported_releases, utc_now
 from dpcore.workspace.database.transactions import read, write
 

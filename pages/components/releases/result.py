@@ -8,8 +8,7 @@ import streamlit as st
 
 from dpcore.numerals import small, whole
 from dpcore.privacy.budgets import format_epsilon
-from dpcore.released.imported import Imported
-from dpcore.released.release import Release
+from dpcore.released.release import Imported, Release
 from pages.components.families import registry
 from pages.components.families.shared import blocks
 from pages.components.kit import markup

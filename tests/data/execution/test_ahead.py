@@ -7,7 +7,7 @@ from contextvars import ContextVar
 
 import pytest
 
-from dpcore.data.execution.ahead import ahead
+from dpcore.cores import ahead
 
 _KNOWN: ContextVar[str] = ContextVar("known", default="nothing")
 

@@ -22,12 +22,12 @@ from dpcore.models.ebm.learning.accounting import (
     pair_count_mechanism,
     pair_residual_mechanism,
     residual_mechanism,
+    resolve,
     size_epochs,
     size_mechanism,
 )
-from dpcore.models.ebm.learning.ebm_queries import COUNT_STEPS
+from dpcore.models.ebm.learning.grid import COUNT_STEPS
 from dpcore.models.ebm.learning.kernels import PAIR_STEPS, RESIDUAL_STEPS
-from dpcore.models.ebm.learning.schedule import resolve
 from dpcore.models.ebm.released.ebm_parameters import EBMParameters
 from dpcore.privacy.bounded_range import Selections
 from dpcore.privacy.budgets import calibrate_fine_gaussian, gaussian_delta

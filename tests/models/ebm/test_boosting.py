@@ -6,16 +6,14 @@ import pytest
 
 from dpcore.cores import share_of_cores
 from dpcore.data.table import PrivateTable
-from dpcore.models.ebm.learning.boosting import Course, boost
-from dpcore.models.ebm.learning.ebm_queries import COUNT_STEPS
+from dpcore.models.ebm.learning.accounting import burn_in
+from dpcore.models.ebm.learning.boosting import Course, Turns, boost
+from dpcore.models.ebm.learning.grid import COUNT_STEPS
 from dpcore.models.ebm.learning.kernels import RESIDUAL_STEPS
 from dpcore.models.ebm.learning.records import Binning, Layout, labels_of
-from dpcore.models.ebm.learning.schedule import burn_in
 from dpcore.models.ebm.learning.scores import Shapes
-from dpcore.models.ebm.learning.smoothing import distances
 from dpcore.models.ebm.learning.start import SIZE_EDGES, BoostingStart
-from dpcore.models.ebm.learning.steps import AllBins, Feature
-from dpcore.models.ebm.learning.turns import Turns
+from dpcore.models.ebm.learning.steps import AllBins, Feature, distances
 from dpcore.privacy.mechanisms import FineGaussian
 from dpcore.privacy.randomness import SeededRandom, public_generator
 from tests.oracles import ebm_oracle as oracle

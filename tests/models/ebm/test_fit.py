@@ -18,7 +18,7 @@ from dpcore.models.ebm.learning.accounting import (
     size_epochs,
     size_mechanism,
 )
-from dpcore.models.ebm.learning.ebm_queries import pair_sensitivity
+from dpcore.models.ebm.learning.grid import pair_sensitivity
 from dpcore.models.ebm.learning.kernels import NUMBER_STEPS
 from dpcore.privacy.mechanisms import ExponentialMechanism, FineGaussian
 from tests.oracles import ebm_oracle as oracle

@@ -5,13 +5,13 @@ import math
 import numpy as np
 import pytest
 
-from dpcore.models.ebm.learning.ebm_queries import (
+from dpcore.models.ebm.learning.grid import (
     COUNT_STEPS,
     histogram_sensitivity,
+    number_cells,
     pair_sensitivity,
     residual_sensitivity,
 )
-from dpcore.models.ebm.learning.grid import number_cells
 from dpcore.models.ebm.learning.kernels import (
     ABSENT,
     CLASS_STEPS,

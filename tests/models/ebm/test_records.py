@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from dpcore.models.ebm.learning.ebm_queries import COUNT_STEPS, histogram_sensitivity
-from dpcore.models.ebm.learning.grid import Bins, feature_cells
+from dpcore.models.ebm.learning.grid import COUNT_STEPS, Bins, feature_cells, histogram_sensitivity
 from dpcore.models.ebm.learning.kernels import ABSENT
 from dpcore.models.ebm.learning.records import (
     TARGET_CELLS,

@@ -8,8 +8,7 @@ import pytest
 
 from dpcore.data.partition import Partition
 from dpcore.models.ebm.learning import scores
-from dpcore.models.ebm.learning.ebm_queries import COUNT_STEPS, histogram_sensitivity
-from dpcore.models.ebm.learning.grid import feature_cells
+from dpcore.models.ebm.learning.grid import COUNT_STEPS, feature_cells, histogram_sensitivity
 from dpcore.models.ebm.learning.kernels import CLASS_STEPS, LARGEST_SCORE, NUMBER_STEPS, RESIDUAL_STEPS
 from dpcore.models.ebm.learning.records import Binning, Layout, cell_codes, labels_of
 from dpcore.models.ebm.learning.scores import Shapes, residual_sizes, residual_sums

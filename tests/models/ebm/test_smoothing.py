@@ -5,9 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dpcore.models.ebm.learning.monotone import monotone
-from dpcore.models.ebm.learning.runs import Runs, best_runs, possible_runs
-from dpcore.models.ebm.learning.smoothing import Prior, distances
+from dpcore.models.ebm.learning.steps import Prior, Runs, best_runs, distances, monotone, possible_runs
 from tests.support.rows import for_each
 
 

@@ -6,9 +6,8 @@ import numpy as np
 
 from dpcore.models.ebm.learning.kernels import RESIDUAL_STEPS
 from dpcore.models.ebm.learning.random_splits import RandomSplits
-from dpcore.models.ebm.learning.smoothing import distances
 from dpcore.models.ebm.learning.start import BoostingStart
-from dpcore.models.ebm.learning.steps import AllBins, Feature
+from dpcore.models.ebm.learning.steps import AllBins, Feature, distances
 from dpcore.privacy.mechanisms import FineGaussian
 from dpcore.privacy.randomness import SeededRandom
 from tests.oracles import ebm_oracle as oracle

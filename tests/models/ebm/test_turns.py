@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from dpcore.models.ebm.learning.boosting import Turns, apart, summed
 from dpcore.models.ebm.learning.records import Binning, Layout, cell_codes, layout_codes
-from dpcore.models.ebm.learning.turns import Turns, apart, summed
 from tests.support.learning import ebm_cases as cases
 from tests.support.rows import for_each
 

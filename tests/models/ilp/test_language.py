@@ -9,8 +9,8 @@ import pytest
 
 from dpcore.domain.schemas.schema import Schema
 from dpcore.models.ilp.language.atoms import Atom, bottom_atoms, chosen_atoms
-from dpcore.models.ilp.language.bounds import people_needed
 from dpcore.models.ilp.language.clause import Clause, Variable
+from dpcore.models.ilp.language.hypotheses import people_needed
 from dpcore.models.ilp.language.ilp_parameters import ILPParameters
 from dpcore.models.ilp.language.lattice import build_lattice
 from dpcore.models.ilp.language.prolog import Prolog

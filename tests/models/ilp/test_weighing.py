@@ -19,8 +19,7 @@ from dpcore.models.ilp.language import hypotheses as hypothesis_space
 from dpcore.models.ilp.language import richness
 from dpcore.models.ilp.language.ilp_parameters import ILPParameters, ILPSettings
 from dpcore.models.ilp.language.lattice import build_lattice
-from dpcore.models.ilp.language.sensitivities import sides_sensitivity
-from dpcore.models.ilp.language.shares import divided
+from dpcore.models.ilp.language.sensitivities import divided, sides_sensitivity
 from dpcore.models.ilp.learning import ilp_learner as engine
 from dpcore.models.ilp.learning import weighing
 from dpcore.models.ilp.learning.weighing import clauses_epsilon, noisy_sides, weights_told

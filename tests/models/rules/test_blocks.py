@@ -8,9 +8,8 @@ from functools import cache
 import numpy as np
 import pytest
 
-from dpcore.learning.exact_draws.balance import expected_shares
+from dpcore.learning.exact_draws.balance import WORTH, class_worth, expected_shares, likely_counts
 from dpcore.learning.learner import no_progress
-from dpcore.learning.worth import WORTH, class_worth, likely_counts
 from dpcore.models.rules.learning.block_choice import choose_parts
 from dpcore.models.rules.learning.blocks import Block, BlockDrawer, _Later, _left_value, block_count, block_weight
 from dpcore.models.rules.learning.following import Following

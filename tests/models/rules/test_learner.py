@@ -15,8 +15,8 @@ from dpcore.data.queries import LogLikelihood
 from dpcore.domain.conditions import schema_conditions
 from dpcore.errors import BudgetError, FrostglassError, RequestError, SchemaError
 from dpcore.learning import holdout as holdout_module
+from dpcore.learning.exact_draws.balance import WORTH
 from dpcore.learning.learner import Run
-from dpcore.learning.worth import WORTH
 from dpcore.models.rules.learning import blocks as blocks_module
 from dpcore.models.rules.learning import mining as mining_module
 from dpcore.models.rules.learning import rule_list_learner as learner_module

@@ -11,13 +11,19 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 
 from dpcore.errors import BudgetError
-from dpcore.learning.exact_draws.balance import divided, expected_shares, pulled_shares
+from dpcore.learning.exact_draws.balance import (
+    WORTH,
+    class_worth,
+    divided,
+    expected_shares,
+    likely_counts,
+    pulled_shares,
+)
 from dpcore.learning.exact_draws.joint_counts import joint_counts
 from dpcore.learning.exact_draws.lookahead import ExactWeight, _Problem, draw_block
 from dpcore.learning.exact_draws.pair_values import LEAF_UTILITIES
 from dpcore.learning.exact_draws.pair_values import leaf_value as compiled_value
 from dpcore.learning.learner import Asked, Run, no_progress
-from dpcore.learning.worth import WORTH, class_worth, likely_counts
 from dpcore.models.trees.learning import exact_method, exact_tree
 from dpcore.models.trees.learning.exact_method import plan_exact, run_exact
 from dpcore.models.trees.learning.exact_tree import STOP_PRIORS, fold_alike

@@ -12,9 +12,8 @@ from dpcore.domain.encoding import encode_columns
 from dpcore.errors import RequestError, SchemaError
 from dpcore.learning import holdout as holdout_module
 from dpcore.learning.learner import Run
-from dpcore.models.trees.learning.block_choice import choose_blocks, choose_leaf_share
-from dpcore.models.trees.learning.methods import METHODS
-from dpcore.models.trees.learning.tree_learner import TreeLearner
+from dpcore.models.trees.learning.exact_method import choose_blocks, choose_leaf_share
+from dpcore.models.trees.learning.tree_learner import METHODS, TreeLearner
 from dpcore.privacy.filters import PrivacyFilter
 from dpcore.privacy.mechanisms import GeometricMechanism
 from dpcore.privacy.randomness import SecureRandom, SeededRandom

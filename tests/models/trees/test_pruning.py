@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpcore.models.trees.learning.growth import Grown
-from dpcore.models.trees.learning.pruning import (
+from dpcore.models.trees.learning.growth import (
     CONFIDENCE,
+    Grown,
     consistent,
     predicted_errors,
     prune,

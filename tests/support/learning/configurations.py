@@ -23,8 +23,7 @@ from pydantic import BaseModel, ValidationError
 from dpcore.data.partition import ChildRecords
 from dpcore.data.table import PrivateTable
 from dpcore.domain.columns import NumericColumn
-from dpcore.domain.conditions import cell_conditions, threshold_conditions
-from dpcore.domain.cuts import cut_text
+from dpcore.domain.conditions import cell_conditions, cut_text, threshold_conditions
 from dpcore.domain.hierarchies import levels_above
 from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import FrostglassError

@@ -12,18 +12,18 @@ from dpcore.learning.learner import Asked, Learner, Run
 from dpcore.models.ebm.learning.accounting import (
     BINS,
     Cost,
+    EBMSettings,
     check_budget,
     cost_of,
     histogram_mechanism,
+    most_cells,
     output_count,
     pair_count,
 )
 from dpcore.models.ebm.learning.ebm_workload import ebm_workload
 from dpcore.models.ebm.learning.fit import EBMFit
-from dpcore.models.ebm.learning.grid import feature_cells
-from dpcore.models.ebm.learning.histograms import count_deviation
+from dpcore.models.ebm.learning.grid import count_deviation, feature_cells
 from dpcore.models.ebm.learning.holdout import error_share, evaluate
-from dpcore.models.ebm.learning.schedule import EBMSettings, most_cells
 from dpcore.models.ebm.released.ebm_derived import CHOICE, composition_words
 from dpcore.models.ebm.released.ebm_family import EBM
 from dpcore.models.ebm.released.ebm_model import EBMModel

@@ -6,10 +6,9 @@ from typing import Final
 
 from dpcore.domain.columns import NumericColumn
 from dpcore.learning.workload import table_bytes
-from dpcore.models.ebm.learning.accounting import output_count, pair_count
+from dpcore.models.ebm.learning.accounting import EBMSettings, most_cells, output_count, pair_count
+from dpcore.models.ebm.learning.boosting import Turns
 from dpcore.models.ebm.learning.grid import feature_cells
-from dpcore.models.ebm.learning.schedule import EBMSettings, most_cells
-from dpcore.models.ebm.learning.turns import Turns
 from dpcore.models.ebm.released.ebm_derived import CHOICE
 from dpcore.released.plan import RunPlan
 from dpcore.released.workload import Work, Workload

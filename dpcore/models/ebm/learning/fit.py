@@ -13,9 +13,13 @@ from dpcore.domain.columns import NumericColumn
 from dpcore.learning.learner import Run
 from dpcore.models.ebm.learning.accounting import (
     SIZES,
+    EBMSettings,
+    averaged,
     choice_epsilon,
     cost_of,
+    even_share,
     histogram_mechanism,
+    most_cells,
     output_count,
     pair_count_mechanism,
     pair_residual_mechanism,
@@ -24,18 +28,14 @@ from dpcore.models.ebm.learning.accounting import (
     size_epochs,
     size_mechanism,
 )
-from dpcore.models.ebm.learning.boosting import Course, Learned, boost
-from dpcore.models.ebm.learning.grid import Bins, feature_cells
-from dpcore.models.ebm.learning.histograms import count_deviation, noisy_histograms
+from dpcore.models.ebm.learning.boosting import Course, Learned, Turns, boost
+from dpcore.models.ebm.learning.grid import Bins, count_deviation, feature_cells, noisy_histograms
 from dpcore.models.ebm.learning.pairs import Side, choose_pairs, coarsen
 from dpcore.models.ebm.learning.random_splits import RandomSplits
 from dpcore.models.ebm.learning.records import Binning, Layout, bin_counts, histograms
-from dpcore.models.ebm.learning.schedule import EBMSettings, averaged, even_share, most_cells
 from dpcore.models.ebm.learning.scores import Shapes, pair_tables
-from dpcore.models.ebm.learning.smoothing import distances
 from dpcore.models.ebm.learning.start import BoostingStart, start_classes, start_numbers, total_rows
-from dpcore.models.ebm.learning.steps import PAIR_LEVEL, AllBins, Feature, Step
-from dpcore.models.ebm.learning.turns import Turns
+from dpcore.models.ebm.learning.steps import PAIR_LEVEL, AllBins, Feature, Step, distances
 from dpcore.models.ebm.released.axis import Axis
 from dpcore.models.ebm.released.bands import SMOOTHED, Band
 from dpcore.models.ebm.released.ebm_derived import CHOICE, KNOWN

@@ -1,9 +1,15 @@
-"""Public fine cells of the features, and the private bins that are made of them."""
+"""Public fine cells of the features, the private bins that are made of them, and what the learner asks of the records.
+
+Each question states its sensitivity; proofs are in ``docs/privacy/ebm.md``. All sensitivities are L2, for one row added
+or removed, and in grid steps; a person with several rows is covered by a smaller mu per row.
+"""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -11,8 +17,10 @@ from dpcore.arrays import Array, Floats, Ints
 from dpcore.data.partition import Partition
 from dpcore.domain.columns import IntegerColumn, NumericColumn
 from dpcore.domain.schemas.schema import Schema
-from dpcore.models.ebm.learning.kernels import cells_of
+from dpcore.models.ebm.learning.kernels import PAIR_STEPS, RESIDUAL_STEPS, cells_of
 from dpcore.models.ebm.released.axis import Axis
+from dpcore.privacy.mechanisms import FineGaussian
+from dpcore.privacy.randomness import RandomSource
 from dpcore.released.noisy_counts import even_cuts
 
 #: Fine cells that the bins of a numeric column are subdivided into, about.
@@ -150,3 +158,45 @@ class Bins:
         sizes = np.bincount(groups)
         counts = np.bincount(groups, weights=noisy).astype(np.float64)
         return cls(axis, groups, counts, deviation * np.sqrt(sizes), ordered)
+
+
+#: Grid steps per record of a count: noise is drawn for steps, so that its scale is fine.
+COUNT_STEPS: Final = 2**28
+
+
+def histogram_sensitivity(histograms: int) -> int:
+    """Of several histograms together: a row is in one cell of each."""
+    return _ceil_root(histograms * COUNT_STEPS**2)
+
+
+def residual_sensitivity(outputs: int, replicates: int) -> int:
+    """Of the residual sums of one feature for all replicates: a row is in one run of bins of each.
+
+    One output: a residual is within plus or minus one clip. Several: the residuals of a row,
+    an indicator minus probabilities, have an L2 norm of at most sqrt(2).
+    """
+    # Probabilities sum to 1 up to rounding, for which two steps are ample.
+    one = RESIDUAL_STEPS if outputs == 1 else _ceil_root(2 * RESIDUAL_STEPS**2) + 2
+    return _ceil_root(replicates * one**2)
+
+
+def pair_sensitivity(outputs: int) -> int:
+    """Of the sum of sizes of a pair's residual table: the L1 norm of a row's residuals."""
+    return PAIR_STEPS if outputs == 1 else 2 * PAIR_STEPS + 2
+
+
+def _ceil_root(square: int) -> int:
+    root = math.isqrt(square)
+    return root if root * root == square else root + 1
+
+
+def noisy_histograms(mechanism: FineGaussian, exact: Sequence[Ints], randomness: RandomSource) -> list[Floats]:
+    """Release histograms together, in one query. Sensitivity: ``histogram_sensitivity``."""
+    ends = np.cumsum([len(counts) for counts in exact])[:-1]
+    noisy = mechanism.release(np.concatenate(exact) * COUNT_STEPS, randomness)
+    return np.split(noisy / COUNT_STEPS, ends)
+
+
+def count_deviation(mechanism: FineGaussian) -> float:
+    """Standard deviation of the noise on each count, in records."""
+    return mechanism.scale / COUNT_STEPS

@@ -11,11 +11,10 @@ import numpy as np
 from dpcore.arrays import Array, Floats, Ints
 from dpcore.domain.columns import NumericColumn
 from dpcore.domain.schemas.schema import Schema
-from dpcore.models.ebm.learning.ebm_queries import pair_sensitivity
-from dpcore.models.ebm.learning.grid import Bins
+from dpcore.models.ebm.learning.grid import Bins, pair_sensitivity
 from dpcore.models.ebm.learning.kernels import PAIR_STEPS
-from dpcore.models.ebm.learning.smoothing import distances
 from dpcore.models.ebm.learning.start import BoostingStart
+from dpcore.models.ebm.learning.steps import distances
 from dpcore.models.ebm.released.axis import Axis
 from dpcore.privacy.mechanisms import ExponentialMechanism
 from dpcore.privacy.randomness import RandomSource

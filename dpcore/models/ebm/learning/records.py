@@ -93,7 +93,7 @@ class Layout:
 def histograms(partition: Partition, target: str, part: Part) -> tuple[Ints, ...]:
     """Records per fine cell of each feature, and of the target, last.
 
-    Sensitivity: :func:`~dpcore.models.ebm.learning.ebm_queries.histogram_sensitivity`.
+    Sensitivity: :func:`~dpcore.models.ebm.learning.grid.histogram_sensitivity`.
     """
     schema, labels = partition.schema, labels_of(partition, target, part)
     sizes = [len(cells) for cells in feature_cells(schema, target)]

@@ -172,7 +172,7 @@ def _numbers(partition: Partition, layout: Layout) -> bool:
 def residual_sums(partition: Partition, shapes: Shapes, tables: Sequence[int], clip: float) -> tuple[Ints, ...]:
     """Residual sums of the bins of some tables in grid steps: each of shape (n_replicates, n_bins, n_outputs).
 
-    Sensitivity of one, for each replicate: :func:`~dpcore.models.ebm.learning.ebm_queries.residual_sensitivity`.
+    Sensitivity of one, for each replicate: :func:`~dpcore.models.ebm.learning.grid.residual_sensitivity`.
 
     Parameters
     ----------
@@ -203,7 +203,7 @@ def residual_sizes(partition: Partition, shapes: Shapes) -> Ints:
     """Records per group of the size of their residual under the first replicate.
 
     Group i holds edges[i-1] < size <= edges[i], the last one all that is larger too. Sensitivity:
-    :func:`~dpcore.models.ebm.learning.ebm_queries.histogram_sensitivity`.
+    :func:`~dpcore.models.ebm.learning.grid.histogram_sensitivity`.
     """
     labels = labels_of(partition, shapes.layout.target, shapes.layout.part)
 
@@ -221,7 +221,7 @@ def pair_tables(
     """Residual sums per cell of pairs of features, in steps of pairs: (n_pairs, n_outputs, n_first, n_second).
 
     Padded to the largest side. The residuals of a row, of which each pair's table holds every one
-    once, have an L1 norm of at most :func:`~dpcore.models.ebm.learning.ebm_queries.pair_sensitivity`.
+    once, have an L1 norm of at most :func:`~dpcore.models.ebm.learning.grid.pair_sensitivity`.
     """
     layout, size = shapes.layout, max(len(side) for side in sides)
     labels, numbers = labels_of(partition, layout.target, layout.part), _numbers(partition, layout)

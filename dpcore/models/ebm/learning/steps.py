@@ -1,4 +1,12 @@
-"""From the exact residual sums of one feature to new shapes of all replicates."""
+"""From the exact residual sums of one feature to new shapes of all replicates. Post-processing, but for the noise.
+
+A question adds up residuals over runs of neighbouring bins. One noise is added to each sum, so sums over long runs tell
+more of the whole shape, and sums over bins more of its details: the way that is expected to tell most is taken, given
+what is known already. How large and how smooth the shape is, the noisy sums tell by empirical Bayes: a shape is a
+Gaussian process over its bins, with an exponential kernel where they are in order, and a grid of priors is weighed by
+the marginal likelihood of all noisy sums that the feature has had so far (Rasmussen, Williams 2006, chapters 4 and 5).
+Shapes that may only rise, or only fall, become the nearest such shape.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +18,195 @@ import numpy as np
 
 from dpcore.arrays import Floats, Ints
 from dpcore.models.ebm.learning.kernels import RESIDUAL_STEPS
-from dpcore.models.ebm.learning.monotone import monotone
-from dpcore.models.ebm.learning.runs import best_runs, possible_runs
-from dpcore.models.ebm.learning.smoothing import Prior
 from dpcore.models.ebm.learning.start import BoostingStart
 from dpcore.privacy.mechanisms import FineGaussian
 from dpcore.privacy.randomness import RandomSource
+
+#: Standard deviations of a score, in units of a large effect; lengths, in ranges of the column.
+_SIZES, _LENGTHS = 2.0 ** np.arange(-5, 2), np.array([0.06, 0.25, 1.0, 4.0])
+#: Before a sum is known: the size that is likeliest, and how far off, in logarithms.
+_LIKELY, _OFF = 0.35, 0.9
+#: Priors with less weight are left out.
+_LEAST = 0.01
+
+
+def distances(bins: int, ordered: int) -> Floats:
+    """How far bins are apart, in ranges of the column; infinitely, where order means nothing.
+
+    Parameters
+    ----------
+    ordered : int
+        The first so many bins are in order.
+
+    Returns
+    -------
+    array of shape (bins, bins)
+    """
+    place = np.where(np.arange(bins) < ordered, np.arange(bins) / max(1, ordered), np.nan)
+    apart = np.nan_to_num(np.abs(place[:, None] - place), nan=np.inf)
+    np.fill_diagonal(apart, 0.0)
+    return np.asarray(apart)
+
+
+class Prior:
+    """Priors of one shape, and how likely each is.
+
+    Parameters
+    ----------
+    apart : array of shape (n_bins, n_bins)
+        :func:`distances`.
+    unit : float
+        Size of a large effect.
+    doubt : float
+        Standard deviation of what is added to all bins alike, because the intercept has noise.
+    """
+
+    def __init__(self, apart: Floats, unit: float, doubt: float) -> None:
+        forms = np.exp(-apart / _LENGTHS[:, None, None])
+        if np.isinf(apart).sum() == apart.size - len(apart):
+            forms = forms[:1]
+        sizes = np.repeat(_SIZES, len(forms))
+        self._kernels = (sizes[:, None, None] * unit) ** 2 * np.tile(forms, (len(_SIZES), 1, 1)) + doubt**2
+        self._belief = -((np.log(sizes / _LIKELY) / _OFF) ** 2) / 2
+        self.weights = _shares(self._belief)
+
+    def learn(self, precisions: Floats, gathered: Floats) -> None:
+        """Weigh the priors by the marginal likelihood of what is known of the shape.
+
+        Parameters
+        ----------
+        precisions : array of shape (n_outputs, n_bins, n_bins)
+            Of the Gaussian likelihood of the scores of each output.
+        gathered : array of shape (n_outputs, n_bins)
+            Precision times the place of its maximum.
+        """
+        total = self._belief.copy()
+        for precision, seen in zip(precisions, gathered, strict=True):
+            system = np.eye(len(seen)) + self._kernels @ precision
+            mean = np.linalg.solve(system, (self._kernels @ seen)[:, :, None])[:, :, 0]
+            total += (mean @ seen - np.linalg.slogdet(system)[1]) / 2
+        self.weights = _shares(total)
+
+    def covariance(self, precision: Floats) -> Floats:
+        """Posterior covariance given a likelihood's precision, the mean over the priors: (n_bins, n_bins)."""
+        kept = self.weights > min(_LEAST, self.weights.max() / 2)
+        own, weights = self._kernels[kept], self.weights[kept] / self.weights[kept].sum()
+        posterior = np.linalg.solve(np.eye(len(precision)) + own @ precision, own)
+        return np.asarray(np.tensordot(weights, posterior, axes=1))
+
+
+def _shares(logarithms: Floats) -> Floats:
+    powers = np.exp(logarithms - logarithms.max())
+    return np.asarray(powers / powers.sum())
+
+
+#: By how much of a run the ends of runs move from question to question: no fraction of whole numbers.
+_GOLDEN = (np.sqrt(5) - 1) / 2
+
+
+@dataclass(frozen=True)
+class Runs:
+    """One way to add up the bins of a feature.
+
+    Attributes
+    ----------
+    of_bins : array of shape (n_bins,)
+        Run of each bin: every bin is in one.
+    """
+
+    of_bins: Ints
+
+    def __len__(self) -> int:
+        return int(self.of_bins.max()) + 1
+
+    @property
+    def matrix(self) -> Floats:
+        """1 where a bin is in a run: shape (n_runs, n_bins)."""
+        return np.asarray(self.of_bins == np.arange(len(self))[:, None], dtype=np.float64)
+
+    def sums(self, values: Ints) -> Ints:
+        """Sums over the runs of values of shape (n_replicates, n_bins, n_outputs)."""
+        order = np.argsort(self.of_bins, kind="stable")
+        firsts = np.searchsorted(self.of_bins[order], np.arange(len(self)))
+        return np.add.reduceat(values[:, order], firsts, axis=1)
+
+
+def possible_runs(mass: Floats, ordered: int, turn: int, *, whole: bool) -> list[Runs]:
+    """Every bin for itself; halves, quarters and so on of the ordered bins; perhaps all bins together.
+
+    Parameters
+    ----------
+    mass : array of shape (n_bins,)
+        Runs have about the same share of it.
+    turn : int
+        Questions before: ends of all runs but halves differ from turn to turn.
+    """
+    bins = len(mass)
+    found = [np.arange(bins), *([np.zeros(bins, dtype=np.int64)] if whole else [])]
+    own = mass[:ordered]
+    middles = (np.cumsum(own) - own / 2) / own.sum() if ordered else own
+    count = 2
+    while count < ordered:
+        shift = (turn * _GOLDEN) % 1 if count > 2 else 0.0
+        run = np.unique(np.floor(middles * count + shift), return_inverse=True)[1]
+        found.append(np.concatenate([run, run.max() + 1 + np.arange(bins - ordered)]))
+        count *= 2
+    return [Runs(np.asarray(run, dtype=np.int64)) for run in found]
+
+
+def best_runs(ways: Sequence[Runs], covariances: Floats, hessians: Floats, noise: float, *, centred: bool) -> Runs:
+    """The way that lowers the expected loss most (an A-optimal design).
+
+    Parameters
+    ----------
+    covariances : array of shape (n_outputs, n_bins, n_bins)
+        What is not known of the shape.
+    hessians : array of shape (n_outputs, n_bins)
+        Second derivative of the loss by the score of each bin.
+    noise : float
+        Variance of the noise on one sum.
+    centred : bool
+        Whether a level common to all bins is of no interest.
+    """
+    gains = [
+        sum(_gain(way.matrix, *own, noise, centred) for own in zip(covariances, hessians, strict=True)) for way in ways
+    ]
+    return ways[int(np.argmax(gains))]
+
+
+def _gain(matrix: Floats, covariance: Floats, hessian: Floats, noise: float, centred: bool) -> float:
+    seen = (matrix * hessian) @ covariance
+    known = np.linalg.solve((seen * hessian) @ matrix.T + noise * np.eye(len(matrix)), seen)
+    gain = float(hessian @ (seen * known).sum(axis=0))
+    if centred:
+        gain -= float((seen @ hessian) @ (known @ hessian)) / float(hessian.sum())
+    return gain
+
+
+def monotone(shapes: Floats, weights: Floats, ordered: int, direction: int) -> Floats:
+    """Isotonic projection of the ordered bins by least squares (pool adjacent violators; Barlow et al. 1972).
+
+    Parameters
+    ----------
+    shapes : array of shape (n_replicates, n_bins, n_outputs)
+    weights : array of shape (n_bins,)
+        Positive.
+    ordered : int
+        The first so many bins are in order; the others stay as they are.
+    direction : int
+        1: never falls; -1: never rises; 0: anything.
+    """
+    if direction == 0:
+        return shapes
+    from scipy.optimize import isotonic_regression
+
+    found = shapes.copy()
+    for own in found:
+        for output in range(own.shape[1]):
+            found_one = isotonic_regression(own[:ordered, output], weights=weights[:ordered], increasing=direction > 0)
+            own[:ordered, output] = found_one.x
+    return found
+
 
 #: Size of a pair's large effect, of that of a column: it adds to what its columns say.
 PAIR_LEVEL = 0.4
@@ -50,7 +241,7 @@ class Feature:
     counts : array of shape (n_bins,)
         Positive, from the noisy histogram.
     apart : array of shape (n_bins, n_bins)
-        How far bins are apart: :func:`~dpcore.models.ebm.learning.smoothing.distances`.
+        How far bins are apart: :func:`~dpcore.models.ebm.learning.steps.distances`.
     ordered : int
         The first so many bins are in a meaningful order.
     level : float
@@ -111,8 +302,8 @@ class AllBins:
     known variance. So every question is a linear observation of the shape that would leave nothing.
     Its posterior mean is the new shape; older observations count less, as the other shapes
     have moved since. The prior is weighed anew at every turn, by the sums of all replicates
-    (:mod:`~dpcore.models.ebm.learning.smoothing`), and so are the next question's runs
-    (:mod:`~dpcore.models.ebm.learning.runs`). All replicates follow their own sums with the weight
+    (:mod:`~dpcore.models.ebm.learning.steps`), and so are the next question's runs
+    (:mod:`~dpcore.models.ebm.learning.steps`). All replicates follow their own sums with the weight
     that their mean deserves. All of it is post-processing of noisy sums.
 
     Parameters

@@ -10,8 +10,7 @@ import numpy as np
 from dpcore.arrays import Array, Floats, Ints
 from dpcore.models.ebm.released.axis import Axis
 from dpcore.models.ebm.released.ebm_model import Term
-from dpcore.released.evidence import Evidence, Groups
-from dpcore.released.invented import Records
+from dpcore.released.evidence import Evidence, Groups, Records
 
 
 class EBMEvidence(Evidence):

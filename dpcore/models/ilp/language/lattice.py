@@ -22,11 +22,9 @@ from dpcore.errors import RequestError
 from dpcore.models.ilp.language.atoms import Atom, chosen_atoms
 from dpcore.models.ilp.language.cells import Cells
 from dpcore.models.ilp.language.clause import Clause, Variable
-from dpcore.models.ilp.language.factors import Factors, Limits, Table, build_factors
-from dpcore.models.ilp.language.forms import Quantifier, forms_of
+from dpcore.models.ilp.language.factors import Factors, Implications, Limits, Table, build_factors
+from dpcore.models.ilp.language.forms import Quantifier, forms_of, within_atoms
 from dpcore.models.ilp.language.ilp_parameters import ILPParameters
-from dpcore.models.ilp.language.implications import Implications
-from dpcore.models.ilp.language.nesting import within_atoms
 from dpcore.models.ilp.language.within import RowAtom, Within
 
 #: Most clauses of a lattice.

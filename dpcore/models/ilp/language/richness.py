@@ -6,10 +6,10 @@ from typing import Final
 
 from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import RequestError
-from dpcore.models.ilp.language.bounds import people_enough
 from dpcore.models.ilp.language.cells import Cells
 from dpcore.models.ilp.language.factors import build_factors
 from dpcore.models.ilp.language.forms import Quantifier
+from dpcore.models.ilp.language.hypotheses import people_enough
 from dpcore.models.ilp.language.ilp_parameters import ILPParameters
 from dpcore.models.ilp.language.lattice import language_of, most_by_length
 from dpcore.models.ilp.language.within import Within

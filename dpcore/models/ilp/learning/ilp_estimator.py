@@ -15,10 +15,9 @@ from sklearn.utils.validation import check_is_fitted
 from dpcore.arrays import Floats, Ints
 from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import RequestError
-from dpcore.learning.labels import class_labels
 from dpcore.learning.learner import Learner
 from dpcore.learning.sklearn_base import Labelling, LearnerEstimator
-from dpcore.learning.sklearn_frames import prepare_fit, told_of
+from dpcore.learning.sklearn_frames import class_labels, prepare_fit, told_of
 from dpcore.models.ilp.language.forms import Quantifier
 from dpcore.models.ilp.language.ilp_parameters import Criterion, Method
 from dpcore.models.ilp.learning.ilp_learner import ILPLearner

@@ -13,15 +13,13 @@ from dpcore.arrays import Ints
 from dpcore.data.queries import CAPTURES, CAPTURES_L2, capture_counts
 from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import RequestError
-from dpcore.learning.forms import composed_form
 from dpcore.learning.holdout import evaluate_rules
-from dpcore.learning.learner import Asked, Learner, Run
+from dpcore.learning.learner import Asked, Learner, Run, composed_form
 from dpcore.models.ilp.language.clause import Clause
 from dpcore.models.ilp.language.ilp_parameters import ILPParameters, ILPSettings
 from dpcore.models.ilp.language.lattice import Lattice, build_lattice
 from dpcore.models.ilp.language.richness import quantifiers_for
-from dpcore.models.ilp.language.sensitivities import CLAUSES, COUNTS, coverage
-from dpcore.models.ilp.language.shares import divided, first_clause_epsilon
+from dpcore.models.ilp.language.sensitivities import CLAUSES, COUNTS, coverage, divided, first_clause_epsilon
 from dpcore.models.ilp.learning.coverage import check_effort, clause_vectors, covered
 from dpcore.models.ilp.learning.ilp_workload import ilp_workload
 from dpcore.models.ilp.learning.selection import select_clause

@@ -12,10 +12,9 @@ from typing import Final
 import numpy as np
 
 from dpcore.arrays import Ints
-from dpcore.learning.worth import class_worth, likely_counts
+from dpcore.learning.exact_draws.balance import class_worth, likely_counts
 from dpcore.models.ilp.language.ilp_parameters import ILPSettings
-from dpcore.models.ilp.language.sensitivities import sides_sensitivity
-from dpcore.models.ilp.language.shares import divided
+from dpcore.models.ilp.language.sensitivities import divided, sides_sensitivity
 from dpcore.privacy.budgets import EPSILON_STEP, geometric_tail
 from dpcore.privacy.losses import largest_epsilon, pure_rho, selection_epsilon, selection_rho
 from dpcore.privacy.mechanisms import GeometricMechanism

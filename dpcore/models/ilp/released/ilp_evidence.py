@@ -7,8 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from dpcore.arrays import Array, Floats, Ints
-from dpcore.released.evidence import Evidence, Groups, by_class
-from dpcore.released.invented import Records
+from dpcore.released.evidence import Evidence, Groups, Records, by_class
 
 
 class ILPEvidence(Evidence):

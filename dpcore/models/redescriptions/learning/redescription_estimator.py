@@ -16,10 +16,9 @@ from dpcore.data.building.ingest import check_columns, check_header
 from dpcore.domain.columns import View
 from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import InputError, RequestError
-from dpcore.learning.inferred_schema import domain_of
 from dpcore.learning.learner import Learner
 from dpcore.learning.sklearn_base import LearnerEstimator
-from dpcore.learning.sklearn_frames import check_size, features_of, told_of
+from dpcore.learning.sklearn_frames import check_size, domain_of, features_of, told_of
 from dpcore.models.redescriptions.learning.redescription_learner import RedescriptionLearner
 from dpcore.models.redescriptions.released.extraction import Constraints
 from dpcore.models.redescriptions.released.redescription_model import RedescriptionModel

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dpcore.domain.amounts import amount
 from dpcore.domain.columns import OTHER, RESERVED, BooleanColumn, IntegerColumn, NumericColumn, format_number
+from dpcore.domain.conditions import amount
 from dpcore.models.redescriptions.released.tree_pair import Box, Domain, codes
 
 EVERYONE = "everyone"

@@ -19,9 +19,8 @@ from dpcore.models.redescriptions.released.tree_pair import TreePair
 from dpcore.models.trees.released.splits import split_conditions
 from dpcore.privacy.budgets import EPSILON_STEP, geometric_tail, row_epsilon
 from dpcore.released.derived import check_certificate, check_counts, demand
-from dpcore.released.evidence import Evidence, Groups
+from dpcore.released.evidence import Evidence, Groups, Records
 from dpcore.released.family import ReleasedFamily
-from dpcore.released.invented import Records
 from dpcore.released.release import Release
 
 #: Steps of the budget that count people.

@@ -26,12 +26,11 @@ from dpcore.data.partition import Partition
 from dpcore.data.queries import CAPTURES
 from dpcore.data.table import PrivateTable
 from dpcore.domain.schemas.schema import Part
-from dpcore.learning.exact_draws.balance import expected_shares
+from dpcore.learning.exact_draws.balance import WORTH, class_worth, expected_shares, likely_counts
 from dpcore.learning.exact_draws.joint_counts import joint_counts
 from dpcore.learning.exact_draws.lookahead import ExactWeight, float_error
 from dpcore.learning.exact_draws.pair_values import LEAF_UTILITIES, leaf_value, weighed
 from dpcore.learning.learner import Progress
-from dpcore.learning.worth import WORTH, class_worth, likely_counts
 from dpcore.models.rules.learning.antecedents import Antecedents, kept_vectors
 from dpcore.models.rules.learning.following import Following
 from dpcore.models.rules.learning.prior import ListPrior

@@ -16,9 +16,8 @@ from dpcore.errors import RequestError
 from dpcore.learning.exact_draws.balance import divided, pulled_shares
 from dpcore.learning.exact_draws.joint_counts import block_work, fits_memory
 from dpcore.learning.exact_draws.lookahead import ExactWeight
-from dpcore.learning.forms import composed_form
 from dpcore.learning.holdout import evaluate_rules
-from dpcore.learning.learner import Asked, Learner, Run
+from dpcore.learning.learner import Asked, Learner, Run, composed_form
 from dpcore.models.rules.learning.antecedents import (
     Antecedents,
     candidate_literals,

@@ -11,10 +11,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from dpcore.data.building.ingest import check_columns, check_header
 from dpcore.domain.schemas.schema import Schema
-from dpcore.learning.inferred_schema import domain_of
 from dpcore.learning.learner import Learner
 from dpcore.learning.sklearn_base import LearnerEstimator
-from dpcore.learning.sklearn_frames import check_size, features_of
+from dpcore.learning.sklearn_frames import check_size, domain_of, features_of
 from dpcore.models.summaries.learning.summary_learner import SummaryLearner
 from dpcore.models.summaries.released.reading import cut_points
 from dpcore.models.summaries.released.summary_model import SummaryModel

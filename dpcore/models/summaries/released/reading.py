@@ -11,7 +11,7 @@ import numpy as np
 
 from dpcore.arrays import Floats
 from dpcore.domain.columns import MISSING, OTHER, NumericColumn
-from dpcore.domain.cuts import cut_text
+from dpcore.domain.conditions import cut_text
 from dpcore.domain.schemas.schema import Schema
 from dpcore.models.summaries.released.estimates import Axes, Estimates
 from dpcore.models.summaries.released.finer import FinerTable, finer

@@ -24,9 +24,8 @@ from dpcore.privacy.budgets import EPSILON_STEP, gaussian_tail
 from dpcore.privacy.randomness import public_generator
 from dpcore.released.derived import check_certificate, check_counts, demand, stated_mu
 from dpcore.released.evaluation import Z95
-from dpcore.released.evidence import Evidence, Groups
+from dpcore.released.evidence import Evidence, Groups, Records
 from dpcore.released.family import ReleasedFamily
-from dpcore.released.invented import Records
 from dpcore.released.plan import gaussian_words
 from dpcore.released.release import Release
 

@@ -11,9 +11,9 @@ from typing import Final
 import numpy as np
 
 from dpcore.arrays import Flags, Ints
-from dpcore.domain.amounts import amount
-from dpcore.domain.amounts import amount as with_unit
 from dpcore.domain.columns import RESERVED
+from dpcore.domain.conditions import amount
+from dpcore.domain.conditions import amount as with_unit
 from dpcore.domain.counted import counted
 from dpcore.domain.schemas.labels import cells_called
 from dpcore.domain.schemas.schema import Schema

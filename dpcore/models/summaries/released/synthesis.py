@@ -27,7 +27,7 @@ from dpcore.models.summaries.released.summary_model import SummaryModel
 from dpcore.models.summaries.released.summary_parameters import Axis, middles, row_ends
 from dpcore.numerals import small, whole
 from dpcore.privacy.randomness import public_generator
-from dpcore.released.invented import between
+from dpcore.released.evidence import between
 from dpcore.released.release import Release
 from dpcore.spreadsheets import frame_csv, safe_cell
 

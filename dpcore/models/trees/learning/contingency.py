@@ -24,8 +24,7 @@ from dpcore.data.counting import count_pairs
 from dpcore.data.partition import Partition
 from dpcore.data.queries import Groups, class_groups, group_counts
 from dpcore.data.table import PrivateTable
-from dpcore.domain.conditions import Condition
-from dpcore.domain.cuts import Cuts, cuts_of
+from dpcore.domain.conditions import Condition, Cuts, cuts_of
 from dpcore.domain.schemas.schema import Part, Schema
 from dpcore.models.trees.learning.growth import Grown
 from dpcore.models.trees.released.splits import Split, split_by_category, split_on

@@ -1,4 +1,8 @@
-"""The exact lookahead tree as a method: its plan, its limits, its run."""
+"""The exact lookahead tree as a method: its plan, its limits, its run.
+
+Which blocks to stack and what to keep for the leaves is a rule in public inputs only. It was chosen on Mushroom,
+Nursery, Adult and Titanic with ``python -m benchmarks trees``, and never looks at the records at hand.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +14,10 @@ from dpcore.data.packing import word_count
 from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import BudgetError, RequestError
 from dpcore.learning.exact_draws.balance import block_rho, divided, draw_of, undivided
-from dpcore.learning.exact_draws.joint_counts import WORK_LIMIT, fits_memory, tree_work
+from dpcore.learning.exact_draws.joint_counts import WORK_LIMIT, block_work, fits_memory, tree_work, triple_count
 from dpcore.learning.exact_draws.lookahead import ExactWeight
 from dpcore.learning.exact_draws.pair_values import LeafUtility
-from dpcore.learning.forms import composed_form
-from dpcore.learning.learner import Asked, Run
-from dpcore.models.trees.learning.block_choice import choose_blocks, choose_leaf_share
+from dpcore.learning.learner import Asked, Run, composed_form
 from dpcore.models.trees.learning.exact_tree import BlockPlan, fold_alike, grow_exact
 from dpcore.models.trees.learning.growth import Grown
 from dpcore.models.trees.learning.tree_workload import GROWING, exact_words
@@ -26,6 +28,45 @@ from dpcore.privacy.budgets import EPSILON_STEP, BudgetSplit, row_epsilon
 from dpcore.privacy.losses import pure_rho, selection_epsilon
 from dpcore.released.parameters import chosen_cuts
 from dpcore.released.plan import CountNoise, RunPlan
+
+#: Words that one block may visit where the rule decides: some seconds.
+_QUICK = 2 * 10**10
+#: Sums of exponentials that a second level of blocks may take where the rule decides, one for each triple of
+#: splits, class and block: some seconds.
+_SUMS = 2 * 10**7
+#: Least signal per split for a block of depth 3, and for a second block below it.
+_DEEP, _STACKED = 0.4, 25.0
+
+
+def choose_blocks(epsilon: Decimal, max_rows: int, splits: int, classes: int) -> tuple[int, ...]:
+    """Depths of the blocks, from the root down.
+
+    The signal, epsilon times the row limit, is the number of records that one budget can tell
+    from none, and the splits are what it must choose among.
+
+    Parameters
+    ----------
+    epsilon : Decimal
+        Row-level budget of the run.
+    """
+    signal = float(epsilon) * max_rows / max(1, splits)
+    literals, words = splits + 1, word_count(max_rows)  # With the choice not to split.
+    quick = block_work(literals, classes, words, depth=3) <= _QUICK
+    deep = quick and signal >= _DEEP and fits_memory(literals, classes, depth=3)
+    depth = 3 if deep else 2
+    below = 2 if 2**depth * triple_count(literals) * classes > _SUMS else depth
+    wanted = [(depth,)] if signal < _STACKED else [(depth, below), (depth,)]
+    for blocks in wanted:
+        work = tree_work(blocks, literals, classes, words)
+        if work <= WORK_LIMIT and fits_memory(literals, classes, depth):
+            return blocks
+    return (1,)
+
+
+def choose_leaf_share(epsilon: Decimal, max_rows: int, splits: int) -> float:
+    """Share of the budget for the noisy counts of the leaves, which are for reading."""
+    return 0.1 if float(epsilon) * max_rows >= _STACKED * splits else 0.2
+
 
 #: Parts of the work in which a level of blocks is reported: the lower ones are more work.
 _PARTS: Final = 1000

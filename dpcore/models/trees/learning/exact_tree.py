@@ -15,12 +15,11 @@ from dpcore.data.bits import closed_up, count_bits, room_of
 from dpcore.data.partition import Partition
 from dpcore.domain.conditions import Condition
 from dpcore.domain.schemas.schema import Part
-from dpcore.learning.exact_draws.balance import expected_shares
+from dpcore.learning.exact_draws.balance import WORTH, class_worth, expected_shares, likely_counts
 from dpcore.learning.exact_draws.joint_counts import JointCounts, Path, joint_bytes, joint_counts
 from dpcore.learning.exact_draws.lookahead import Block, ExactWeight, draw_block
 from dpcore.learning.exact_draws.pair_values import LeafUtility
 from dpcore.learning.learner import Run
-from dpcore.learning.worth import WORTH, class_worth, likely_counts
 from dpcore.models.trees.learning.growth import Grown, drawn_label, share_intervals
 from dpcore.models.trees.released.splits import split_on
 from dpcore.privacy.mechanisms import GaussianMechanism, GeometricMechanism

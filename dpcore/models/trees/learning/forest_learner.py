@@ -26,14 +26,13 @@ from dpcore.learning.holdout import (
 from dpcore.learning.learner import Asked, Learner, Run
 from dpcore.models.trees.learning.contingency import NodeData, stopped_at
 from dpcore.models.trees.learning.driver import share_of
-from dpcore.models.trees.learning.growth import count_deviation, freeze
-from dpcore.models.trees.learning.methods import adaptive_noise
-from dpcore.models.trees.learning.pruning import prune
+from dpcore.models.trees.learning.growth import count_deviation, freeze, prune
 from dpcore.models.trees.learning.random_trees import (
     GrownForest,
     grow_adaptive_forest,
     grow_random_forest,
 )
+from dpcore.models.trees.learning.tree_learner import adaptive_noise
 from dpcore.models.trees.learning.tree_workload import GROWING_TREES, forest_workload
 from dpcore.models.trees.released.chance_groups import chance_cuts
 from dpcore.models.trees.released.forest_model import ForestModel

@@ -1,7 +1,10 @@
-"""The tree learner: one plan and one released form for every way to grow a tree."""
+"""The tree learner: every way to grow a tree, with one plan and one released form."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import Decimal
 from functools import partial
 
 import numpy as np
@@ -10,15 +13,101 @@ from dpcore.arrays import Ints
 from dpcore.data.partition import Partition
 from dpcore.learning.holdout import evaluate_groups, with_evaluation
 from dpcore.learning.learner import Asked, Learner, Run
-from dpcore.models.trees.learning.contingency import stopped_at
-from dpcore.models.trees.learning.growth import freeze
-from dpcore.models.trees.learning.methods import METHODS
+from dpcore.models.trees.learning.contingency import NodeData, stopped_at
+from dpcore.models.trees.learning.driver import share_of
+from dpcore.models.trees.learning.exact_method import plan_exact, run_exact
+from dpcore.models.trees.learning.greedy import BOOST, UNTESTED, grow_adaptive, grow_fixed, smallest_step
+from dpcore.models.trees.learning.growth import Grown, freeze, prune
+from dpcore.models.trees.learning.sulq import grow_sulq
 from dpcore.models.trees.learning.tree_workload import GROWING, tree_workload
 from dpcore.models.trees.released.tree_family import TREE
 from dpcore.models.trees.released.tree_model import TreeModel
+from dpcore.models.trees.released.tree_parameters import TreeParameters
+from dpcore.privacy.budgets import BudgetSplit
 from dpcore.released.evaluation import Evaluation
-from dpcore.released.plan import RunPlan
+from dpcore.released.parameters import chosen_cuts
+from dpcore.released.plan import CountNoise, RunPlan
 from dpcore.released.workload import Workload
+
+#: The one step of a method whose paths divide the budget among themselves.
+_STEP = "tree"
+
+
+@dataclass(frozen=True)
+class TreeGrower:
+    """One way to grow a tree: its plan, which sees no record, and its run, which spends it."""
+
+    plan: Callable[[Asked], RunPlan]
+    run: Callable[[Run], Grown]
+
+
+def adaptive_noise(asked: Asked, row_level: Decimal) -> tuple[CountNoise, ...]:
+    """Noise to expect in an adaptive tree with this row-level budget."""
+    columns, rows = len(asked.schema.columns) - 1, asked.schema.max_rows
+    step = smallest_step(row_level, columns, asked.classes, rows)
+    if step == 0 or UNTESTED * step > row_level:  # The root cannot pay for a split.
+        spend_rest = asked.parameters.spend_rest
+        whole = row_level if step == 0 or spend_rest else min(row_level, BOOST * step)
+        return (CountNoise("a class count of the only group", whole),)
+    return (
+        CountNoise("a class count of a group, at worst", step),
+        CountNoise("a node's own count, where the best splits look alike", step),
+        CountNoise("a node's own count, where one split stands out", BOOST * step),
+    )
+
+
+def _plan_adaptive(asked: Asked) -> RunPlan:
+    return _plan_tree(asked, adaptive_noise(asked, asked.row_epsilon))
+
+
+def _plan_fixed(asked: Asked) -> RunPlan:
+    share = share_of(asked.row_epsilon, 2 * (asked.parameters.depth + 1))
+    noise = (
+        # A leaf takes the last level's share whole, and more if it is higher up.
+        CountNoise("a class count of a group, at worst", 2 * share),
+        CountNoise("a node's own count", share),
+    )
+    return _plan_tree(asked, noise)
+
+
+def _plan_tree(asked: Asked, noise: tuple[CountNoise, ...]) -> RunPlan:
+    split = BudgetSplit(asked.epsilon, {_STEP: asked.epsilon})
+    return asked.plan(split, sampler=asked.parameters.method, estimates_step=_STEP, noise=noise)
+
+
+def _run_adaptive(run: Run) -> Grown:
+    root = grow_adaptive(*_data_and_budget(run), run.plan.parameters, run.randomness)
+    return _finished(run, root)
+
+
+def _run_fixed(run: Run) -> Grown:
+    chosen: TreeParameters = run.plan.parameters
+    grow = grow_sulq if chosen.method == "sulq_id3" else grow_fixed
+    assert chosen.criterion != "balanced"  # Which exact trees alone know.
+    root = grow(*_data_and_budget(run), chosen.criterion, chosen.depth, run.randomness)
+    return _finished(run, root)
+
+
+def _data_and_budget(run: Run) -> tuple[NodeData, Decimal]:
+    data = NodeData(run.table, run.target, run.part, cuts=chosen_cuts(run.schema, run.plan.parameters))
+    return data, run.row_epsilon(_STEP)
+
+
+def _finished(run: Run, root: Grown) -> Grown:
+    if run.plan.parameters.prunes:
+        prune(root)
+    run.progress(GROWING, 1, 1)
+    return root
+
+
+_FIXED = TreeGrower(_plan_fixed, _run_fixed)
+METHODS: dict[str, TreeGrower] = {
+    "lookahead": TreeGrower(plan_exact, run_exact),
+    "adiffp": TreeGrower(_plan_adaptive, _run_adaptive),
+    "diffp_id3": _FIXED,
+    "diffp_c45": _FIXED,
+    "sulq_id3": _FIXED,
+}
 
 
 class TreeLearner(Learner):

@@ -6,8 +6,7 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from dpcore.domain.columns import RESERVED, BooleanColumn, NumericColumn
-from dpcore.domain.conditions import Condition, cell_conditions, threshold_conditions
-from dpcore.domain.cuts import ALL_CUTS, Cuts
+from dpcore.domain.conditions import ALL_CUTS, Condition, Cuts, cell_conditions, threshold_conditions
 from dpcore.domain.schemas.schema import Schema
 from dpcore.frozen import FrozenModel
 

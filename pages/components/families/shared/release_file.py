@@ -6,8 +6,7 @@ from collections.abc import Callable
 from html import escape
 
 from dpcore.errors import FrostglassError
-from dpcore.released.imported import Imported
-from dpcore.released.release import Release
+from dpcore.released.release import Imported, Release
 from dpcore.workspace.files.descriptions import ReleaseNote
 from pages.components.kit.texts import text
 from pages.components.visitor import access

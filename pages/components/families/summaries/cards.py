@@ -130,7 +130,7 @@ def _top(reading: Any, known: Sequence[int], widths: Sequence[float]) -> str:
 
 def _ends(look: Look, reading: Any) -> tuple[str, str] | None:
     """Both ends of an axis of numbers."""
-    from dpcore.domain.amounts import amount
+    from dpcore.domain.conditions import amount
     from dpcore.models.summaries.released.summary_words import unit_of
 
     if reading.ends is None or reading.axis.rows:
