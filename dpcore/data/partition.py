@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
-from itertools import combinations
+from itertools import accumulate, combinations
 from typing import Any, Final, TypeVar
 
 import numpy as np
@@ -164,8 +164,8 @@ class Partition:
             child.name: ChildRecords(child, arrays[codes], arrays[rows], arrays.get(links.get(child.name, "")))
             for child, (codes, rows) in zip(schema.children, child_arrays(schema), strict=True)
         }
-        sizes = [len(column.cells) for column in schema]
-        self._first_cell = np.concatenate([[0], np.cumsum(sizes)])
+        before = accumulate((len(column.cells) for column in schema), initial=0)
+        self._first_cell = {column.name: first for column, first in zip(schema, before, strict=False)}
         self.room = 0
         share_room([self])
         self._kept: dict[Hashable, Any] = {}
@@ -254,11 +254,11 @@ class Partition:
 
     def cell(self, column: str, code: int) -> Words:
         """Bit vector of the records in one cell of a column."""
-        return np.asarray(self.cells[self._first_cell[self.schema.index(column)] + code])
+        return np.asarray(self.cells[self._first_cell[column] + code])
 
     def cell_range(self, column: str, first: int, last: int) -> Words:
         """Bit vector of the records in cells ``first`` to ``last`` of a column, both included."""
-        start = self._first_cell[self.schema.index(column)]
+        start = self._first_cell[column]
         chosen = self.cells[start + first : start + last + 1]
         return np.asarray(np.bitwise_or.reduce(chosen, axis=0))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from functools import cached_property
 from itertools import pairwise
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 from pydantic import Field, PrivateAttr, TypeAdapter, field_validator, model_validator
@@ -54,8 +54,11 @@ class _Column(SchemaPart):
     summary : str or None
         What of a person's rows makes the one row that is kept; ``None``: the value of the row
         that is. ``count`` counts the rows, and needs no column in the file.
+    ordered : bool
+        Whether ``<=`` and ``>`` make sense between its cells.
     """
 
+    ordered: ClassVar[bool] = False
     name: Name
     label: Annotated[str, Field(max_length=128), OneLine] = ""
     description: str = Field(default="", max_length=500)
@@ -96,7 +99,7 @@ class _Column(SchemaPart):
         """What stands behind its name where it has one of its cells: ``sex = male``, ``Sex: male``."""
         return ":" if self.for_people else " ="
 
-    @property
+    @cached_property
     def unsaid(self) -> frozenset[int]:
         """Codes of cells that texts leave out: that of missing values, if there are none."""
         return frozenset({self.cells.index(MISSING)} if self.missing == "never" else ())
@@ -152,11 +155,6 @@ class _Column(SchemaPart):
     def cells(self) -> tuple[str, ...]:
         """Labels of every member of the column's public domain, in code order."""
         raise TypeError("an abstract column has no cells")
-
-    @property
-    def ordered(self) -> bool:
-        """Whether ``<=`` and ``>`` make sense between this column's cells."""
-        return False
 
     @cached_property
     def classes(self) -> tuple[str, ...]:
@@ -299,13 +297,11 @@ class OrdinalColumn(_Listed):
     """A column with a fixed list of categories, in increasing order."""
 
     type: Literal["ordinal"] = "ordinal"
-
-    @property
-    def ordered(self) -> bool:
-        return True
+    ordered: ClassVar[bool] = True
 
 
 class _Numeric(_Column):
+    ordered: ClassVar[bool] = True
     lower: float
     upper: float
     edges: tuple[float, ...] | None = Field(default=None, max_length=MAX_BINS - 1)
@@ -336,10 +332,6 @@ class _Numeric(_Column):
             raise ValueError("lower must be below upper")
 
     @property
-    def ordered(self) -> bool:
-        return True
-
-    @property
     def possible_summaries(self) -> tuple[Summary, ...]:
         return (*super().possible_summaries, "mean", "count")
 
@@ -356,9 +348,13 @@ class _Numeric(_Column):
         return [float(f"{step:.12g}") for step in steps]
 
     @cached_property
+    def marks(self) -> tuple[str, ...]:
+        """Texts of the bounds and of the cut points between them, in order: shape (n_bins + 1,)."""
+        return tuple(format_number(value) for value in (self.lower, *self.inner_edges, self.upper))
+
+    @cached_property
     def cells(self) -> tuple[str, ...]:
-        points = [format_number(value) for value in (self.lower, *self.inner_edges, self.upper)]
-        pairs = list(pairwise(points))
+        pairs = list(pairwise(self.marks))
         first = f"[{pairs[0][0]}, {pairs[0][1]}]"
         return (first, *(f"({low}, {high}]" for low, high in pairs[1:]), MISSING)
 

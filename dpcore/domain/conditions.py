@@ -19,7 +19,11 @@ def amount(value: float, unit: str, *, once: bool = False) -> str:
 
     A unit that follows the number is left to the second of two if it is said ``once``.
     """
-    number = format_number(value)
+    return with_unit(format_number(value), unit, once=once)
+
+
+def with_unit(number: str, unit: str, *, once: bool = False) -> str:
+    """The same of a number that is a text already."""
     if unit and unicodedata.category(unit[-1]) == "Sc":
         return f"-{unit}{number[1:]}" if number.startswith("-") else f"{unit}{number}"
     if once:
@@ -81,13 +85,21 @@ class Condition(FrozenModel):
     first: int
     last: int
 
+    @property
+    def cells(self) -> range:
+        """Codes of the cells that satisfy the condition."""
+        return range(self.first, self.last + 1)
+
     def holds(self, cell: int) -> bool:
         """Whether a cell code satisfies the condition."""
         return self.first <= cell <= self.last
 
     def text(self, schema: Schema | ChildTable) -> str:
         """Plain text, such as ``age > 60``; :func:`parse_condition` reads it back."""
-        column = schema.column(self.column)
+        return self.text_on(schema.column(self.column))
+
+    def text_on(self, column: Any) -> str:
+        """The same, given the column itself."""
         if self.first == self.last and column.cells[self.first] in RESERVED:
             return f"{self.column}{column.sign} {column.cells[self.first]}"
         if isinstance(column, NumericColumn):
@@ -95,14 +107,13 @@ class Condition(FrozenModel):
         return self._category_text(column)
 
     def _numeric_text(self, column: Any) -> str:
-        points = (column.lower, *column.inner_edges, column.upper)
         unit = column.unit if column.for_people else ""
-        low, high = amount(points[self.first], unit), amount(points[self.last + 1], unit)
+        low, high = with_unit(column.marks[self.first], unit), with_unit(column.marks[self.last + 1], unit)
         if self.first == 0:
             return f"{self.column} <= {high}"
         if self.last == len(column.cells) - 2:
             return f"{self.column} > {low}"
-        return f"{amount(points[self.first], unit, once=True)} < {self.column} <= {high}"
+        return f"{with_unit(column.marks[self.first], unit, once=True)} < {self.column} <= {high}"
 
     def _category_text(self, column: Any) -> str:
         if self.first == self.last:
@@ -258,8 +269,7 @@ def _threshold(column: Any, sign: str, value: str) -> Condition:
     if not column.ordered:
         raise RequestError(f"'{column.name}' has no order: use '='.")
     numeric, last = isinstance(column, NumericColumn), len(column.classes) - 1
-    uppers = (*column.inner_edges, column.upper) if numeric else column.classes
-    marks = [format_number(edge) for edge in uppers] if numeric else list(uppers)
+    marks = column.marks[1:] if numeric else column.classes
     wanted = _plain(value) if numeric else value
     # Everything known is "<=" the last mark; nothing is above it.
     if wanted not in (marks if sign == "<=" else marks[:-1]):

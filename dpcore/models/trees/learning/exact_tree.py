@@ -264,7 +264,7 @@ class _ExactTree:
         question = self._questions[position]
         codes = range(len(self._schema.column(question.column).cells))
         known = cells.get(question.column, frozenset(codes))
-        inside = frozenset(code for code in known if question.holds(code))
+        inside = known.intersection(question.cells)
         return [(side, kept) for side, kept in enumerate((inside, known - inside)) if kept]
 
     def _make_leaves(self, ends: Sequence[_End]) -> None:

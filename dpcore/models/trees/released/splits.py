@@ -43,13 +43,14 @@ class Split(FrozenModel):
 
 def cells_text(column: Any, allowed: Collection[int], schema: Schema) -> str:
     """The condition that a column has one of some cells, such as ``age > 60 or missing``."""
-    cells = [code for code in sorted(allowed) if code not in column.unsaid] or sorted(allowed)
-    others = [code for code in range(len(column.cells)) if code not in allowed and code not in column.unsaid]
+    unsaid = column.unsaid
+    cells = [code for code in sorted(allowed) if code not in unsaid] or sorted(allowed)
+    others = [code for code in range(len(column.cells)) if code not in allowed and code not in unsaid]
     known = all(column.cells[code] in RESERVED for code in others)
     shorter = known if column.ordered else len(others) < len(cells) and not _one_of_two(column)
     if others and shorter:
         return f"{column.name} is not " + _listed([column.cells[code] for code in others])
-    texts = [_run_text(run, column, schema) for run in _runs(cells, column)]
+    texts = [_run_text(run, column) for run in _runs(cells, column)]
     if column.for_people and others and texts[-2:] == [_reserved(column, cell) for cell in RESERVED]:
         texts[-2:] = [f"{column.name}: unknown"]
     first, *more = texts
@@ -79,10 +80,10 @@ def path_texts(answers: Sequence[tuple[Split, int]], schema: Schema) -> tuple[st
     )
 
 
-def _run_text(run: Sequence[int], column: Any, schema: Schema) -> str:
+def _run_text(run: Sequence[int], column: Any) -> str:
     cell = column.cells[run[0]]
     condition = Condition(column=column.name, first=run[0], last=run[-1])
-    return _reserved(column, cell) if cell in RESERVED else condition.text(schema)
+    return _reserved(column, cell) if cell in RESERVED else condition.text_on(column)
 
 
 def _reserved(column: Any, cell: str) -> str:
@@ -96,11 +97,8 @@ def _one_of_two(column: Any) -> bool:
 
 def split_on(condition: Condition, schema: Schema) -> Split:
     """Binary split: branch 0 where the condition holds, branch 1 elsewhere."""
-    cells = schema.column(condition.column).cells
-    return Split(
-        column=condition.column,
-        branches=tuple(0 if condition.holds(code) else 1 for code in range(len(cells))),
-    )
+    codes, held = range(len(schema.column(condition.column).cells)), condition.cells
+    return Split(column=condition.column, branches=tuple(0 if code in held else 1 for code in codes))
 
 
 def split_by_category(column: Any) -> Split:
