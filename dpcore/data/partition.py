@@ -252,9 +252,10 @@ class Partition:
         chosen = {"train": [0], "holdout": [1], "all": [0, 1]}[part]
         return np.asarray(np.bitwise_or.reduce(self.parts[chosen], axis=0))
 
-    def cell(self, column: str, code: int) -> Words:
-        """Bit vector of the records in one cell of a column."""
-        return np.asarray(self.cells[self._first_cell[column] + code])
+    def in_cells(self, column: str, codes: Collection[int]) -> Words:
+        """Bit vector of the records in any of some cells of a column."""
+        places = [self._first_cell[column] + code for code in codes]
+        return np.asarray(np.bitwise_or.reduce(self.cells[places], axis=0))
 
     def cell_range(self, column: str, first: int, last: int) -> Words:
         """Bit vector of the records in cells ``first`` to ``last`` of a column, both included."""
@@ -277,9 +278,8 @@ class Partition:
         Records whose target is ``(other)`` or ``(missing)`` are in none: a filter on the
         record alone, which does not change any sensitivity.
         """
-        classes = len(self.schema.column(target).classes)
-        members = self.members(part)
-        return np.stack([self.cell(target, code) & members for code in range(classes)])
+        first, classes = self._first_cell[target], len(self.schema.column(target).classes)
+        return np.asarray(self.cells[first : first + classes] & self.members(part))
 
     def literals(self, conditions: Sequence[Condition]) -> Words:
         """Bit vector of each condition over the records: shape (n_conditions, n_words)."""

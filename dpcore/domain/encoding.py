@@ -312,7 +312,7 @@ def people_of(values: pd.Series[Any], unit: PrivacyUnit | None = None) -> pd.Ser
     distinct, places = _distinct(values)
     names = [None if text.lower() in MISSING_WORDS else text for text in texts_of(distinct)]
     if unit is not None:
-        names = [None if name is None else unit.named(name) for name in names]
+        names = unit.named(names)
     return pd.Series(np.array(names, dtype=object)[places], dtype=object)
 
 

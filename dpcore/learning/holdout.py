@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from typing import Final, TypeVar
+from collections.abc import Sequence
+from typing import Final
 
 import numpy as np
-from pydantic import BaseModel
 
 from dpcore.arrays import Floats, Ints
 from dpcore.data.counting import cells_between
@@ -19,7 +18,6 @@ from dpcore.privacy.mechanisms import GeometricMechanism
 from dpcore.released.evaluation import Evaluation, evaluate
 from dpcore.released.plan import EVALUATION
 
-Model = TypeVar("Model", bound=BaseModel)
 _FEWEST_GROUPS: Final = 5
 _MOST_GROUPS: Final = 30
 #: Levels of certainty for each of several classes, at most.
@@ -65,14 +63,6 @@ def chance_groups(chances: Floats, cuts: Sequence[float] | Floats) -> Ints:
         likeliest += (chances[:, own] > most) * (own - likeliest)
         most = np.maximum(most, chances[:, own])
     return likeliest * (len(limits) + 1) + cells_between(limits, most)
-
-
-def with_evaluation(run: Run, model: Model, evaluate: Callable[[Run, Model], object]) -> Model:
-    """The model with its evaluation on people set aside, if the plan has one."""
-    run.progress("checking on people set aside", 0, 1)
-    evaluation = evaluate(run, model) if run.plan.evaluated else None
-    run.progress("checking on people set aside", 1, 1)
-    return model.model_copy(update={"evaluation": evaluation})
 
 
 def evaluate_groups(

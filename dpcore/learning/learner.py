@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from decimal import ROUND_FLOOR, Decimal
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 from pydantic import BaseModel
 
@@ -26,6 +26,7 @@ from dpcore.validation import validated
 #: Called with a step name and how many of how many equal units of that step are done. The
 #: sequence of calls depends on public inputs, and on nothing else that will not be released.
 Progress = Callable[[str, int, int], None]
+_Model = TypeVar("_Model", bound=BaseModel)
 
 
 def no_progress(step: str, done: int, total: int) -> None:
@@ -120,6 +121,14 @@ class Run:
     def row_epsilon(self, step: str) -> Decimal:
         """Budget of one step at the level of rows."""
         return self.plan.row_epsilon(step)
+
+
+def with_evaluation(run: Run, model: _Model, evaluate: Callable[[Run, _Model], object]) -> _Model:
+    """The model with its evaluation on people set aside, if the plan has one."""
+    run.progress("checking on people set aside", 0, 1)
+    evaluation = evaluate(run, model) if run.plan.evaluated else None
+    run.progress("checking on people set aside", 1, 1)
+    return model.model_copy(update={"evaluation": evaluation})
 
 
 class Learner(ABC):

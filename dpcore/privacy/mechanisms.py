@@ -419,6 +419,11 @@ def weighted_index(scores: Ints, scale: float, randomness: RandomSource) -> int:
     return randomness.choose(Choice("gumbel", scale, None, exact), np.asarray(scores, dtype=np.int64))
 
 
+def weighted_indices(scores: Ints, scale: float, randomness: RandomSource) -> tuple[int, ...]:
+    """The same for each row of some scores, independently: shape (n_draws, n_choices)."""
+    return tuple(weighted_index(row, scale, randomness) for row in scores)
+
+
 def round_utility(utilities: Floats, sensitivity: float, step: float, error: float = 0.0) -> tuple[Ints, int]:
     """Put real-valued utilities on an integer grid, with a sensitivity that stays true.
 

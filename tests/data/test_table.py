@@ -216,7 +216,7 @@ def test_cells_and_ranges_match_codes(data):
     codes, present = made.partitions[0].codes[SCHEMA.index(column.name)], flags(made.partitions[0].members("all"))
     expected = (codes >= first) & (codes <= last) & present
     assert (flags(made.partitions[0].cell_range(column.name, first, last)) == expected).all()
-    assert (flags(made.partitions[0].cell(column.name, first)) == ((codes == first) & present)).all()
+    assert (flags(made.partitions[0].in_cells(column.name, [first])) == ((codes == first) & present)).all()
 
 
 def test_public_frame_holds_each_record_once():

@@ -1,4 +1,4 @@
-"""How people are divided among partitions: how many there are, how large, and who goes where.
+"""How people are divided among partitions: how many there are, how large, who goes where, and who is set aside.
 
 All of it is public but who goes where, and that cannot be learned: answers are sums over all
 partitions, the same for every division (``docs/privacy/partitions.md``).
@@ -73,3 +73,13 @@ def scaled(words: Words, count: int) -> Ints:
     """Uniform 64-bit words as uniform numbers below ``count``."""
     high = words >> np.uint64(32)
     return np.asarray(high * np.uint64(count) >> np.uint64(32), dtype=np.int64)
+
+
+def coins(people: Words, percent: int) -> Flags:
+    """Who is set aside: a function of the person and the keys, so the same in every version."""
+    return np.asarray(people[:, 1] < threshold(percent))
+
+
+def threshold(percent: int) -> np.uint64:
+    """Uniform words below it are so many in a hundred."""
+    return np.uint64(percent * (2**64 - 1) // 100)

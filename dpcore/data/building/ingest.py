@@ -19,8 +19,8 @@ import pandas as pd
 from dpcore.arrays import Array, Flags, Ints, Words
 from dpcore.cores import ahead
 from dpcore.data.building.arriving import Rows, has_state, places_of, together
-from dpcore.data.building.division import named_rows, new_key, partition_count, partition_rows, scaled
-from dpcore.data.building.people import People, coins, noted, threshold
+from dpcore.data.building.division import coins, named_rows, new_key, partition_count, partition_rows, scaled, threshold
+from dpcore.data.building.people import People, noted
 from dpcore.data.partition import ChildRecords, Partition
 from dpcore.data.table import PrivateTable
 from dpcore.domain.columns import MAX_COLUMNS, NumericColumn

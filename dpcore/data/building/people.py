@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from dpcore.arrays import Array, Flags, Words
+from dpcore.arrays import Array, Words
 from dpcore.data.building.division import new_key
 from dpcore.data.packing import unpack
 from dpcore.data.stored.storage import stored_people
@@ -104,16 +104,6 @@ def check_kept(directory: Path) -> None:
     """See that it does. Raises ``IngestError``."""
     if not are_kept(directory):
         raise IngestError(_NO_KEYS)
-
-
-def coins(people: Words, percent: int) -> Flags:
-    """Who is set aside: a function of the person and the keys, so the same in every version."""
-    return np.asarray(people[:, 1] < threshold(percent))
-
-
-def threshold(percent: int) -> np.uint64:
-    """Uniform words below it are so many in a hundred."""
-    return np.uint64(percent * (2**64 - 1) // 100)
 
 
 def noted(main: Array, children: list[tuple[Array, Any, int]], rows: int) -> Words:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, Literal, Self
@@ -75,11 +75,12 @@ class PrivacyUnit(Keeping):
     def _nobody(self) -> frozenset[str]:
         return frozenset(code.lower() for code in self.missing_codes)
 
-    def named(self, text: str) -> str | None:
-        """The person whom a text of the column, or of the key of a child table, names; ``None``: nobody."""
-        if text.lower() in self._nobody:
-            return None
-        return text if self.matching == "exact" else plain_key(text)[0] or None
+    def named(self, texts: Iterable[str | None]) -> list[str | None]:
+        """The person whom each text of the column, or of the key of a child table, names; ``None``: nobody."""
+        known = (None if text is None or text.lower() in self._nobody else text for text in texts)
+        if self.matching == "exact":
+            return list(known)
+        return [None if text is None else plain_key(text)[0] or None for text in known]
 
 
 class ChildTable(Keeping, Table):

@@ -53,6 +53,10 @@ class JointCounts(NamedTuple):
         holds: Ints = self.beside(tuple(above))[literal]
         return self.at(tuple(above)) - holds if side else holds
 
+    def at_each(self, paths: Sequence[Path]) -> Ints:
+        """The same at several nodes: shape (n_paths, n_classes)."""
+        return np.stack([self.at(path) for path in paths])
+
     def beside(self, path: Path) -> Ints:
         """Records per class at a node that satisfy each literal too: shape (n_literals, n_classes).
 
@@ -106,6 +110,22 @@ def tree_work(blocks: Sequence[int], size: int, classes: int, words: int) -> flo
         work += above * block_work(size, classes, words, depth)
         above *= 2**depth
     return work
+
+
+#: Words of the same price as one conjunction in one class: what a word of it, and its exponentials, take.
+_WORD, _PAIR, _TRIPLE = 1.0, 5500.0, 3600.0
+
+
+def exact_words(blocks: Sequence[int], size: int, classes: int, words: int) -> float:
+    """Words of the same price as all blocks of a tree: a level visits every row once."""
+    total, above = 0.0, 1
+    for depth in blocks:
+        sets = {1: size, 2: size**2 / 2, 3: triple_count(size)}[depth]
+        total += sets * classes * words * _WORD
+        pairs = size if depth == 1 else size**2 / 2
+        total += above * classes * (pairs * _PAIR + (depth > 2) * sets * _TRIPLE)
+        above *= 2**depth
+    return total
 
 
 def joint_bytes(size: int, classes: int, depth: int) -> int:

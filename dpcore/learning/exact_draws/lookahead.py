@@ -33,7 +33,7 @@ from dpcore.errors import BudgetError
 from dpcore.learning.exact_draws.joint_counts import JointCounts, Path, triple_starts
 from dpcore.learning.exact_draws.pair_values import GRID, LEAF_UTILITIES, LEAST_EXPONENT, LeafUtility, fill_pairs
 from dpcore.privacy.losses import selection_rho
-from dpcore.privacy.mechanisms import weighted_index
+from dpcore.privacy.mechanisms import weighted_index, weighted_indices
 from dpcore.privacy.randomness import RandomSource
 
 #: Deepest block.
@@ -191,10 +191,10 @@ def draw_block(
         splits.append(weighted_index(weight.scores(bests, rests), 2.0**weight.bits, randomness))
     if utility != "labelled":
         return Block(tuple(splits), None)
-    leaves = (joint.at(_path_to(2**depth - 1 + leaf, splits)) for leaf in range(2**depth))
-    values = (problem.worth * counts for counts in leaves)
-    labels = tuple(weighted_index(weight.numerator * (n - n.max()), 2.0**weight.bits, randomness) for n in values)
-    return Block(tuple(splits), labels)
+    leaves = [_path_to(2**depth - 1 + leaf, splits) for leaf in range(2**depth)]
+    values = problem.worth * joint.at_each(leaves)
+    scores = weight.numerator * (values - values.max(axis=1, keepdims=True))
+    return Block(tuple(splits), weighted_indices(scores, 2.0**weight.bits, randomness))
 
 
 def _path_to(place: int, splits: list[int]) -> Path:

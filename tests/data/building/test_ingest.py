@@ -198,7 +198,7 @@ def test_every_value_lands_in_exactly_one_cell(made, data):
     members = unpack(held.members("all"), held.rows)
     assert members.sum() == count
     for i, column in enumerate(made):
-        cells = np.stack([unpack(held.cell(column.name, k), held.rows) for k in range(len(column.cells))])
+        cells = np.stack([unpack(held.in_cells(column.name, [k]), held.rows) for k in range(len(column.cells))])
         assert (cells.sum(axis=0) == members).all()
         assert (cells.argmax(axis=0)[members] == held.codes[i][members]).all()
     for numbers, column in zip(held.numbers, (c for c in made if isinstance(c, NumericColumn)), strict=True):

@@ -373,7 +373,7 @@ def test_all_rows_of_a_person_are_in_one_part():
     frame["age"] = frame["person"] % 100
     [partition] = _table(schema, frame).partitions
     for code in range(len(schema.columns[0].classes)):
-        cell = partition.cell("age", code)
+        cell = partition.in_cells("age", [code])
         assert np.bitwise_count(cell & partition.parts[0]).sum() % 3 == 0
         assert np.bitwise_count(cell & partition.parts[1]).sum() % 3 == 0
 

@@ -76,7 +76,7 @@ def _one(part, column, name, value):
 
 def agrees(answers, whole):
     """Whether the texts hold for just those cells that all answers let pass, column by column."""
-    texts = path_texts(answers, whole)
+    texts = path_texts([answers], whole)[0][1]
     for name in {asked.column for asked, _ in answers}:
         column = whole.column(name)
         own = [text for text in texts if re.search(rf"(^| < ){name}\b", text)]
@@ -135,7 +135,7 @@ def test_what_another_answer_tells_is_not_repeated(answers, told):
     for name, cell, branch in answers:
         first = 0 if whole.column(name).ordered else cell
         splits.append((split_on(Condition(column=name, first=first, last=cell), whole), branch))
-    assert path_texts(splits, whole) == told
+    assert path_texts([splits], whole)[0][1] == told
 
 
 def asked_twice():

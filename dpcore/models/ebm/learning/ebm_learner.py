@@ -7,8 +7,7 @@ import math
 from dpcore.domain.columns import NumericColumn
 from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import RequestError
-from dpcore.learning.holdout import with_evaluation
-from dpcore.learning.learner import Asked, Learner, Run
+from dpcore.learning.learner import Asked, Learner, Run, with_evaluation
 from dpcore.models.ebm.learning.accounting import (
     BINS,
     Cost,

@@ -71,8 +71,7 @@ def atom_vectors(partition: Partition, name: str, atoms: Sequence[RowAtom]) -> W
 
 
 def _person_vector(partition: Partition, atom: RowAtom) -> Words:
-    cells = [partition.cell(atom.column, cell) for cell in atom.cells]
-    return np.asarray(np.bitwise_or.reduce(cells, axis=0))[None, :]
+    return partition.in_cells(atom.column, atom.cells)[None, :]
 
 
 def clause_vector(partition: Partition, clause: Clause) -> Words:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dpcore.learning.exact_draws.joint_counts import exact_words
 from dpcore.learning.workload import table_bytes, words_of
 from dpcore.models.redescriptions.learning.plans import (
     RedescriptionSettings,
@@ -10,7 +11,6 @@ from dpcore.models.redescriptions.learning.plans import (
     most_classes,
     tree_blocks,
 )
-from dpcore.models.trees.learning.tree_workload import exact_words
 from dpcore.released.plan import RunPlan
 from dpcore.released.workload import Work, Workload
 

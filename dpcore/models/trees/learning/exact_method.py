@@ -14,13 +14,20 @@ from dpcore.data.packing import word_count
 from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import BudgetError, RequestError
 from dpcore.learning.exact_draws.balance import block_rho, divided, draw_of, undivided
-from dpcore.learning.exact_draws.joint_counts import WORK_LIMIT, block_work, fits_memory, tree_work, triple_count
+from dpcore.learning.exact_draws.joint_counts import (
+    WORK_LIMIT,
+    block_work,
+    exact_words,
+    fits_memory,
+    tree_work,
+    triple_count,
+)
 from dpcore.learning.exact_draws.lookahead import ExactWeight
 from dpcore.learning.exact_draws.pair_values import LeafUtility
 from dpcore.learning.learner import Asked, Run, composed_form
 from dpcore.models.trees.learning.exact_tree import BlockPlan, fold_alike, grow_exact
 from dpcore.models.trees.learning.growth import Grown
-from dpcore.models.trees.learning.tree_workload import GROWING, exact_words
+from dpcore.models.trees.learning.tree_workload import GROWING
 from dpcore.models.trees.released.splits import split_conditions
 from dpcore.models.trees.released.tree_derived import COUNTS, EXACT
 from dpcore.models.trees.released.tree_parameters import TreeParameters

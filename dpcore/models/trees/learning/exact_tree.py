@@ -202,15 +202,17 @@ class _ExactTree:
         """Level by level: nobody can see how long one node of a level takes."""
         root = Grown()
         ends = [_End(root, (), {})]
-        for level in range(len(self._blocks)):
-            ends = [below for end, joint in self._counted(ends, level) for below in self._draw(end, joint, level)]
+        for level, plan in enumerate(self._blocks):
+            prior = split_prior(len(self._questions), level, balanced=plan.counts is not None)
+            weight = plan.weight(self._schema.max_rows, len(prior), len(self._run.plan.classes))
+            counted = self._counted(ends, plan.depth)
+            ends = [below for end, joint in counted for below in self._draw(end, joint, plan, prior, weight)]
             self._drawn(level + 1)
         self._make_leaves(ends)
         return root
 
-    def _counted(self, ends: Sequence[_End], level: int) -> Iterator[tuple[_End, JointCounts]]:
+    def _counted(self, ends: Sequence[_End], depth: int) -> Iterator[tuple[_End, JointCounts]]:
         """The nodes of a level with their counts, as many asked for at once as fit :data:`_AT_ONCE`."""
-        depth = self._blocks[level].depth
         size = joint_bytes(len(self._questions) + 1, len(self._run.plan.classes), depth)
         most = max(1, _AT_ONCE // size)
         for start in range(0, len(ends), most):
@@ -218,11 +220,8 @@ class _ExactTree:
             counts = iter(self._run.table.total(node_counts, *self._asked, depth, nodes, asked))
             yield from zip(ends[start : start + most], map(JointCounts, counts, counts, counts, counts), strict=True)
 
-    def _draw(self, end: _End, joint: JointCounts, level: int) -> list[_End]:
+    def _draw(self, end: _End, joint: JointCounts, plan: BlockPlan, prior: Floats, weight: ExactWeight) -> list[_End]:
         """Draw the block of one level for the rows of one node; return where it ends."""
-        plan = self._blocks[level]
-        prior = split_prior(len(self._questions), level, balanced=plan.counts is not None)
-        weight = plan.weight(self._schema.max_rows, len(prior), len(joint.none))
         counts = self._likely_counts(end, joint, plan.counts)
         worth = None if counts is None else class_worth(counts)
         block = draw_block(joint, prior, plan.depth, plan.utility, weight, self._randomness, worth)

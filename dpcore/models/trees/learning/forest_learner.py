@@ -15,15 +15,8 @@ from dpcore.data.packing import word_count
 from dpcore.data.partition import Partition
 from dpcore.errors import BudgetError, RequestError
 from dpcore.learning.exact_draws.balance import pulled_shares
-from dpcore.learning.holdout import (
-    chance_groups,
-    evaluate_groups,
-    expected_rows,
-    groups_worth,
-    levels_worth,
-    with_evaluation,
-)
-from dpcore.learning.learner import Asked, Learner, Run
+from dpcore.learning.holdout import chance_groups, evaluate_groups, expected_rows, groups_worth, levels_worth
+from dpcore.learning.learner import Asked, Learner, Run, with_evaluation
 from dpcore.models.trees.learning.contingency import NodeData, stopped_at
 from dpcore.models.trees.learning.driver import share_of
 from dpcore.models.trees.learning.growth import count_deviation, freeze, prune

@@ -18,8 +18,7 @@ from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import BudgetError
 from dpcore.learning.exact_draws.balance import pulled_shares
 from dpcore.models.trees.released.splits import Split
-from dpcore.models.trees.released.tree_derived import ALPHA, supporting
-from dpcore.models.trees.released.tree_model import TreeModel, TreeNode
+from dpcore.models.trees.released.tree_model import ALPHA, TreeModel, TreeNode, supporting
 from dpcore.released.noisy_counts import noise_intervals, point_estimates, sum_tail
 
 

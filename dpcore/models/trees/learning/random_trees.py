@@ -152,13 +152,15 @@ def grow_random(data: NodeData, budget: Decimal, depth: int, randomness: RandomS
     on its path: Jagannathan et al. bound the depth likewise.
     """
 
+    schema = data.schema
+
     def visit(place: Place, room: int, _: Level) -> Split | Decimal:
         candidates = data.candidates(place.region) if place.depth < depth else []
-        widest = min(room, data.schema.max_rows // place.spread)
+        widest = min(room, schema.max_rows // place.spread)
         candidates = [item for item in candidates if item.branches <= widest]
         if not candidates:
             return place.left
         chosen = candidates[draw_below(len(candidates), randomness)]
-        return chosen.split(draw_below(len(chosen), randomness), data.schema)
+        return chosen.split(draw_below(len(chosen), randomness), schema)
 
     return grow(data, budget, visit, randomness)

@@ -11,8 +11,8 @@ import numpy as np
 
 from dpcore.arrays import Ints
 from dpcore.data.partition import Partition
-from dpcore.learning.holdout import evaluate_groups, with_evaluation
-from dpcore.learning.learner import Asked, Learner, Run
+from dpcore.learning.holdout import evaluate_groups
+from dpcore.learning.learner import Asked, Learner, Run, with_evaluation
 from dpcore.models.trees.learning.contingency import NodeData, stopped_at
 from dpcore.models.trees.learning.driver import share_of
 from dpcore.models.trees.learning.exact_method import plan_exact, run_exact

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Final
 
 from dpcore.domain.schemas.schema import Schema
-from dpcore.learning.exact_draws.joint_counts import joint_bytes, triple_count
+from dpcore.learning.exact_draws.joint_counts import exact_words, joint_bytes
 from dpcore.learning.workload import GROUPING, evaluation, table_bytes, words_of
 from dpcore.models.trees.learning.greedy import smallest_step
 from dpcore.models.trees.released.splits import split_conditions
@@ -20,8 +19,6 @@ from dpcore.released.workload import Work, Workload
 GROWING: Final = "growing the tree"
 GROWING_TREES: Final = "growing trees"
 CHECKING: Final = "checking on people set aside"
-#: Words of the same price as one conjunction in one class: what a word of it, and its exponentials, take.
-_WORD, _PAIR, _TRIPLE = 1.0, 5500.0, 3600.0
 #: Calls of visiting a node, for each of its counts and each column that it may be split on; and of freezing it.
 _COUNT: Final = 0.002
 _VISIT: Final = {"adiffp": (4.0, 0.1), "sulq_id3": (2.0, 0.15), "forest": (3.4, 0.03), "fixed": (2.2, 0.02)}
@@ -49,18 +46,6 @@ def _literals(plan: RunPlan) -> int:
     """Splits to choose from, and the choice not to split."""
     cuts = chosen_cuts(plan.schema, plan.parameters)
     return len(split_conditions(plan.schema, plan.target, reserved=plan.parameters.reserved_splits, cuts=cuts)) + 1
-
-
-def exact_words(blocks: Sequence[int], size: int, classes: int, words: int) -> float:
-    """Words of the same price as all blocks of a tree: a level visits every row once."""
-    total, above = 0.0, 1
-    for depth in blocks:
-        sets = {1: size, 2: size**2 / 2, 3: triple_count(size)}[depth]
-        total += sets * classes * words * _WORD
-        pairs = size if depth == 1 else size**2 / 2
-        total += above * classes * (pairs * _PAIR + (depth > 2) * sets * _TRIPLE)
-        above *= 2**depth
-    return total
 
 
 def _exact(plan: RunPlan) -> tuple[Work, int]:

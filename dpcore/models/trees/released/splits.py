@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from functools import cache
 from typing import Any
 
 from dpcore.domain.columns import RESERVED, BooleanColumn, NumericColumn
@@ -38,10 +39,10 @@ class Split(FrozenModel):
 
     def text(self, branch: int, schema: Schema) -> str:
         """Condition under which a record goes to a branch, such as ``age > 60 or missing``."""
-        return cells_text(schema.column(self.column), self.cells(branch), schema)
+        return cells_text(schema.column(self.column), self.cells(branch))
 
 
-def cells_text(column: Any, allowed: Collection[int], schema: Schema) -> str:
+def cells_text(column: Any, allowed: Collection[int]) -> str:
     """The condition that a column has one of some cells, such as ``age > 60 or missing``."""
     unsaid = column.unsaid
     cells = [code for code in sorted(allowed) if code not in unsaid] or sorted(allowed)
@@ -57,27 +58,36 @@ def cells_text(column: Any, allowed: Collection[int], schema: Schema) -> str:
     return " or ".join([first, *(text.removeprefix(f"{column.name}{column.sign} ") for text in more)])
 
 
-def path_texts(answers: Sequence[tuple[Split, int]], schema: Schema) -> tuple[str, ...]:
-    """Conditions of a way through splits, one for each column that was asked, in the order of the first questions.
+#: Splits on a way, and the branch taken at each.
+Answers = Sequence[tuple[Split, int]]
 
-    What a column may be after all answers is told once, whatever of it earlier answers told already:
-    ``60 < age <= 70`` for ``age > 60 or missing`` and ``age <= 70``.
 
-    Parameters
-    ----------
-    answers : sequence of (Split, int)
-        Splits on the way, and the branch taken at each. Where two answers exclude each other, the condition
-        of each is told.
+def path_texts(paths: Iterable[Answers], schema: Schema) -> list[tuple[str, tuple[str, ...]]]:
+    """Of ways through splits the last answer of each, and its conditions, one for each column that was asked.
+
+    Conditions are in the order of the first questions. What a column may be after all answers is told once, whatever
+    of it earlier answers told already: ``60 < age <= 70`` for ``age > 60 or missing`` and ``age <= 70``. Where two
+    answers exclude each other, the condition of each is told.
     """
-    asked: dict[str, list[frozenset[int]]] = {}
-    for split, branch in answers:
-        asked.setdefault(split.column, []).append(split.cells(branch))
-    told = {name: frozenset.intersection(*answered) for name, answered in asked.items()}
-    return tuple(
-        cells_text(schema.column(name), cells, schema)
-        for name, answered in asked.items()
-        for cells in ([told[name]] if told[name] else dict.fromkeys(answered))
-    )
+    columns = {column.name: column for column in schema}
+
+    @cache
+    def words(name: str, cells: frozenset[int]) -> str:
+        return cells_text(columns[name], cells)
+
+    def texts(answers: Answers) -> tuple[str, tuple[str, ...]]:
+        asked: dict[str, list[frozenset[int]]] = {}
+        for split, branch in answers:
+            asked.setdefault(split.column, []).append(split.cells(branch))
+        told = {name: frozenset.intersection(*answered) for name, answered in asked.items()}
+        conditions = tuple(
+            words(name, cells)
+            for name, answered in asked.items()
+            for cells in ([told[name]] if told[name] else dict.fromkeys(answered))
+        )
+        return words(split.column, asked[split.column][-1]) if answers else "", conditions
+
+    return [texts(answers) for answers in paths]
 
 
 def _run_text(run: Sequence[int], column: Any) -> str:

@@ -8,10 +8,9 @@ from typing import Final
 
 import numpy as np
 
-from dpcore.arrays import Ints
 from dpcore.models.trees.released.chance_groups import group_chances, group_labels
 from dpcore.models.trees.released.forest_model import ForestModel
-from dpcore.models.trees.released.tree_model import MAX_NODES, ROOT_TEXT, TreeModel, TreeNode
+from dpcore.models.trees.released.tree_model import ALPHA, MAX_NODES, ROOT_TEXT, TreeModel, TreeNode, supporting
 from dpcore.models.trees.released.tree_parameters import ForestParameters, TreeParameters
 from dpcore.released.derived import (
     check_certificate,
@@ -33,8 +32,6 @@ from dpcore.released.release import Release
 COUNTS: Final = "leaves"
 #: What the sampler of exact lookahead is called.
 EXACT: Final = "exact lookahead"
-#: Dirichlet weight of each class in the estimates.
-ALPHA: Final = 1.0
 _CLOSE, _LEAST_PART = 1e-9, 1e-3
 
 
@@ -142,20 +139,6 @@ def _by_counts(node: TreeNode) -> TreeNode:
     counts = supporting(np.array(node.noisy_counts), node.label)
     shares = point_estimates(counts[None], (ALPHA,) * len(counts))[0]
     return node.model_copy(update={"estimates": tuple(shares.tolist())})
-
-
-def supporting(counts: Ints, label: int) -> Ints:
-    """Nearest counts in which no class exceeds ``label``: a drawn label is evidence too.
-
-    Pools the label with the classes that exceed it, largest first (least squares).
-    """
-    pooled = [label]
-    for code in np.argsort(-counts, kind="stable"):
-        if code != label and counts[code] > np.mean(counts[pooled]):
-            pooled.append(int(code))
-    nearest = counts.copy()
-    nearest[pooled] = round(float(np.mean(counts[pooled])))
-    return nearest
 
 
 def _check_form(release: Release, tree: TreeModel, *, prunes: bool) -> None:

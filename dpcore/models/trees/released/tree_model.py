@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from decimal import Decimal
 from itertools import pairwise
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import pandas as pd
@@ -22,6 +22,8 @@ from dpcore.released.noisy_counts import told_chance
 ROOT_TEXT = "everyone"
 #: No tree grows beyond this: multi-way splits of small, noisy nodes would hardly ever end.
 MAX_NODES = 500
+#: Dirichlet weight of each class in the estimates.
+ALPHA: Final = 1.0
 
 
 class TreeNode(FrozenModel):
@@ -98,12 +100,12 @@ class TreeModel(FrozenModel):
 
     def worded(self, schema: Schema) -> TreeModel:
         """The same tree, its conditions told in the words of a schema."""
-        told = []
-        for position, node in enumerate(self.nodes):
-            answers = self._answers(position)
-            text = answers[-1][0].text(answers[-1][1], schema) if answers else node.text
-            told.append(node.model_copy(update={"text": text, "conditions": path_texts(answers, schema)}))
-        return self.model_copy(update={"nodes": tuple(told)})
+        told = path_texts(map(self._answers, range(len(self.nodes))), schema)
+        nodes = (
+            node.model_copy(update={"text": text or node.text, "conditions": conditions})
+            for node, (text, conditions) in zip(self.nodes, told, strict=True)
+        )
+        return self.model_copy(update={"nodes": tuple(nodes)})
 
     def _answers(self, position: int) -> list[tuple[Split, int]]:
         """Splits on the way to a node, and the branch taken at each."""
@@ -268,3 +270,17 @@ class TreeModel(FrozenModel):
         row["epsilon at node"] = str(node.spent)
         row["epsilon on path"] = str(self.path_spent(position))
         return row
+
+
+def supporting(counts: Ints, label: int) -> Ints:
+    """Nearest counts in which no class exceeds ``label``: a drawn label is evidence too.
+
+    Pools the label with the classes that exceed it, largest first (least squares).
+    """
+    pooled = [label]
+    for code in np.argsort(-counts, kind="stable"):
+        if code != label and counts[code] > np.mean(counts[pooled]):
+            pooled.append(int(code))
+    nearest = counts.copy()
+    nearest[pooled] = round(float(np.mean(counts[pooled])))
+    return nearest
