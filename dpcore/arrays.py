@@ -1,11 +1,14 @@
-"""Types of arrays: one name for each kind of number."""
+"""Types of arrays: one name for each kind of number, and one for a column of a frame."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 #: float64: noisy counts, scores, chances, values of columns.
 Floats = NDArray[np.float64]
@@ -29,3 +32,5 @@ Flags = NDArray[np.bool_]
 Texts = NDArray[np.object_]
 #: Any dtype: whatever is smallest, or what a caller chose.
 Array = NDArray[Any]
+#: Values of one column of a file, of whatever type they came in.
+Values: TypeAlias = "pd.Series[Any]"

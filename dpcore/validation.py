@@ -33,7 +33,7 @@ _LONGEST_NAME = 150
 _MOST_FAULTS = 5
 
 
-def validated(model: type[Model], content: Any) -> Model:
+def validated(model: type[Model], content: object) -> Model:
     """Content in the form of a pydantic model.
 
     Raises

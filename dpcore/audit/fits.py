@@ -76,7 +76,7 @@ class _Fits(ABC):
         Rows that ingestion keeps; the fit is told that it is 1.
     """
 
-    chosen: Mapping[str, Any] = field(default_factory=dict)
+    chosen: Mapping[str, object] = field(default_factory=dict)
     epsilon: Decimal = _EPSILON
     rows_per_person: int = 1
     people: ClassVar[_People] = _EVEN

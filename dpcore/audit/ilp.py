@@ -92,7 +92,7 @@ class _Runs(ABC):
     """
 
     broken: Break = field(default=nullcontext)
-    chosen: ClassVar[Mapping[str, Any]]
+    chosen: ClassVar[Mapping[str, object]]
 
     def __call__(self, side: int, trials: int) -> Ints:
         """Return coded outputs of so many runs."""
@@ -119,7 +119,7 @@ class _Runs(ABC):
 class ClauseChoiceRuns(_Runs):
     """Which clause report noisy max chooses."""
 
-    chosen: ClassVar[Mapping[str, Any]] = {"count_share": "0.01"}
+    chosen: ClassVar[Mapping[str, object]] = {"count_share": "0.01"}
 
     def _label(self, model: ILPModel) -> int:
         """Number of the kind that the clause asks for, from 2; 1 for any event, 0 for nothing."""
@@ -133,7 +133,7 @@ class ClauseChoiceRuns(_Runs):
 class LevelRuns(ClauseChoiceRuns):
     """Which clause the relevance-aware reduction chooses, when no subtree has to go."""
 
-    chosen: ClassVar[Mapping[str, Any]] = {
+    chosen: ClassVar[Mapping[str, object]] = {
         "count_share": "0.01",
         "method": "relevance_aware",
         "criterion": "share",
@@ -144,7 +144,7 @@ class LevelRuns(ClauseChoiceRuns):
 class ClauseCountRuns(_Runs):
     """Noisy positives whom the one clause there is covers, and whom none does."""
 
-    chosen: ClassVar[Mapping[str, Any]] = {"count_share": "0.99", "literals": (f"event: kind = {_KINDS[-1]}",)}
+    chosen: ClassVar[Mapping[str, object]] = {"count_share": "0.99", "literals": (f"event: kind = {_KINDS[-1]}",)}
 
     def _label(self, model: ILPModel) -> int:
         """Whether anybody ill seems to be in some group.
@@ -161,7 +161,7 @@ class NestedChoiceRuns(_Runs):
     in the planned one. The person added is ill and was tested in the urgent one, more often than ingestion keeps.
     """
 
-    chosen: ClassVar[Mapping[str, Any]] = {
+    chosen: ClassVar[Mapping[str, object]] = {
         "count_share": "0.01",
         "max_literals": 2,
         "max_variables": 1,

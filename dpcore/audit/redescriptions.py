@@ -49,7 +49,7 @@ _COLUMNS: Final = {"x": "left", "u": "left", "y": "right", "v": "right"}
 Break = Callable[[], AbstractContextManager[object]]
 #: How many people give these answers (1 is yes) in the columns.
 _Crowd = Mapping[tuple[int, int, int, int], int]
-_Chosen = Mapping[str, Any]
+_Chosen = Mapping[str, object]
 
 
 def _schema(rows_per_person: int) -> Schema:

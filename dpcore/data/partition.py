@@ -10,14 +10,14 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from itertools import accumulate, combinations
-from typing import Any, Final, TypeVar
+from typing import Any, Final, NoReturn, TypeVar
 
 import numpy as np
 import psutil
 
 from dpcore.arrays import Array, Cells, Flags, Floats, Ints, Words
 from dpcore.data.packing import pack, pack_rows, unpack, whole_words, word_count
-from dpcore.domain.columns import NumericColumn
+from dpcore.domain.columns import Column, NumericColumn
 from dpcore.domain.conditions import Condition
 from dpcore.domain.schemas.schema import ChildTable, Part, Schema
 from dpcore.validation import whole_number
@@ -43,7 +43,7 @@ def share_room(partitions: Sequence[Partition]) -> None:
         partition.room = whole // len(partitions)
 
 
-def _size(kept: Any) -> int:
+def _size(kept: object) -> int:
     return sum(map(_size, kept)) if isinstance(kept, list | tuple) else int(getattr(kept, "nbytes", 0))
 
 
@@ -122,7 +122,7 @@ class ChildRecords:
         return same
 
 
-def code_type(columns: Collection[Any]) -> type[np.uint8 | np.uint16]:
+def code_type(columns: Collection[Column]) -> type[np.uint8 | np.uint16]:
     """Smallest integers that hold the codes of all of some columns."""
     return np.uint8 if all(len(column.cells) <= 256 for column in columns) else np.uint16
 
@@ -174,7 +174,7 @@ class Partition:
     def __repr__(self) -> str:
         return f"Partition({self.schema.name!r})"
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> NoReturn:
         """Records are never sent: another process is told the place, and opens what is stored there."""
         raise TypeError("records cannot be pickled: store them, and open them where they are needed")
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Concatenate
+from typing import Any, Concatenate, NoReturn
 
 import numpy as np
 import pandas as pd
@@ -20,7 +20,7 @@ from dpcore.data.execution.executors import LOCAL, Executor, Public, Sums
 from dpcore.data.packing import unpack
 from dpcore.data.partition import ChildRecords, Partition, share_room
 from dpcore.data.stored.storage import open_partitions, save_partitions, stored_schema
-from dpcore.domain.columns import IntegerColumn, NumericColumn
+from dpcore.domain.columns import Column, IntegerColumn, NumericColumn
 from dpcore.domain.schemas.schema import ChildTable, Part, Schema
 from dpcore.domain.schemas.tables import TIME
 
@@ -42,7 +42,7 @@ class PrivateTable:
     def __repr__(self) -> str:
         return f"PrivateTable({self.schema.name!r})"
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> NoReturn:
         raise TypeError("a private table cannot be pickled: open it where it is needed")
 
     @classmethod
@@ -199,7 +199,7 @@ def _held(partition: Partition, name: str, part: Part) -> Flags:
     return np.stack([unpack(slot, partition.rows) for slot in partition.children[name].rows]) & records
 
 
-def _cell_values(column: Any) -> Array:
+def _cell_values(column: Column) -> Array:
     """A value in each cell of a column, by its code."""
     if not isinstance(column, NumericColumn):
         return np.asarray(column.cells, dtype=object)

@@ -19,6 +19,7 @@ import pandas as pd
 from dpcore.arrays import Array, Bytes, Flags
 from dpcore.demo.theories import Asked, PlantedClause, PlantedTheory, Unit, some
 from dpcore.demo.truth import Demo, PlantedCondition
+from dpcore.domain.columns import Column
 from dpcore.domain.schemas.schema import Schema
 from dpcore.privacy.randomness import public_generator
 
@@ -33,7 +34,7 @@ _PATIENCE: Final = 4
 Generator = np.random.Generator
 
 #: What the values are, and with which weights they are drawn.
-_VALUES: Final[dict[str, tuple[tuple[Any, ...], tuple[int, ...]]]] = {
+_VALUES: Final[dict[str, tuple[tuple[object, ...], tuple[int, ...]]]] = {
     "length": (("short", "long"), (1, 1)),
     "roof": (("open", "flat", "jagged", "peaked", "arc"), (8, 3, 3, 3, 3)),
     "load": (
@@ -147,7 +148,7 @@ def _asked(theory: PlantedTheory | None) -> list[tuple[str, Asked]]:
     return [item for clause in theory.clauses for item in clause.asked] if theory else []
 
 
-def _ways(column: Any, asked: list[Asked]) -> tuple[str, ...] | None:
+def _ways(column: Column, asked: list[Asked]) -> tuple[str, ...] | None:
     """Ways in which the conditions ask about a column; if none does, those of the schema."""
     ways = {_way(condition) for condition in asked if condition.column == column.name}
     return tuple(sorted(ways)) or column.modes

@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from functools import cached_property
 from itertools import pairwise
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, ClassVar, Literal, Self
 
 import numpy as np
 from pydantic import Field, PrivateAttr, TypeAdapter, field_validator, model_validator
@@ -384,8 +384,11 @@ Column = Annotated[
     Field(discriminator="type"),
 ]
 NumericColumn = (IntegerColumn, RealColumn)
+#: Types of columns of numbers, and of those that list their categories.
+NumberColumn = IntegerColumn | RealColumn
+ListedColumn = CategoricalColumn | OrdinalColumn
 #: Adapter that builds one column from a mapping with a ``type`` key.
-COLUMN_ADAPTER: TypeAdapter[Any] = TypeAdapter(Column)
+COLUMN_ADAPTER: TypeAdapter[Column] = TypeAdapter(Column)
 
 
 def format_number(value: float) -> str:

@@ -7,7 +7,16 @@ import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NoReturn
 
-from dpcore.domain.columns import MISSING, OTHER, RESERVED, BooleanColumn, NumericColumn, format_number
+from dpcore.domain.columns import (
+    MISSING,
+    OTHER,
+    RESERVED,
+    BooleanColumn,
+    Column,
+    NumberColumn,
+    NumericColumn,
+    format_number,
+)
 from dpcore.domain.encoding import cell_of
 from dpcore.domain.schemas.schema import ChildTable, Schema
 from dpcore.errors import RequestError, SchemaError
@@ -38,12 +47,12 @@ Cuts = Mapping[str, tuple[int, ...]]
 ALL_CUTS: Final[Cuts] = {}
 
 
-def cuts_of(column: Any, cuts: Cuts) -> Sequence[int]:
+def cuts_of(column: Column, cuts: Cuts) -> Sequence[int]:
     """Last cells below each cut of an ordered column."""
     return cuts.get(column.name, range(len(column.classes) - 1))
 
 
-def cut_text(column: Any, places: Iterable[int]) -> str:
+def cut_text(column: NumberColumn, places: Iterable[int]) -> str:
     """Some cut points of a column of numbers, as :func:`read_cuts` reads them: ``age: 40, 60``."""
     return f"{column.name}: {', '.join(format_number(column.inner_edges[place]) for place in places)}"
 
@@ -69,7 +78,7 @@ def read_cuts(schema: Schema, texts: Iterable[str]) -> Cuts:
     return found
 
 
-def _place(column: Any, places: Mapping[str, int], point: str) -> int:
+def _place(column: Column, places: Mapping[str, int], point: str) -> int:
     try:
         return places[format_number(float(point))]
     except (ValueError, OverflowError, KeyError):
@@ -98,7 +107,7 @@ class Condition(FrozenModel):
         """Plain text, such as ``age > 60``; :func:`parse_condition` reads it back."""
         return self.text_on(schema.column(self.column))
 
-    def text_on(self, column: Any) -> str:
+    def text_on(self, column: Column) -> str:
         """The same, given the column itself."""
         if self.first == self.last and column.cells[self.first] in RESERVED:
             return f"{self.column}{column.sign} {column.cells[self.first]}"
@@ -106,7 +115,7 @@ class Condition(FrozenModel):
             return self._numeric_text(column)
         return self._category_text(column)
 
-    def _numeric_text(self, column: Any) -> str:
+    def _numeric_text(self, column: NumberColumn) -> str:
         unit = column.unit if column.for_people else ""
         low, high = with_unit(column.marks[self.first], unit), with_unit(column.marks[self.last + 1], unit)
         if self.first == 0:
@@ -115,7 +124,7 @@ class Condition(FrozenModel):
             return f"{self.column} > {low}"
         return f"{with_unit(column.marks[self.first], unit, once=True)} < {self.column} <= {high}"
 
-    def _category_text(self, column: Any) -> str:
+    def _category_text(self, column: Column) -> str:
         if self.first == self.last:
             return f"{self.column}{column.sign} {column.cells[self.first]}"
         if self.first == 0:
@@ -125,7 +134,7 @@ class Condition(FrozenModel):
         return f"{column.cells[self.first - 1]} < {self.column} <= {column.cells[self.last]}"
 
 
-def cell_conditions(column: Any, *, reserved: bool, cuts: Cuts = ALL_CUTS) -> list[Condition]:
+def cell_conditions(column: Column, *, reserved: bool, cuts: Cuts = ALL_CUTS) -> list[Condition]:
     """One condition per cell, or per run of cells between two cuts, and the reserved cells if asked for."""
     known = len(column.classes)
     ends = [*cuts[column.name], known - 1] if column.name in cuts else range(known)
@@ -136,7 +145,7 @@ def cell_conditions(column: Any, *, reserved: bool, cuts: Cuts = ALL_CUTS) -> li
     return conditions + (_reserved_conditions(column) if reserved else [])
 
 
-def threshold_conditions(column: Any, *, reserved: bool, cuts: Cuts = ALL_CUTS) -> list[Condition]:
+def threshold_conditions(column: Column, *, reserved: bool, cuts: Cuts = ALL_CUTS) -> list[Condition]:
     """``<=`` and ``>`` at every cut of an ordered column, and reserved cells if asked."""
     known = len(column.classes)
     conditions = []
@@ -146,7 +155,7 @@ def threshold_conditions(column: Any, *, reserved: bool, cuts: Cuts = ALL_CUTS) 
     return conditions + (_reserved_conditions(column) if reserved else [])
 
 
-def _reserved_conditions(column: Any) -> list[Condition]:
+def _reserved_conditions(column: Column) -> list[Condition]:
     return [
         Condition(column=column.name, first=code, last=code)
         for code, cell in enumerate(column.cells)
@@ -252,7 +261,7 @@ def parse_conjunction(text: str, schema: Schema) -> list[Condition]:
     raise faults[0]
 
 
-def _equality(column: Any, value: str) -> Condition:
+def _equality(column: Column, value: str) -> Condition:
     if isinstance(column, NumericColumn) and value != MISSING:
         raise RequestError(f"'{column.name}' is a number: compare it with '<=' or '>'.")
     codes = {cell: code for code, cell in enumerate(column.cells)}
@@ -265,11 +274,11 @@ def _equality(column: Any, value: str) -> Condition:
     return Condition(column=column.name, first=code, last=code)
 
 
-def _threshold(column: Any, sign: str, value: str) -> Condition:
+def _threshold(column: Column, sign: str, value: str) -> Condition:
     if not column.ordered:
         raise RequestError(f"'{column.name}' has no order: use '='.")
     numeric, last = isinstance(column, NumericColumn), len(column.classes) - 1
-    marks = column.marks[1:] if numeric else column.classes
+    marks = column.marks[1:] if isinstance(column, NumericColumn) else column.classes
     wanted = _plain(value) if numeric else value
     # Everything known is "<=" the last mark; nothing is above it.
     if wanted not in (marks if sign == "<=" else marks[:-1]):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import date, datetime
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 import numpy as np
 from pydantic import AfterValidator, Field
@@ -45,7 +45,7 @@ def tells_hours(written: str) -> bool:
     return datetime.strptime(_SOME_DAY.strftime(written), written).hour == _SOME_DAY.hour
 
 
-def moment_of(value: Any, written: str = "") -> date | None:
+def moment_of(value: object, written: str = "") -> date | None:
     """The date, or date and time, that a value is or writes; ``None`` if it is neither.
 
     Text is read as ISO 8601, or else in the format ``written``. A number is no date: what day it

@@ -75,7 +75,7 @@ class _Derivation(SchemaPart):
         """What a column of this type says unless its schema does: its categories, its bounds."""
         return {}
 
-    def read(self, value: Any, text: str) -> Any:
+    def read(self, value: object, text: str) -> Any:
         """What counts of one value, which may be of any type, and of its text; ``None``: nothing."""
         raise NotImplementedError
 
@@ -101,7 +101,7 @@ class Renamed(_Derivation):
     def keeps_made(self) -> bool:
         return True
 
-    def read(self, value: Any, text: str) -> Any:  # noqa: ARG002
+    def read(self, value: object, text: str) -> Any:  # noqa: ARG002
         return value
 
 
@@ -126,7 +126,7 @@ class _OfDates(_Derivation):
             raise ValueError("the earliest day must not be after the latest")
         return self
 
-    def read(self, value: Any, text: str) -> date | None:  # noqa: ARG002
+    def read(self, value: object, text: str) -> date | None:  # noqa: ARG002
         found = moment_of(value, self.format)
         within = found is not None and self.earliest <= _day(found) <= self.latest
         return found if within else None
@@ -315,7 +315,7 @@ class GroupOfCode(_OfCode):
         labels = {group.name: group.label for group in table}
         return {"categories": list(labels), "labels": labels, "origin": STANDARD}
 
-    def read(self, value: Any, text: str) -> str:  # noqa: ARG002
+    def read(self, value: object, text: str) -> str:  # noqa: ARG002
         return group_of(self.system, self.level, text)
 
 
@@ -343,7 +343,7 @@ class MappedCode(_OfCode):
         listed = kind in {"categorical", "ordinal"}
         return {"categories": list(dict.fromkeys(self.mapping.values()))} if listed else {}
 
-    def read(self, value: Any, text: str) -> str:  # noqa: ARG002
+    def read(self, value: object, text: str) -> str:  # noqa: ARG002
         return self.mapping.get(text, text)
 
 
@@ -356,7 +356,7 @@ class StartOfCode(_OfCode):
     def words(self) -> str:
         return f"the first {self.prefix} signs of '{self.code}'"
 
-    def read(self, value: Any, text: str) -> str:  # noqa: ARG002
+    def read(self, value: object, text: str) -> str:  # noqa: ARG002
         return text[: self.prefix].rstrip()
 
 
@@ -371,7 +371,7 @@ _KINDS: Final[dict[str, type[_Derivation]]] = {
 }
 
 
-def _kind(content: Any) -> str | None:
+def _kind(content: object) -> str | None:
     """Which derivation it is: each has a field that no other has."""
     has = content.__contains__ if isinstance(content, dict) else lambda name: hasattr(content, name)
     return next((name for name in _KINDS if has(name)), None)

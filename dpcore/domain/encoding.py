@@ -13,8 +13,18 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import pandas as pd
 
-from dpcore.arrays import Array, Cells, Floats, Ints
-from dpcore.domain.columns import MISSING, OTHER, BooleanColumn, IntegerColumn, NumericColumn, folded
+from dpcore.arrays import Array, Cells, Floats, Ints, Values
+from dpcore.domain.columns import (
+    MISSING,
+    OTHER,
+    BooleanColumn,
+    Column,
+    IntegerColumn,
+    ListedColumn,
+    NumberColumn,
+    NumericColumn,
+    folded,
+)
 from dpcore.domain.dates import moment_of
 from dpcore.domain.derivations import Renamed
 from dpcore.domain.schemas.schema import ChildTable, PrivacyUnit, Schema
@@ -42,7 +52,7 @@ def texts_of(values: pd.Series[Any]) -> list[str]:
     return [_text(value) for value in values.tolist()]
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     if isinstance(value, str):
         return value.strip()
     if type(value) is int:
@@ -85,7 +95,7 @@ def _text_of_float(value: float) -> str:
     return repr(value)
 
 
-def _text_of_other(value: Any) -> str:
+def _text_of_other(value: object) -> str:
     """Text of anything else; pandas' own for times, because pandas replaces other kinds of them."""
     try:
         if isinstance(value, datetime | np.datetime64):
@@ -97,7 +107,7 @@ def _text_of_other(value: Any) -> str:
         return _NO_TEXT
 
 
-def encode_categories(column: Any, values: pd.Series[Any]) -> Cells:
+def encode_categories(column: BooleanColumn | ListedColumn, values: Values) -> Cells:
     """Codes into ``column.cells`` of a boolean, categorical or ordinal column."""
     distinct, places = _distinct(values)
     texts = texts_of(distinct)
@@ -106,7 +116,7 @@ def encode_categories(column: Any, values: pd.Series[Any]) -> Cells:
     return np.asarray(np.fromiter((codes[text] for text in texts), np.uint16, len(texts))[places])
 
 
-def _distinct(values: pd.Series[Any]) -> tuple[pd.Series[Any], Any]:
+def _distinct(values: Values) -> tuple[Values, Any]:
     """Texts that differ, and which of them each value is; values of other types as they are."""
     if not isinstance(values.dtype, pd.StringDtype):
         return values, slice(None)
@@ -114,7 +124,7 @@ def _distinct(values: pd.Series[Any]) -> tuple[pd.Series[Any], Any]:
     return pd.Series(distinct), places
 
 
-def _reader(column: Any) -> Callable[[str], int]:
+def _reader(column: BooleanColumn | ListedColumn) -> Callable[[str], int]:
     """How a text becomes a code of a column that lists its values."""
     plain, lookup = _spellings(column)
     other: int = column.cells.index(OTHER)
@@ -132,7 +142,7 @@ def _reader(column: Any) -> Callable[[str], int]:
     return code_of
 
 
-def _spellings(column: Any) -> tuple[Callable[[str], str], dict[str, int]]:
+def _spellings(column: BooleanColumn | ListedColumn) -> tuple[Callable[[str], str], dict[str, int]]:
     """What of a text counts, and the codes of all texts of which only that is left."""
     if isinstance(column, BooleanColumn):
         return str.lower, dict.fromkeys(NO_WORDS, 0) | dict.fromkeys(YES_WORDS, 1) | {OTHER: 2, MISSING: 3}
@@ -140,7 +150,7 @@ def _spellings(column: Any) -> tuple[Callable[[str], str], dict[str, int]]:
     return plain, {plain(cell): code for code, cell in enumerate(column.cells)}
 
 
-def clamp_numbers(column: Any, values: pd.Series[Any]) -> Floats:
+def clamp_numbers(column: NumberColumn, values: Values) -> Floats:
     """Numbers clamped to the column's bounds; what is not a number becomes NaN.
 
     As in :func:`texts_of`, each is a function of its own value.
@@ -148,7 +158,7 @@ def clamp_numbers(column: Any, values: pd.Series[Any]) -> Floats:
     return np.asarray(np.clip(numbers_of(column, values), column.lower, column.upper))
 
 
-def numbers_of(column: Any, values: pd.Series[Any]) -> Floats:
+def numbers_of(column: Column, values: Values) -> Floats:
     """Numbers of a numeric column before they are clamped; NaN for what is none, or stands for none."""
     numbers = plain_numbers(values)
     if column.missing_codes:
@@ -156,7 +166,7 @@ def numbers_of(column: Any, values: pd.Series[Any]) -> Floats:
     return np.rint(numbers) if isinstance(column, IntegerColumn) else numbers
 
 
-def plain_numbers(values: pd.Series[Any]) -> Floats:
+def plain_numbers(values: Values) -> Floats:
     """Numbers that values are or write; NaN for what is none, dates and times among it."""
     if values.dtype.kind in "fiub":  # the same conversion for each value
         return np.array(values.to_numpy(dtype=np.float64, na_value=np.nan))
@@ -166,7 +176,7 @@ def plain_numbers(values: pd.Series[Any]) -> Floats:
     return np.asarray(np.fromiter(map(_number, distinct.tolist()), np.float64, len(distinct))[places])
 
 
-def _all_numbers(values: pd.Series[Any]) -> Floats | None:
+def _all_numbers(values: Values) -> Floats | None:
     """Numbers that texts write, ``None`` if one writes none; the nearest floats, as Python's own."""
     import pyarrow as pa
 
@@ -187,7 +197,7 @@ def _number(value: Any) -> float:
         return math.inf if value > 0 else -math.inf
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: object) -> bool:
     if _absent(value) or isinstance(value, np.timedelta64):  # numpy counts times as integers
         return False
     return isinstance(value, Real | Decimal | np.bool_)
@@ -247,14 +257,14 @@ def values_of(column: Any, frame: pd.DataFrame) -> pd.Series[Any]:
     return pd.Series(rows, dtype=object)
 
 
-def order_of(values: pd.Series[Any], written: str) -> Floats:
+def order_of(values: Values, written: str) -> Floats:
     """Numbers that put dates, or else numbers, in order; NaN for what is neither."""
     distinct, places = _distinct(values)
     found = (_place_in_order(value, written) for value in distinct.tolist())
     return np.asarray(np.fromiter(found, np.float64, len(distinct))[places])
 
 
-def _place_in_order(value: Any, written: str) -> float:
+def _place_in_order(value: object, written: str) -> float:
     moment = moment_of(value, written)
     if moment is None:
         return _number(value)
@@ -276,7 +286,7 @@ def _read(column: Any, values: pd.Series[Any]) -> list[Any]:
     return read
 
 
-def cell_of(column: Any, value: object) -> int:
+def cell_of(column: Column, value: object) -> int:
     """Code of one value typed by a user; absent values are ``(missing)``."""
     codes, _ = encode(column, pd.Series([value], dtype=object))
     return int(codes[0])
@@ -291,20 +301,20 @@ def encode_columns(frame: pd.DataFrame, table: Schema | ChildTable, names: Itera
     }
 
 
-def is_given(column: Any, frame: pd.DataFrame) -> bool:
+def is_given(column: Column, frame: pd.DataFrame) -> bool:
     """Whether a frame holds a column, or else all that it is made of."""
     given = frame.columns
     return column.name in given or all(source in given for source in column.sources)
 
 
-def given_values(column: Any, frame: pd.DataFrame) -> pd.Series[Any]:
+def given_values(column: Column, frame: pd.DataFrame) -> Values:
     """Values of a column by place, as in :func:`values_of`; a column that is not given counts as missing."""
     if is_given(column, frame):
         return values_of(column, frame).reset_index(drop=True)
     return pd.Series([None] * len(frame), dtype=object)
 
 
-def people_of(values: pd.Series[Any], unit: PrivacyUnit | None = None) -> pd.Series[Any]:
+def people_of(values: Values, unit: PrivacyUnit | None = None) -> Values:
     """Name of each row's person as text, so that 1, 1.0 and ``"1"`` are one; ``None``: nobody.
 
     A ``unit`` says which further texts name nobody, and whether spelling counts.
@@ -385,7 +395,7 @@ class Block:
         return self._named[kept]
 
 
-def _encoded(column: Any, values: pd.Series[Any]) -> Encoded:
+def _encoded(column: Column, values: Values) -> Encoded:
     if not isinstance(column, NumericColumn):
         return Encoded(encode_categories(column, values), None, None)
     found = numbers_of(column, values)

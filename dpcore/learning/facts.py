@@ -17,7 +17,7 @@ from dpcore.data.counting import counts_between
 from dpcore.data.packing import unpack
 from dpcore.data.partition import Partition
 from dpcore.data.table import PrivateTable
-from dpcore.domain.columns import IntegerColumn
+from dpcore.domain.columns import IntegerColumn, NumberColumn
 from dpcore.domain.schemas.learned import Wish
 from dpcore.privacy.budgets import float_below
 from dpcore.privacy.mechanisms import ThresholdMechanism
@@ -71,7 +71,7 @@ def _prefix_sums(plan: LearningPlan, share: Decimal) -> PrefixSums:
     return PrefixSums(rows, epsilon=part) if plan.pure else PrefixSums(rows, rho=part)
 
 
-def first_grid(column: Any) -> Floats:
+def first_grid(column: NumberColumn) -> Floats:
     """Public cut points: half of them evenly between the limits, the others ever closer around zero."""
     largest = max(abs(column.lower), abs(column.upper))
     sizes = np.geomspace(largest * _NEAR_ZERO, largest, _CELLS // (4 if column.lower < 0 < column.upper else 2))
@@ -79,14 +79,14 @@ def first_grid(column: Any) -> Floats:
     return _distinct(column, np.concatenate([evenly, sizes, [0.0], -sizes]))
 
 
-def _refined(column: Any, edges: Floats, below: Floats) -> Floats:
+def _refined(column: NumberColumn, edges: Floats, below: Floats) -> Floats:
     """Cut points of cells that are about equally full, where nothing more is known of a cell than its share."""
     rising = (1 - _SPREAD) * below + _SPREAD * np.linspace(0, 1, len(below))
     wanted = np.arange(1, _CELLS) / _CELLS
     return _distinct(column, np.interp(wanted, rising, [column.lower, *edges, column.upper]))
 
 
-def _distinct(column: Any, points: Floats) -> Floats:
+def _distinct(column: NumberColumn, points: Floats) -> Floats:
     if isinstance(column, IntegerColumn):
         points = np.floor(points)
     inside = np.unique(points[(points >= column.lower) & (points < column.upper)])

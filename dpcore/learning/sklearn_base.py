@@ -17,12 +17,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from dpcore.arrays import Array, Floats, Ints
 from dpcore.data.building.ingest import check_children, frame_chunks, ingest
-from dpcore.domain.columns import NumericColumn
+from dpcore.domain.columns import Column, NumericColumn
 from dpcore.domain.encoding import encode
 from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import InputError, RequestError
 from dpcore.learning.learner import Learner, Run
 from dpcore.learning.sklearn_frames import (
+    Labels,
+    Rows,
     check_lengths,
     class_labels,
     class_places,
@@ -63,7 +65,7 @@ def _warn_of_delta(delta: Decimal, max_rows: int) -> None:
         warnings.warn(words, stacklevel=level_outside())
 
 
-def _seed(random_state: Any) -> int | None:
+def _seed(random_state: object) -> int | None:
     """The seed that a ``random_state`` is.
 
     Raises
@@ -201,7 +203,7 @@ class LearnerEstimator(BaseEstimator):  # type: ignore[misc]
         estimator = cls(epsilon=epsilon, schema=release.domain, **settings, **known)
         return estimator, cls._learner.family.model.model_validate(release.model)
 
-    def _fitted(self, release: Release, model: Any, outputs: Mapping[str, Any], features: int) -> Self:
+    def _fitted(self, release: Release, model: Any, outputs: Mapping[str, object], features: int) -> Self:
         self.release_ = release
         self.model_ = model
         self.schema_ = release.domain
@@ -217,7 +219,7 @@ class PrivateEstimator(LearnerEstimator):
     #: Whether the target is a number; else it is one of a list of classes.
     _numeric_target: ClassVar[bool] = False
 
-    def fit(self, X: Any, y: Any) -> Self:  # noqa: N803
+    def fit(self, X: Rows, y: Labels) -> Self:  # noqa: N803
         """Spend ``epsilon`` and fit.
 
         Parameters
@@ -263,15 +265,15 @@ class PrivateEstimator(LearnerEstimator):
         return estimator._fitted(release, model, outputs, len(release.domain.columns) - 1)
 
     @classmethod
-    def _outputs(cls, column: Any) -> dict[str, Any]:
+    def _outputs(cls, column: Column) -> dict[str, Any]:
         """Attributes that the target gives to a fitted estimator."""
         return {} if cls._numeric_target else {"classes_": class_labels(column)}
 
     @classmethod
-    def _check_target(cls, column: Any) -> None:
+    def _check_target(cls, column: Column) -> None:
         """Refuse a target that this estimator does not predict."""
 
-    def _features(self, X: Any) -> pd.DataFrame:  # noqa: N803
+    def _features(self, X: Rows) -> pd.DataFrame:  # noqa: N803
         check_is_fitted(self)
         return told_of(X, self.schema_, self.release_.target)
 
@@ -289,11 +291,11 @@ class Labelling(ClassifierMixin):  # type: ignore[misc]
     schema_: Schema
     release_: Release
 
-    def _codes(self, X: Any) -> Ints:  # noqa: N803
+    def _codes(self, X: Rows) -> Ints:  # noqa: N803
         """Predicted class of each row, by its place in the schema."""
         raise NotImplementedError
 
-    def _chances(self, X: Any) -> Floats:  # noqa: N803
+    def _chances(self, X: Rows) -> Floats:  # noqa: N803
         """Class probabilities, columns in the order of the schema: shape (n_rows, n_classes)."""
         raise NotImplementedError
 
@@ -302,16 +304,16 @@ class Labelling(ClassifierMixin):  # type: ignore[misc]
         """Place in the schema of each of ``classes_``: shape (n_classes,)."""
         return class_places(self.schema_.column(self.release_.target))
 
-    def predict(self, X: Any) -> Array:  # noqa: N803
+    def predict(self, X: Rows) -> Array:  # noqa: N803
         """Predicted class of each row."""
         codes = self._codes(X)
         return np.asarray(self.classes_[np.argsort(self._places)[codes]])
 
-    def predict_proba(self, X: Any) -> Floats:  # noqa: N803
+    def predict_proba(self, X: Rows) -> Floats:  # noqa: N803
         """Class probabilities, columns in the order of ``classes_``: shape (n_rows, n_classes)."""
         return np.asarray(self._chances(X)[:, self._places])
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:  # noqa: N803
+    def score(self, X: Rows, y: Labels, sample_weight: Floats | None = None) -> float:  # noqa: N803
         """Share of rows predicted right: **exact**, so not private if the rows are.
 
         Labels count in every spelling that the schema reads.
@@ -325,11 +327,11 @@ class Labelling(ClassifierMixin):  # type: ignore[misc]
 class PrivateClassifier(Labelling, PrivateEstimator):
     """A :class:`PrivateEstimator` that predicts classes."""
 
-    def _chances(self, X: Any) -> Floats:  # noqa: N803
+    def _chances(self, X: Rows) -> Floats:  # noqa: N803
         frame = self._features(X)
         return np.asarray(self.model_.predict_proba(frame, self.schema_))
 
-    def _codes(self, X: Any) -> Ints:  # noqa: N803
+    def _codes(self, X: Rows) -> Ints:  # noqa: N803
         frame = self._features(X)
         return np.asarray(self.model_.predict(frame, self.schema_))
 
@@ -342,12 +344,12 @@ class PrivateRegressor(RegressorMixin, PrivateEstimator):  # type: ignore[misc]
 
     _numeric_target: ClassVar[bool] = True
 
-    def predict(self, X: Any) -> Floats:  # noqa: N803
+    def predict(self, X: Rows) -> Floats:  # noqa: N803
         """Predicted number of each row: shape (n_rows,)."""
         frame = self._features(X)
         return np.asarray(self.model_.predict(frame, self.schema_))
 
     @classmethod
-    def _check_target(cls, column: Any) -> None:
+    def _check_target(cls, column: Column) -> None:
         if not isinstance(column, NumericColumn):
             raise RequestError(f"The target '{column.name}' is not a number in the schema: use a classifier.")

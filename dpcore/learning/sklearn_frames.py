@@ -4,24 +4,29 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from types import FrameType
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 from scipy.sparse import issparse
 from sklearn.exceptions import DataConversionWarning
 
-from dpcore.arrays import Array, Floats, Ints
+from dpcore.arrays import Array, Floats, Ints, Values
 from dpcore.data.building.ingest import check_columns, check_header
-from dpcore.domain.columns import MISSING, OTHER, BooleanColumn
+from dpcore.domain.columns import MISSING, OTHER, BooleanColumn, Column
 from dpcore.domain.encoding import plain_numbers, texts_of
 from dpcore.domain.schemas.names import plain_name
 from dpcore.domain.schemas.origins import INFERRED, problem_of
 from dpcore.domain.schemas.schema import INFERRED_NAME, Schema
 from dpcore.errors import InputError, PrivacyLeakWarning, RequestError
+
+#: What estimators take: the rows of a table, or of several by their names; and a value of the target for each.
+Rows: TypeAlias = "pd.DataFrame | npt.ArrayLike | Mapping[str, pd.DataFrame]"
+Labels: TypeAlias = "Values | npt.ArrayLike | None"
 
 
 @dataclass(frozen=True)
@@ -39,8 +44,8 @@ class PreparedFit:
 
 
 def prepare_fit(
-    X: Any,  # noqa: N803
-    y: Any,
+    X: Rows,  # noqa: N803
+    y: Labels,
     schema: Schema | None,
     target: str | None,
     *,
@@ -82,7 +87,7 @@ def check_lengths(rows: int, labels: int) -> None:
         raise InputError(f"X has {rows} rows and y has {labels}: they must be the same.")
 
 
-def _target_name(y: Any, schema: Schema | None) -> str:
+def _target_name(y: Labels, schema: Schema | None) -> str:
     # A frame may have a column that is called "name", and would answer with its values.
     named = getattr(y, "name", None) if getattr(y, "ndim", 1) == 1 else None
     if schema is None:
@@ -94,7 +99,7 @@ def _target_name(y: Any, schema: Schema | None) -> str:
     raise RequestError("Say which column of the schema is the target: target='...'.")
 
 
-def features_of(X: Any, schema: Schema | None, target: str) -> pd.DataFrame:  # noqa: N803
+def features_of(X: Rows, schema: Schema | None, target: str) -> pd.DataFrame:  # noqa: N803
     """``X`` as a frame with text names; an array takes the schema's feature names in order.
 
     Names have no blanks at their ends and no line breaks, as those of files. Only form is looked at.
@@ -129,7 +134,7 @@ def features_of(X: Any, schema: Schema | None, target: str) -> pd.DataFrame:  # 
     return pd.DataFrame(array, columns=features)
 
 
-def told_of(X: Any, schema: Schema, target: str) -> pd.DataFrame:  # noqa: N803
+def told_of(X: Rows, schema: Schema, target: str) -> pd.DataFrame:  # noqa: N803
     """``X`` as :func:`features_of` gives it, to be predicted: a header that no fit takes is refused here too.
 
     Raises
@@ -159,7 +164,7 @@ def _rows(X: Any) -> Array:  # noqa: N803
         return np.array(None)
 
 
-def labels_of(y: Any) -> pd.Series[Any]:
+def labels_of(y: Any) -> Values:
     """A target by place. A list stays what it is: one value must not change the type of others.
 
     Raises
@@ -267,7 +272,7 @@ def infer_schema(frame: pd.DataFrame, target: str, *, numeric_target: bool) -> S
     )
 
 
-def _infer_target(values: pd.Series[Any], *, numeric: bool) -> dict[str, Any]:
+def _infer_target(values: Values, *, numeric: bool) -> dict[str, Any]:
     if numeric:
         if not len(_finite(values)):
             raise InputError("y holds no numbers: use a classifier.")
@@ -282,24 +287,24 @@ def _infer_target(values: pd.Series[Any], *, numeric: bool) -> dict[str, Any]:
     return fields
 
 
-def _finite(values: pd.Series[Any]) -> Floats:
+def _finite(values: Values) -> Floats:
     numbers = plain_numbers(values)
     return numbers[np.isfinite(numbers)]
 
 
-def _is_numeric(values: pd.Series[Any]) -> bool:
+def _is_numeric(values: Values) -> bool:
     numeric = pd.api.types.is_numeric_dtype(values.dtype)
     return bool(numeric and not pd.api.types.is_bool_dtype(values.dtype) and len(_finite(values)))
 
 
-def _infer_numbers(values: pd.Series[Any]) -> dict[str, Any]:
+def _infer_numbers(values: Values) -> dict[str, Any]:
     numbers = _finite(values)
     low, high = float(numbers.min()), float(numbers.max())
     high = high if high > low else low + 1
     return {"type": "real", "lower": low, "upper": high, "bins": _BINS}
 
 
-def _infer_categories(values: pd.Series[Any]) -> dict[str, Any]:
+def _infer_categories(values: Values) -> dict[str, Any]:
     if pd.api.types.is_bool_dtype(values.dtype):
         return {"type": "boolean"}
     found = set(texts_of(values)) - {"", MISSING, OTHER} or {"none"}
@@ -310,7 +315,7 @@ def _infer_categories(values: pd.Series[Any]) -> dict[str, Any]:
 _MOST = 2**53
 
 
-def class_labels(column: Any) -> Array:
+def class_labels(column: Column) -> Array:
     """Class labels of a target, ascending: a function of the schema alone, never of the labels in ``y``.
 
     ``False`` and ``True`` for a boolean column; integers for categories that are all written as
@@ -319,12 +324,12 @@ def class_labels(column: Any) -> Array:
     return np.sort(_labels(column))
 
 
-def class_places(column: Any) -> Ints:
+def class_places(column: Column) -> Ints:
     """Place in the schema of each of :func:`class_labels`: shape (n_classes,)."""
     return np.argsort(_labels(column), kind="stable")
 
 
-def _labels(column: Any) -> Array:
+def _labels(column: Column) -> Array:
     """Class labels in the order of the schema, which models keep."""
     if isinstance(column, BooleanColumn):
         return np.array([False, True])

@@ -9,15 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 import numpy as np
+import pandas as pd
 
-from dpcore.arrays import Flags, Ints
+from dpcore.arrays import Array, Flags, Ints
 from dpcore.data.table import PrivateTable
 from dpcore.domain.columns import NumericColumn
 from dpcore.domain.encoding import encode_columns
-from dpcore.domain.schemas.schema import Part
+from dpcore.domain.schemas.schema import Part, Schema
 from dpcore.errors import BudgetError, RequestError
 from dpcore.learning.learner import Run
 from dpcore.models.redescriptions.released.extraction import Constraints
@@ -71,7 +72,7 @@ class MethodScore:
 def compare_methods(
     table: PrivateTable,
     target: str,
-    methods: Sequence[tuple[str, Mapping[str, Any]]],
+    methods: Sequence[tuple[str, Mapping[str, object]]],
     epsilons: Sequence[Decimal],
     repeats: int,
     progress: Callable[[int, int], None],
@@ -117,7 +118,7 @@ def compare_methods(
 
 def compare_redescriptions(
     table: PrivateTable,
-    methods: Sequence[Mapping[str, Any]],
+    methods: Sequence[Mapping[str, object]],
     epsilons: Sequence[Decimal],
     repeats: int,
     progress: Callable[[int, int], None],
@@ -188,13 +189,13 @@ def _plan(table: PrivateTable, target: str, method: tuple[str, Mapping[str, Any]
         raise RequestError(f"{name}, ε = {format_epsilon(epsilon)}: {refusal}") from None
 
 
-def _check_targeted(methods: Sequence[tuple[str, Mapping[str, Any]]]) -> None:
+def _check_targeted(methods: Sequence[tuple[str, Mapping[str, object]]]) -> None:
     for learner in (get_learner(algorithm) for algorithm, _ in methods):
         if not learner.targeted:
             raise RequestError(f"{learner.title} predict nothing, so their predictions cannot be compared.")
 
 
-def _as_numbers(table: PrivateTable, target: str, methods: Sequence[tuple[str, Mapping[str, Any]]]) -> bool:
+def _as_numbers(table: PrivateTable, target: str, methods: Sequence[tuple[str, Mapping[str, object]]]) -> bool:
     """Whether the methods predict a number. Those that predict its groups cannot be mixed in."""
     if not isinstance(target_column(table.schema, target), NumericColumn):
         return False
@@ -208,21 +209,35 @@ def _as_numbers(table: PrivateTable, target: str, methods: Sequence[tuple[str, M
     return kinds == {True}
 
 
+#: Records as models read them: one table, or every one by its name.
+Tables = pd.DataFrame | dict[str, pd.DataFrame]
+
+
+class Predictor(Protocol):
+    """A released model that predicts."""
+
+    def predict(self, records: Tables, schema: Schema) -> Array:
+        """Predicted class or number of each record."""
+
+    def predict_proba(self, records: Tables, schema: Schema) -> Array:
+        """Chances of each class."""
+
+
 #: How many people a measure is over, and the measure of a model, records and a schema.
-_Measure = tuple[int, Callable[[Any, Any, Any], float]]
+_Measure = tuple[int, Callable[[Predictor, Tables, Schema], float]]
 
 
-def _accuracy(table: PrivateTable, target: str, frame: Any) -> _Measure:
+def _accuracy(table: PrivateTable, target: str, frame: pd.DataFrame) -> _Measure:
     """Share of a frame's known classes that is predicted correctly."""
     truth, known = _labels(table, target, frame)
 
-    def right(model: Any, records: Any, schema: Any) -> float:
+    def right(model: Predictor, records: Tables, schema: Schema) -> float:
         return float((np.asarray(model.predict(records, schema)) == truth)[known].mean())
 
     return int(known.sum()), right
 
 
-def _area(table: PrivateTable, target: str, frame: Any) -> _Measure:
+def _area(table: PrivateTable, target: str, frame: pd.DataFrame) -> _Measure:
     """Area under the ROC curve of a frame's known classes, as a mean over those that occur."""
     from sklearn.metrics import roc_auc_score
 
@@ -232,7 +247,7 @@ def _area(table: PrivateTable, target: str, frame: Any) -> _Measure:
         raise RequestError(f"All people set aside have the same '{target}', so there is nothing to tell apart.")
     told = present[1:] if len(table.schema.column(target).classes) == len(("no", "yes")) else present
 
-    def area(model: Any, records: Any, schema: Any) -> float:
+    def area(model: Predictor, records: Tables, schema: Schema) -> float:
         chances = np.asarray(model.predict_proba(records, schema))[known]
         return float(np.mean([roc_auc_score(truth[known] == code, chances[:, code]) for code in told]))
 
@@ -246,14 +261,14 @@ def commonest_share(table: PrivateTable, target: str) -> float:
     return float(np.bincount(truth[known]).max() / known.sum())
 
 
-def _rmse(target: str, frame: Any) -> _Measure:
+def _rmse(target: str, frame: pd.DataFrame) -> _Measure:
     """Root mean squared error of a frame's known numbers."""
     truth = frame[target].to_numpy(dtype=float)
     known = ~np.isnan(truth)
     if not known.any():
         raise RequestError(_nobody(target, *_ASIDE))
 
-    def error(model: Any, records: Any, schema: Any) -> float:
+    def error(model: Predictor, records: Tables, schema: Schema) -> float:
         missed = np.asarray(model.predict(records, schema)) - truth
         return float(np.sqrt(np.mean(missed[known] ** 2)))
 
@@ -293,7 +308,9 @@ def _check_part(table: PrivateTable, target: str, *, numbers: bool) -> None:
         raise RequestError("This data set sets nobody aside, so nothing can be measured.")
 
 
-def _labels(table: PrivateTable, target: str, frame: Any, people: tuple[str, str] = _ASIDE) -> tuple[Ints, Flags]:
+def _labels(
+    table: PrivateTable, target: str, frame: pd.DataFrame, people: tuple[str, str] = _ASIDE
+) -> tuple[Ints, Flags]:
     """Class codes of a frame, and which of them are classes."""
     codes = encode_columns(frame, table.schema, [target])[target]
     known = codes < len(table.schema.column(target).classes)

@@ -15,13 +15,16 @@ from typing import Any, Final, Literal
 import numpy as np
 
 from dpcore.arrays import Floats, Ints
-from dpcore.domain.columns import RESERVED, IntegerColumn, NumericColumn
+from dpcore.domain.columns import RESERVED, Column, IntegerColumn, NumericColumn
 from dpcore.domain.schemas.labels import called, cell_called, cells_called
 from dpcore.domain.schemas.schema import Schema
 from dpcore.models.ilp.language.within import single
+from dpcore.models.ilp.released.ilp_model import ILPModel
 from dpcore.models.redescriptions.released.extraction import Constraints
+from dpcore.models.redescriptions.released.redescription_model import RedescriptionModel
 from dpcore.models.released import family_of, parse_model
 from dpcore.models.summaries.released.reading import readings
+from dpcore.models.summaries.released.summary_model import SummaryModel
 from dpcore.models.summaries.released.summary_words import cell_words
 from dpcore.numerals import percent, whole
 from dpcore.privacy.randomness import public_generator
@@ -155,7 +158,7 @@ def _without_what_is_hidden(model: Any) -> Any:
     return model
 
 
-def _neutral(groups: Sequence[Any], final: Sequence[Any]) -> tuple[Any, ...]:
+def _neutral(groups: Sequence[Any], final: Sequence[Any]) -> tuple[object, ...]:
     """Groups of which those that say nothing give what all the others give together."""
     whole = _shares(final)
 
@@ -190,12 +193,12 @@ def _cases(schema: Schema) -> Records:
     return Records(schema, {schema.entity: main}, {name: own.astype(np.int64) for name, own in codes.items()})
 
 
-def _with(cases: Records, column: Any, cell: int) -> Records:
+def _with(cases: Records, column: Column, cell: int) -> Records:
     codes: Ints = np.full(cases.rows, cell, dtype=np.int64)
     return cases.exchanged({column.name: _values(column, codes)}, {column.name: codes})
 
 
-def _filled(column: Any) -> list[int]:
+def _filled(column: Column) -> list[int]:
     """Cells that hold a value."""
     return [code for code, cell in enumerate(column.cells) if cell not in RESERVED]
 
@@ -214,7 +217,7 @@ def _range(schema: Schema, target: str) -> float:
     return float(column.upper - column.lower) if isinstance(column, NumericColumn) else 1.0
 
 
-def _direction(column: Any, filled: list[int], profile: Floats, classes: Sequence[str]) -> str:
+def _direction(column: Column, filled: list[int], profile: Floats, classes: Sequence[str]) -> str:
     """Where what is predicted is high and low: ``rises with it, 3.0% to 12%``."""
     least, most = _told(float(profile.min()), classes), _told(float(profile.max()), classes)
     if column.ordered:
@@ -236,7 +239,7 @@ def _told(value: float, classes: Sequence[str]) -> str:
 # Releases that predict nothing, or look at several tables
 
 
-def _clauses(release: Release, model: Any) -> Iterator[Finding]:
+def _clauses(release: Release, model: ILPModel) -> Iterator[Finding]:
     """Columns that clauses ask about, and what they ask."""
     schema = release.domain
     asked: dict[str, dict[str, None]] = {}
@@ -252,7 +255,7 @@ def _clauses(release: Release, model: Any) -> Iterator[Finding]:
         yield Finding(name, name, f"clauses ask for {', '.join(conditions)}", float(len(conditions)))
 
 
-def _pairs(release: Release, model: Any) -> Iterator[Finding]:
+def _pairs(release: Release, model: RedescriptionModel) -> Iterator[Finding]:
     """Columns that the redescriptions name which are kept, and how many name each."""
     found = model.extract(release.domain, Constraints())
     kept = found.pruned(found.suggested_support)
@@ -262,7 +265,7 @@ def _pairs(release: Release, model: Any) -> Iterator[Finding]:
         yield Finding(name, called(release.domain, name), words, len(own) / len(kept))
 
 
-def _counted(release: Release, model: Any) -> Iterator[Finding]:
+def _counted(release: Release, model: SummaryModel) -> Iterator[Finding]:
     """Shares of the cells of each column of which noise alone does not explain that they differ."""
     schema = release.domain
     for item in readings(model, schema):

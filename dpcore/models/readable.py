@@ -60,7 +60,7 @@ def heading(release: Release) -> str:
     return f"{title} for {target}" if target else title
 
 
-def _relabelled(content: Any, labels: Labels, target: str) -> Any:
+def _relabelled(content: object, labels: Labels, target: str) -> Any:
     """A model whose columns and classes are called by their labels."""
     if isinstance(content, list):
         return [_relabelled(item, labels, target) for item in content]

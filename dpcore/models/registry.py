@@ -19,6 +19,8 @@ from dpcore.models.trees.learning.forest_learner import ForestLearner
 from dpcore.models.trees.learning.tree_learner import TreeLearner
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from dpcore.arrays import Ints
     from dpcore.data.table import PrivateTable
     from dpcore.domain.schemas.schema import Part, Schema
@@ -80,7 +82,7 @@ def _plan(run: _Planned, delta: Decimal, rho: Decimal | None = None) -> RunPlan:
     return get_learner(run.algorithm).plan(run.schema, *run.asked, delta, rho)
 
 
-def public_records(family: ReleasedFamily, table: PrivateTable, part: Part) -> Any:
+def public_records(family: ReleasedFamily, table: PrivateTable, part: Part) -> pd.DataFrame | dict[str, pd.DataFrame]:
     """Records of a public data set as a family's models read them: a frame, or every table."""
     return table.public_tables(part) if family.relational else table.public_frame(part)
 

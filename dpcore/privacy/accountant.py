@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import threading
 from decimal import Decimal
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple, NoReturn, Protocol
 
 from dpcore.errors import BudgetError
 from dpcore.numerals import small
@@ -142,5 +142,5 @@ class BudgetAccountant:
     def __deepcopy__(self, memo: dict[int, Any]) -> BudgetAccountant:
         return self
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> NoReturn:
         raise TypeError(_ONE_PROCESS)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from dpcore.arrays import Floats, Ints
-from dpcore.domain.columns import RESERVED, NumericColumn
+from dpcore.domain.columns import RESERVED, Column, NumericColumn
 from dpcore.domain.schemas.schema import Schema
 from dpcore.rehearsal.knowledge import Knowledge
 from dpcore.released.evidence import Bins, Groups, between, without_negatives
@@ -47,7 +47,7 @@ class Marginal:
         return replace(self, shares=counts / counts.sum())
 
 
-def uniform(column: Any) -> Marginal:
+def uniform(column: Column) -> Marginal:
     """Every cell alike, but nothing missing and nothing unknown."""
     known = np.array([cell not in RESERVED for cell in column.cells], dtype=np.float64)
     edges = column.inner_edges if isinstance(column, NumericColumn) else ()
@@ -64,7 +64,7 @@ def marginals(schema: Schema, known: Sequence[Knowledge]) -> dict[str, Marginal]
     return {column.name: found.get(column.name, uniform(column)) for column in schema}
 
 
-def _counted(column: Any, own: Bins, groups: Groups) -> Marginal:
+def _counted(column: Column, own: Bins, groups: Groups) -> Marginal:
     counts, faint = groups.counts, groups.counts < _SEEN * groups.error
     if own.edges is not None:
         missing = np.arange(len(own)) == len(own) - 1

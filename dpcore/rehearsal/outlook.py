@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Context, Decimal
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 import numpy as np
 
@@ -84,7 +84,7 @@ def outlook(
     learner: Learner,
     schema: Schema,
     target: str,
-    parameters: Mapping[str, Any],
+    parameters: Mapping[str, object],
     *,
     delta: Decimal = Decimal(0),
     releases: Sequence[Release] = (),
@@ -151,7 +151,7 @@ def outlook(
 
 
 def _plan(
-    learner: Learner, schema: Schema, target: str, epsilon: Decimal, parameters: Mapping[str, Any], delta: Decimal
+    learner: Learner, schema: Schema, target: str, epsilon: Decimal, parameters: Mapping[str, object], delta: Decimal
 ) -> RunPlan | None:
     """The plan at an epsilon; None if it is too small for this run."""
     try:

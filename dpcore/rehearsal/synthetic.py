@@ -9,7 +9,14 @@ import numpy as np
 import pandas as pd
 
 from dpcore.arrays import Flags, Ints
-from dpcore.domain.columns import BooleanColumn, IntegerColumn, NumericColumn, RealColumn
+from dpcore.domain.columns import (
+    BooleanColumn,
+    IntegerColumn,
+    ListedColumn,
+    NumberColumn,
+    NumericColumn,
+    RealColumn,
+)
 from dpcore.domain.encoding import encode
 from dpcore.domain.schemas.schema import ChildTable, Schema
 from dpcore.privacy.randomness import public_generator
@@ -92,7 +99,7 @@ def _values(column: Any, rows: int, generator: np.random.Generator) -> Any:
     return generator.choice(np.asarray(_labels(column), dtype=object), rows)
 
 
-def _labels(column: Any) -> tuple[str, ...]:
+def _labels(column: BooleanColumn | ListedColumn) -> tuple[str, ...]:
     return ("no", "yes") if isinstance(column, BooleanColumn) else column.categories
 
 
@@ -116,7 +123,7 @@ def _linked(
     }
 
 
-def _following(column: Any, share: Any, generator: np.random.Generator) -> Any:
+def _following(column: NumberColumn, share: Any, generator: np.random.Generator) -> Any:
     """Values of a column: mostly as high as a share from 0 to 1 says, the rest at random."""
     explained = generator.random(len(share)) < _SHARE_EXPLAINED
     level = np.where(explained, share, generator.random(len(share)))

@@ -18,7 +18,7 @@ from dpcore.privacy.budgets import EPSILON_STEP, BudgetSplit, gaussian_tail, geo
 from dpcore.privacy.filters import smallest_epsilon
 from dpcore.privacy.losses import pure_rho
 from dpcore.released.evaluation import Evaluation, Figure, evaluate
-from dpcore.released.noisy_counts import noise_intervals, sum_tail
+from dpcore.released.noisy_counts import Numbers, noise_intervals, point_estimates, sum_tail
 from dpcore.released.plan import EVALUATION, composed_words
 from dpcore.released.regression_evaluation import RegressionEvaluation, error_edges, evaluate_errors
 from dpcore.released.release import Certificate, Release
@@ -44,7 +44,7 @@ def demand(holds: bool) -> None:
         raise ContradictionError("a release contradicts itself")
 
 
-def agree(given: Any, rebuilt: Any) -> bool:
+def agree(given: object, rebuilt: Any) -> bool:
     """Whether two JSON values are the same, but for the last digits of numbers that are not whole."""
     if isinstance(given, dict) and isinstance(rebuilt, dict):
         return given.keys() == rebuilt.keys() and all(agree(value, rebuilt[key]) for key, value in given.items())
@@ -55,7 +55,7 @@ def agree(given: Any, rebuilt: Any) -> bool:
     return bool(given == rebuilt)
 
 
-def within(given: Any, low: Any, high: Any) -> Any:
+def within(given: object, low: Any, high: Any) -> Any:
     """Numbers moved between two limits."""
     return np.clip(np.asarray(given, dtype=np.float64), low, high)
 
@@ -192,6 +192,29 @@ def intervals_within(
     lows = within([low for low, _ in given], np.minimum(wide[:, 0], own), np.minimum(narrow[:, 0], own))
     highs = within([high for _, high in given], np.maximum(narrow[:, 1], own), np.maximum(wide[:, 1], own))
     return pairs_of(np.stack([lows, highs], axis=-1))
+
+
+def rebuilt_numbers(
+    release: Release,
+    group: Numbers,
+    margin: int,
+    scales: tuple[float, float],
+    alpha: Sequence[float],
+    *,
+    estimated: bool = True,
+) -> dict[str, object]:
+    """Shares and intervals of a rule, a clause or a node, from noisy counts of this margin and of these scales.
+
+    Parameters
+    ----------
+    estimated : bool
+        Whether its shares follow from its counts alone; else they are taken as they are.
+    """
+    counts, gaussian = group.noisy_counts, is_gaussian(release.certificate)
+    check_counts(counts, margin, release.domain.max_rows)
+    shares = point_estimates(np.array([counts]), alpha)[0].tolist() if estimated else group.estimates
+    ends = intervals_within(group.intervals, counts, shares, alpha, scales, gaussian=gaussian)
+    return {"estimates": tuple(shares), "intervals": ends}
 
 
 def rebuilt_evaluation(

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from dpcore.arrays import Array, Floats, Ints
-from dpcore.domain.columns import IntegerColumn, NumericColumn
+from dpcore.domain.columns import Column, IntegerColumn, NumericColumn
 from dpcore.domain.encoding import encode
 from dpcore.domain.schemas.schema import Schema
 from dpcore.released.noisy_counts import nearest
@@ -56,7 +56,7 @@ class Records:
             self._found[id(model)] = model, find()  # While it is kept, no other has its id.
         return self._found[id(model)][1]
 
-    def exchanged(self, columns: Mapping[str, Any], codes: Mapping[str, Ints]) -> Records:
+    def exchanged(self, columns: Mapping[str, object], codes: Mapping[str, Ints]) -> Records:
         """The same records with other values in some columns, of cells that may be known."""
         main = pd.DataFrame({str(name): columns.get(str(name), values) for name, values in self.main.items()})
         kept = {name: known for name, known in self.known.items() if name not in columns}
@@ -69,7 +69,7 @@ def is_category(schema: Schema, name: str) -> bool:
     return not isinstance(schema.column(name), NumericColumn)
 
 
-def between(column: Any, points: Floats, cells: Ints, generator: np.random.Generator) -> Floats:
+def between(column: Column, points: Floats, cells: Ints, generator: np.random.Generator) -> Floats:
     """A number of each of some cells between points, the first of which holds its lower end too; NaN beyond them."""
     low, high = points[cells], np.append(points[1:], np.nan)[cells]
     part = generator.random(len(low))

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Generic
 
 from pydantic import BaseModel
+from typing_extensions import TypeVar
 
 from dpcore.domain.columns import NumericColumn
 from dpcore.domain.schemas.schema import Schema
@@ -14,9 +15,12 @@ from dpcore.released.blocks import Block
 from dpcore.released.evidence import Evidence
 from dpcore.released.release import Release
 
+#: What the runs of a family release.
+Model = TypeVar("Model", bound=BaseModel, default=Any)
+
 
 @dataclass(frozen=True)
-class ReleasedFamily:
+class ReleasedFamily(Generic[Model]):
     """A family of models: what its runs take, what they release and how that is read.
 
     Attributes
@@ -65,6 +69,9 @@ class ReleasedFamily:
     model: type[BaseModel]
     read: Callable[[Release, Any, bool], Iterable[Block]]
     rebuilt: Callable[[Release, Any], Any]
+    model: type[Model]
+    text: Callable[[Release, Model], str]
+    rebuilt: Callable[[Release, Model], Model]
     lead: str = ""
     evidence: type[Evidence] = Evidence
     methods: Mapping[str, str] = field(default_factory=dict)

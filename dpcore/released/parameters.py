@@ -186,7 +186,7 @@ def parameters_of(model: type[BaseModel]) -> dict[str, Parameter]:
     return {name: Parameter(name, field) for name, field in model.model_fields.items()}
 
 
-def numpy_items(model: type[BaseModel], defaults: Mapping[str, Any] | None = None) -> str:
+def numpy_items(model: type[BaseModel], defaults: Mapping[str, object] | None = None) -> str:
     """Parameters as a section of a numpy docstring lists them, perhaps with defaults of its own."""
     shown = defaults or {}
     return "\n".join(

@@ -77,7 +77,7 @@ class Certificate(FrozenModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _kept_by_noise_alone(cls, content: Any) -> Any:
+    def _kept_by_noise_alone(cls, content: object) -> Any:
         """Read certificates of seeded noise from before they said "none"."""
         if isinstance(content, dict) and content.get("randomness") == NOT_PRIVATE:
             return content | {"guarantee": "none"}
@@ -223,7 +223,7 @@ def make_release(
     )
 
 
-def _inferred_before_origins(content: Any) -> bool:
+def _inferred_before_origins(content: object) -> bool:
     """Whether this was written with an inferred schema before schemas said where they come from.
 
     Its schema then has a name that estimators without a schema give, and they alone.

@@ -13,7 +13,7 @@ from dpcore.audit.replay.replayed_tables import SchemaShape
 from dpcore.privacy.randomness import public_generator
 from dpcore.released.parameters import LEAST_STEPS
 
-Choices = Mapping[str, tuple[Any, ...]]
+Choices = Mapping[str, tuple[object, ...]]
 _ON_OR_OFF: Final = (True, False)
 #: All cut points of the schema, or one of a column that many schemas have.
 _CUTS: Final = ((), ("x0: 2",))

@@ -11,7 +11,7 @@ import numpy as np
 from dpcore.arrays import Array, Flags, Floats, Ints
 from dpcore.data.partition import ChildRecords
 from dpcore.data.table import PrivateTable
-from dpcore.domain.columns import NumericColumn
+from dpcore.domain.columns import Column, NumericColumn
 from dpcore.domain.encoding import bin_numbers
 from dpcore.domain.schemas.schema import ChildTable, Schema
 
@@ -234,7 +234,7 @@ def random_rows(rng: Generator, schema: Schema, count: int, *, alike: bool = Fal
     )
 
 
-def _cells(rng: Generator, column: Any, count: int) -> Ints:
+def _cells(rng: Generator, column: Column, count: int) -> Ints:
     """Mostly declared categories."""
     declared, all_cells = len(column.classes), len(column.cells)
     odd = rng.random(count) < 0.1

@@ -133,7 +133,7 @@ class Surroundings:
             self.told.append(("environment" if "env" in event else "files", event, repr(arguments)))
 
 
-def _tell(event: str, arguments: tuple[Any, ...]) -> None:
+def _tell(event: str, arguments: tuple[object, ...]) -> None:
     for own in _WATCHING:
         own._note(event, arguments)
 

@@ -93,7 +93,7 @@ def _arrived(weights: Floats, start: Floats, moves: Moves, steps: int) -> Floats
 
 
 @singledispatch
-def log_weights(walk: Any) -> Floats:
+def log_weights(walk: object) -> Floats:
     """Log-weight of every state of a chain."""
     raise ValueError(f"a replay does not know the chain {type(walk).__name__}")
 
@@ -105,7 +105,7 @@ def starts(walk: Any) -> Floats:
 
 
 @singledispatch
-def proposals(walk: Any) -> Moves:
+def proposals(walk: object) -> Moves:
     """All proposals of a chain. No record has a part in them."""
     raise ValueError(f"a replay does not know the chain {type(walk).__name__}")
 

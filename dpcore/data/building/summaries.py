@@ -13,7 +13,7 @@ from typing import Any, Final
 import numpy as np
 
 from dpcore.arrays import Array, Floats, Ints
-from dpcore.domain.columns import NumericColumn
+from dpcore.domain.columns import Column, NumberColumn, NumericColumn
 from dpcore.domain.encoding import bin_numbers
 
 #: Decimal digits of a column's range to which numbers count in a mean.
@@ -31,7 +31,7 @@ class Summaries:
         Of the type of a row, beside ``codes``, ``numbers``, ``word`` and ``order``.
     """
 
-    def __init__(self, columns: Sequence[Any]) -> None:
+    def __init__(self, columns: Sequence[Column]) -> None:
         numeric = [column for column in columns if isinstance(column, NumericColumn)]
         self._columns, self._numeric = columns, {column.name: place for place, column in enumerate(numeric)}
         summed = [column for column in columns if column.summary is not None]
@@ -114,7 +114,7 @@ def in_order(order: Floats, keep: str) -> Floats:
     return -order if keep == "last" else order
 
 
-def _ranks(column: Any) -> Ints:
+def _ranks(column: Column) -> Ints:
     """The rank of each cell: of several, that of the lowest rank counts."""
     cells = np.arange(len(column.cells))
     if column.summary in {"any", "maximum"}:  # The categories the other way round.
@@ -129,7 +129,7 @@ def _grid(column: Any) -> tuple[float, float]:
     return column.lower, 10.0 ** _digits(column)
 
 
-def _digits(column: Any) -> int:
+def _digits(column: NumberColumn) -> int:
     return int(_DIGITS - np.ceil(np.log10(column.upper - column.lower)))
 
 

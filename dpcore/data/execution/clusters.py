@@ -143,7 +143,7 @@ class ClusterExecutor:
             ) from None
         return told
 
-    def _asked(self, kernel: Any, partitions: Sequence[Partition], public: Any, named: Mapping[str, Any]) -> Any:
+    def _asked(self, kernel: Any, partitions: Sequence[Partition], public: Any, named: Mapping[str, object]) -> Any:
         client = self._connect()
         left, found, lost = _places(partitions), list[Any](), 0
         there = self._workers_of(client)
@@ -165,7 +165,7 @@ class ClusterExecutor:
             there = [worker for worker in self._workers_of(client) if worker not in gone] or self._workers
 
     def _answers(
-        self, client: Client, shares: Mapping[str, list[_Place]], kernel: Any, public: Any, named: Mapping[str, Any]
+        self, client: Client, shares: Mapping[str, list[_Place]], kernel: Any, public: Any, named: Mapping[str, object]
     ) -> dict[str, Any]:
         """What each worker finds, or why it is lost.
 
@@ -298,14 +298,14 @@ def _tell(places: Sequence[_Place]) -> tuple[str, bool]:
 
 
 async def _share(
-    shares: Mapping[str, list[_Place]], kernel: Any, public: Any, named: Mapping[str, Any], dask_worker: Worker
+    shares: Mapping[str, list[_Place]], kernel: Any, public: Any, named: Mapping[str, object], dask_worker: Worker
 ) -> Any:
     """The sum over a worker's share of the partitions; it answers others meanwhile."""
     share, cores = shares[dask_worker.address], dask_worker.state.nthreads
     return await asyncio.to_thread(_sum, cores, kernel, share, public, named)
 
 
-def _sum(cores: int, kernel: Any, places: list[_Place], public: Any, named: Mapping[str, Any]) -> Any:
+def _sum(cores: int, kernel: Any, places: list[_Place], public: Any, named: Mapping[str, object]) -> Any:
     """The sum over some partitions. Its own faults must not pass for those of a connection."""
     try:
         found: Any = _executor(cores).total(_answer, cast("Any", places), kernel, public, named)
@@ -318,7 +318,7 @@ async def _awaited(ask: Callable[[], Any]) -> Any:
     return await ask()
 
 
-def _answer(place: Any, kernel: Any, public: Any, named: Mapping[str, Any]) -> Any:
+def _answer(place: Any, kernel: Any, public: Any, named: Mapping[str, object]) -> Any:
     """What a kernel finds in one partition, which is opened, or fetched, by the thread that asks it."""
     return kernel(opened(place), *public, **named)
 

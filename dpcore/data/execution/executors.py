@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 #: Arguments of a kernel beside the partition.
 Public = ParamSpec("Public")
 #: What a kernel finds: integers, in one array or in several.
-Sums = TypeVar("Sums", bound=Array | tuple[Any, ...])
+Sums = TypeVar("Sums", bound=Array | tuple[object, ...])
 
 
 class Executor(Protocol):

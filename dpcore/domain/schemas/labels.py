@@ -15,7 +15,10 @@ from dpcore.domain.columns import (
     MISSING,
     OTHER,
     RESERVED,
+    Column,
     IntegerColumn,
+    ListedColumn,
+    NumberColumn,
     NumericColumn,
     format_number,
 )
@@ -87,18 +90,18 @@ def called(schema: Schema, name: str) -> str:
     return _names(schema, _taken(schema)).get(name, name)
 
 
-def cell_called(column: Any, cell: str) -> str:
+def cell_called(column: Column, cell: str) -> str:
     """What a category, or another cell, of a column is called."""
     return _cells(column).get(cell, cell)
 
 
-def cells_called(column: Any) -> tuple[str, ...]:
+def cells_called(column: Column) -> tuple[str, ...]:
     """What all cells of a column are called: ``41 to 60``, ``over 2.5 to 5``, ``died``, ``missing``."""
     named = _RESERVED | (_ranges(column) if isinstance(column, NumericColumn) else _cells(column))
     return tuple(named[cell] for cell in column.cells)
 
 
-def _ranges(column: Any) -> dict[str, str]:
+def _ranges(column: NumberColumn) -> dict[str, str]:
     points, by_ones = (column.lower, *column.inner_edges, column.upper), isinstance(column, IntegerColumn)
     between = (_between(*ends, first=place == 0, by_ones=by_ones) for place, ends in enumerate(pairwise(points)))
     return dict(zip(column.classes, between, strict=True))
@@ -112,7 +115,7 @@ def _between(low: float, high: float, *, first: bool, by_ones: bool) -> str:
     return f"{start}{format_number(low)} to {format_number(high)}"
 
 
-def categories(column: Any) -> list[str]:
+def categories(column: ListedColumn) -> list[str]:
     """Categories with their labels: ``died (11)``."""
     labels = {each.category: each.label for each in getattr(column, "labels", ())}
     return [f"{labels[cell]} ({cell})" if labels.get(cell, cell) != cell else cell for cell in column.classes]
@@ -143,7 +146,7 @@ def _names(table: Schema | ChildTable, taken: Collection[str]) -> dict[str, str]
     return _told_apart({column.name: column.label or column.name for column in table.columns}, taken, barred)
 
 
-def _cells(column: Any) -> dict[str, str]:
+def _cells(column: Column) -> dict[str, str]:
     labels = {each.category: each.label for each in getattr(column, "labels", ())}
     groups = (group.name for group in getattr(column, "groups", ()))
     return _told_apart({category: labels.get(category, category) for category in column.classes}, {*RESERVED, *groups})

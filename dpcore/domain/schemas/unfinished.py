@@ -133,7 +133,7 @@ def _sentence(column: Any, wish: Wish) -> str:
     )
 
 
-def _unmarked(given: Any) -> Any:
+def _unmarked(given: object) -> Any:
     return {key: fact for key, fact in given.items() if key != "learn"} if isinstance(given, dict) else given
 
 

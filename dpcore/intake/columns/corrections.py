@@ -9,7 +9,14 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from dpcore.domain.columns import MAX_CATEGORIES, BooleanColumn, NumericColumn, folded
+from dpcore.domain.columns import (
+    MAX_CATEGORIES,
+    BooleanColumn,
+    Column,
+    ListedColumn,
+    NumericColumn,
+    folded,
+)
 from dpcore.domain.schemas.origins import LOOKED_UP
 from dpcore.domain.schemas.schema import Schema
 from dpcore.intake.columns.identifiers import is_identifying
@@ -42,7 +49,7 @@ class Correction:
 
 
 def corrections(
-    column: Any, strange: Counter[str], unused: Collection[str], used: Collection[str] = ()
+    column: ListedColumn, strange: Counter[str], unused: Collection[str], used: Collection[str] = ()
 ) -> list[Correction]:
     """Changes by which values that match nothing would match.
 
@@ -63,7 +70,7 @@ def corrections(
     return [*_loose(column, strange), *_respelled(column, strange, unused), *found, *further]
 
 
-def unread_comma(column: Any, strange: Counter[str]) -> str:
+def unread_comma(column: Column, strange: Counter[str]) -> str:
     """What no schema mends: see :func:`dpcore.intake.sources.commas.comma_in`; empty where categories are listed."""
     plain = isinstance(column, (*NumericColumn, BooleanColumn))
     return comma_in({text: count for text, count in strange.items() if plain and text.lower() not in NOTHING})
@@ -84,7 +91,7 @@ def corrected(schema: Schema, changes: Mapping[str, Mapping[str, Any]]) -> Schem
     return Schema.from_mapping(content)
 
 
-def _name_person(content: dict[str, Any], schema: Schema, unit: Mapping[str, Any]) -> None:
+def _name_person(content: dict[str, Any], schema: Schema, unit: Mapping[str, object]) -> None:
     """Say otherwise who a person is; the column that names one is not stored."""
     content["privacy_unit"] |= unit
     if "column" in unit:
@@ -94,12 +101,12 @@ def _name_person(content: dict[str, Any], schema: Schema, unit: Mapping[str, Any
         content["columns"] = [column for column in content["columns"] if column["name"] not in made]
 
 
-def _changed(column: Mapping[str, Any], change: Mapping[str, Any]) -> dict[str, Any]:
+def _changed(column: Mapping[str, object], change: Mapping[str, object]) -> dict[str, Any]:
     kept = {name: column[name] for name in _ALWAYS if name in column} if "type" in change else column
     return {**kept, **change}
 
 
-def _loose(column: Any, strange: Counter[str]) -> Iterator[Correction]:
+def _loose(column: ListedColumn, strange: Counter[str]) -> Iterator[Correction]:
     """Spelling that does not count."""
     plain: dict[str, str] = {}
     for category in column.categories:
@@ -111,7 +118,7 @@ def _loose(column: Any, strange: Counter[str]) -> Iterator[Correction]:
     yield Correction(f"Match in any spelling: '{text}' is '{category}'", {"matching": "loose"})
 
 
-def _respelled(column: Any, strange: Counter[str], unused: Collection[str]) -> Iterator[Correction]:
+def _respelled(column: ListedColumn, strange: Counter[str], unused: Collection[str]) -> Iterator[Correction]:
     """Categories that nothing matches, spelled as values that match nothing."""
     plain = {folded(category) for category in column.categories}
     free, nearest = list(unused), {}
@@ -128,7 +135,7 @@ def _respelled(column: Any, strange: Counter[str], unused: Collection[str]) -> I
             yield Correction(f"Spell as in the file: {pairs}{more}", {"categories": spelled, "origin": LOOKED_UP})
 
 
-def _nothing(column: Any, strange: Counter[str]) -> Iterator[Correction]:
+def _nothing(column: Column, strange: Counter[str]) -> Iterator[Correction]:
     """Values that say that there is none."""
     absent = [text for text, _ in strange.most_common() if text.lower() in NOTHING][:10]
     if absent:
@@ -136,7 +143,7 @@ def _nothing(column: Any, strange: Counter[str]) -> Iterator[Correction]:
         yield Correction(f"Take {listed} for missing", {"missing_codes": [*column.missing_codes, *absent]})
 
 
-def _listed(column: Any, strange: Counter[str]) -> Iterator[Correction]:
+def _listed(column: ListedColumn, strange: Counter[str]) -> Iterator[Correction]:
     """Further categories."""
     new = [text for text, _ in strange.most_common() if text.lower() not in NOTHING]
     if new and len(new) <= _MOST_LISTED and len(column.categories) + len(new) <= MAX_CATEGORIES:
@@ -145,7 +152,7 @@ def _listed(column: Any, strange: Counter[str]) -> Iterator[Correction]:
         yield Correction(f"List {count}", change)
 
 
-def _as_categories(column: Any, texts: Collection[str]) -> Iterator[Correction]:
+def _as_categories(column: Column, texts: Collection[str]) -> Iterator[Correction]:
     """Another type: what the column holds is no number, or neither yes nor no."""
     new = sorted((text for text in texts if text.lower() not in NOTHING), key=first_number)
     if new and len(new) <= _MOST_LISTED:

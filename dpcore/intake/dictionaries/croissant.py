@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 from urllib.parse import quote
 
-from dpcore.domain.columns import NumericColumn
+from dpcore.domain.columns import Column, NumericColumn
 from dpcore.domain.schemas.schema import ChildTable, Schema
 from dpcore.intake.dictionaries.dictionary_tables import file_name
 
@@ -71,7 +71,7 @@ def _record_sets(name: str, table: Schema | ChildTable) -> list[dict[str, Any]]:
     return [*(_categories(name, column) for column in table.columns if hasattr(column, "categories")), rows]
 
 
-def _field(table: str, column: Any) -> dict[str, Any]:
+def _field(table: str, column: Column) -> dict[str, Any]:
     ident = _id(table, column.name)
     field: dict[str, Any] = {"@type": "cr:Field", "@id": ident, "name": column.name}
     field["description"] = column.description or column.label or column.name

@@ -48,7 +48,7 @@ def fits(content: Mapping[str, Any]) -> bool:
     return "tableSchema" in content or isinstance(content.get("tables"), list)
 
 
-def read(content: Mapping[str, Any], title: str) -> Draft:
+def read(content: Mapping[str, object], title: str) -> Draft:
     """The draft of a table, or of a group of tables. Raises ``IngestError``."""
     tables = [_plain(table) for table in objects(content.get("tables", [content]))]
     headers = {_stem(table): _headers(table) for table in tables}
@@ -69,7 +69,7 @@ def _plain(content: Mapping[str, Any]) -> dict[str, Any]:
     return {_PREFIX.sub("", str(name)): value for name, value in flat.items()}
 
 
-def _stem(table: Mapping[str, Any]) -> str:
+def _stem(table: Mapping[str, object]) -> str:
     """What a table is called: its file without folder and ending."""
     return unquote(re.sub(r"\.[A-Za-z0-9]+$", "", str(table.get("url", "")).rpartition("/")[2]))
 
@@ -81,12 +81,12 @@ def _columns(table: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return [field for field in objects(schema["columns"]) if field.get("virtual") is not True]
 
 
-def _headers(table: Mapping[str, Any]) -> dict[str, str]:
+def _headers(table: Mapping[str, object]) -> dict[str, str]:
     """What columns are called in the file, by their names in this description."""
     return {str(field.get("name", "")): _header(field) for field in _columns(table)}
 
 
-def _header(field: Mapping[str, Any]) -> str:
+def _header(field: Mapping[str, object]) -> str:
     titles = field.get("titles")
     if isinstance(titles, Mapping):
         titles = next(iter(titles.values()), None)
@@ -95,7 +95,7 @@ def _header(field: Mapping[str, Any]) -> str:
     return str(titles or unquote(str(field.get("name", "")))).strip()
 
 
-def _head(table: Mapping[str, Any], title: str) -> dict[str, Any]:
+def _head(table: Mapping[str, object], title: str) -> dict[str, Any]:
     head = {
         "name": _words(table.get("dc:title"), 128) or title,
         "description": _words(table.get("dc:description"), 2000),
@@ -104,7 +104,7 @@ def _head(table: Mapping[str, Any], title: str) -> dict[str, Any]:
     return head | ({"max_rows": int(most)} if most is not None and most >= 1 else {})
 
 
-def _words(value: Any, most: int) -> str:
+def _words(value: object, most: int) -> str:
     """A text in a natural language: that itself, or with its language, or the first of several."""
     for _ in range(2):
         value = next(iter(value), "") if isinstance(value, list) else value
@@ -140,7 +140,7 @@ def _table(table: Mapping[str, Any], headers: Mapping[str, dict[str, str]]) -> D
     )
 
 
-def _single(names: Any) -> str | None:
+def _single(names: object) -> str | None:
     names = names if isinstance(names, list) else [names]
     return names[0] if len(names) == 1 and isinstance(names[0], str) else None
 
@@ -150,7 +150,7 @@ def _column(field: Mapping[str, Any], absent: Any) -> dict[str, Any]:
     return column | _facts(column["name"], field, texts(field.get("null", absent), "value"))
 
 
-def _facts(name: str, field: Mapping[str, Any], absent: list[str]) -> dict[str, Any]:
+def _facts(name: str, field: Mapping[str, object], absent: list[str]) -> dict[str, Any]:
     datatype = field.get("datatype", "string")
     about = datatype if isinstance(datatype, Mapping) else {"base": datatype}
     base = str(about.get("base", "string"))
@@ -171,14 +171,14 @@ def _facts(name: str, field: Mapping[str, Any], absent: list[str]) -> dict[str, 
     return {"type": TEXT, "missing_codes": absent} if base in _TEXTS else {LEFT_OUT: f"of the type '{base[:40]}'"}
 
 
-def _limit(field: Mapping[str, Any], about: Mapping[str, Any], side: str, edges: list[Any]) -> Any:
+def _limit(field: Mapping[str, object], about: Mapping[str, object], side: str, edges: list[Any]) -> Any:
     """The least or greatest value that is named anywhere, ``None`` if there is none."""
     names = (f"{side}imum", f"{side}Inclusive", f"{side}Exclusive")
     found = [place[name] for place in (field, about) for name in names if place.get(name) is not None]
     return found[0] if found else edges[0 if side == "min" else -1] if edges else None
 
 
-def _partitions(field: Mapping[str, Any]) -> tuple[list[str], list[Any]]:
+def _partitions(field: Mapping[str, object]) -> tuple[list[str], list[Any]]:
     """The values that are listed, and the points at which neighbouring ranges meet."""
     parts = [_plain(part) for part in objects(field.get("partitions") or [])]
     rules = [rule for part in parts if isinstance(rule := part.get("predicate"), Mapping)]
@@ -194,7 +194,7 @@ def _partitions(field: Mapping[str, Any]) -> tuple[list[str], list[Any]]:
     )
 
 
-def _format(about: Mapping[str, Any]) -> str:
+def _format(about: Mapping[str, object]) -> str:
     form = str(about.get("format") or "")
     if form.startswith("yyyy-MM-dd"):
         return ""

@@ -37,7 +37,7 @@ class Described:
     """
 
     name: str
-    fields: list[Mapping[str, Any]]
+    fields: list[Mapping[str, object]]
     column: Callable[[Mapping[str, Any]], dict[str, Any]]
     keys: list[tuple[str, str, str]]
     key: str | None = None
@@ -68,7 +68,7 @@ class Described:
         return found
 
 
-def objects(items: Any) -> list[Mapping[str, Any]]:
+def objects(items: Any) -> list[Mapping[str, object]]:
     """A list of objects. Raises ``IngestError`` if it is none."""
     if not isinstance(items, list) or not all(isinstance(item, Mapping) for item in items):
         raise IngestError("The dictionary is not as it should be: where objects are listed, something else stands.")

@@ -194,14 +194,14 @@ def _whole(known: dict[str, Any]) -> dict[str, Any]:
     return {**known, "type": named["type"] if numbers_of_things else kind or named["type"], "origin": DICTIONARY}
 
 
-def _told(column: Mapping[str, Any]) -> bool:
+def _told(column: Mapping[str, object]) -> bool:
     """Whether a dictionary tells all that a column needs, but for cut points."""
     kind = column.get("type")
     listed = kind in LISTED and "categories" in column
     return kind == "boolean" or listed or "derive" in column or {"lower", "upper"} <= column.keys()
 
 
-def _same_unit(known: Mapping[str, Any], named: Mapping[str, Any]) -> bool:
+def _same_unit(known: Mapping[str, object], named: Mapping[str, object]) -> bool:
     return not known.get("unit") or known["unit"] == named.get("unit")
 
 
@@ -243,7 +243,7 @@ def listed(
     return {"type": kind, "categories": known, "labels": told, **codes}
 
 
-def as_text(value: Any) -> str:
+def as_text(value: object) -> str:
     """A value as it stands in rows: whole numbers without a point."""
     if isinstance(value, bool):
         return str(value).lower()
@@ -310,7 +310,9 @@ def _can_be_read(form: str) -> bool:
     return True
 
 
-def draft_of(form: str, main: Gathered, head: Mapping[str, Any], person: str | None, more: Iterable[str] = ()) -> Draft:
+def draft_of(
+    form: str, main: Gathered, head: Mapping[str, object], person: str | None, more: Iterable[str] = ()
+) -> Draft:
     """The draft of one table, whose rows are about the ``person`` that a column names.
 
     Raises

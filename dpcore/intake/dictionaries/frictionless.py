@@ -48,19 +48,19 @@ def fits(content: Mapping[str, Any]) -> str:
     return TABLE if isinstance(schema, Mapping) and isinstance(schema.get("fields"), list) else ""
 
 
-def read(content: Mapping[str, Any], title: str) -> Draft:
+def read(content: Mapping[str, object], title: str) -> Draft:
     """The draft of a package, or of a schema alone. Raises ``IngestError``."""
     form = fits(content)
     resources = objects(content["resources"]) if form == PACKAGE else [{"schema": content, **content}]
     return draft_of_tables(form, _head(content, title), content.get(KEY), list(map(_table, resources)))
 
 
-def _head(content: Mapping[str, Any], title: str) -> dict[str, Any]:
+def _head(content: Mapping[str, object], title: str) -> dict[str, Any]:
     name = content.get("title") or content.get("name") or title
     return {"name": plain_text(name, 128) or title, "description": plain_text(content.get("description"), 2000)}
 
 
-def _table(resource: Mapping[str, Any]) -> Described:
+def _table(resource: Mapping[str, object]) -> Described:
     name = str(resource.get("name") or "")
     schema = resource.get("schema")
     if not isinstance(schema, Mapping) or not isinstance(schema.get("fields"), list):
@@ -87,7 +87,7 @@ def _table(resource: Mapping[str, Any]) -> Described:
     )
 
 
-def _single(names: Any) -> str | None:
+def _single(names: object) -> str | None:
     names = [names] if isinstance(names, str) else names
     return names[0] if isinstance(names, list) and len(names) == 1 and isinstance(names[0], str) else None
 
@@ -97,7 +97,7 @@ def _column(field: Mapping[str, Any], absent: Any) -> dict[str, Any]:
     return column | _facts(column["name"], field, texts(field.get("missingValues", absent), "value"))
 
 
-def _facts(name: str, field: Mapping[str, Any], absent: list[str]) -> dict[str, Any]:
+def _facts(name: str, field: Mapping[str, object], absent: list[str]) -> dict[str, Any]:
     kind = field.get("type", "string")
     limits = field.get("constraints")
     limits = limits if isinstance(limits, Mapping) else {}
@@ -121,7 +121,7 @@ def _facts(name: str, field: Mapping[str, Any], absent: list[str]) -> dict[str, 
     return {"type": TEXT, "missing_codes": absent} if kind in _TEXTS else {LEFT_OUT: f"of the type '{str(kind)[:40]}'"}
 
 
-def _switch(field: Mapping[str, Any], absent: list[str]) -> dict[str, Any]:
+def _switch(field: Mapping[str, object], absent: list[str]) -> dict[str, Any]:
     """Yes or no; a column of two categories, if they are written in words of its own."""
     sides = [texts(field.get(f"{side}Values", [side]), "value") for side in ("true", "false")]
     if {text.lower() for side in sides for text in side} <= _SWITCHED:

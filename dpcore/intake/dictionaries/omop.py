@@ -80,7 +80,7 @@ def common_concepts(domain: str) -> Mapping[str, str]:
     return concepts_of(_COMMON.get(domain, ""))
 
 
-def standard_concepts(rows: Iterable[Mapping[str, Any]]) -> Concepts:
+def standard_concepts(rows: Iterable[Mapping[str, object]]) -> Concepts:
     """The standard concepts of a vocabulary, from the rows of its table ``concept``."""
     standard = (row for row in rows if row.get("standard_concept") == "S")
     return _by_domain((str(row["concept_id"]), str(row["concept_name"]), str(row["domain_id"])) for row in standard)

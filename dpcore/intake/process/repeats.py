@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import pandas as pd
 
+from dpcore.arrays import Values
 from dpcore.domain.encoding import people_of
 from dpcore.domain.schemas.names import is_name
 from dpcore.errors import IngestError
@@ -67,7 +68,7 @@ def repeats_of(files: Files) -> list[Repeat]:
     return found if len(found) > 1 else []
 
 
-def _places(chunk: pd.DataFrame) -> pd.Series[Any]:
+def _places(chunk: pd.DataFrame) -> Values:
     """Of each row the column and the value that say what repeats; empty texts for the rows of records."""
     instrument, instance = (people_of(chunk[name]) for name in REPEATS)
     event = people_of(chunk[_EVENT]) if _EVENT in chunk.columns else pd.Series([None] * len(chunk), dtype=object)
@@ -111,5 +112,5 @@ def _table(repeat: Repeat, columns: list[dict[str, Any]]) -> dict[str, Any]:
     return {"name": repeat.value, "from_rows": True, "where": where, "columns": mine}
 
 
-def _plain(column: Mapping[str, Any]) -> dict[str, Any]:
+def _plain(column: Mapping[str, object]) -> dict[str, Any]:
     return {name: value for name, value in column.items() if name not in {"target", "view"}}

@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from dpcore.arrays import Values
 from dpcore.domain.encoding import people_of
 from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import IngestError
@@ -44,7 +45,7 @@ def _some(schema: Schema, source: Any, right: str | Path | None, columns: list[s
         return first_rows(schema, source, right, [name for name in columns if rank(name) >= KEY], _ROWS)
 
 
-def _may_identify(name: str, values: pd.Series[Any], *, stored: bool) -> bool:
+def _may_identify(name: str, values: Values, *, stored: bool) -> bool:
     said = rank(name)
     if said == PERSON:
         return True

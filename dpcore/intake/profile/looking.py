@@ -17,7 +17,7 @@ from typing import Any, Final, cast
 import numpy as np
 import pandas as pd
 
-from dpcore.arrays import Floats
+from dpcore.arrays import Floats, Values
 from dpcore.domain.codes import group_of, groups_of
 from dpcore.domain.columns import MAX_CATEGORIES, RESERVED, folded, format_number
 from dpcore.domain.dates import EARLIEST, LATEST, moment_of
@@ -187,7 +187,7 @@ class _Look:
         self._held: list[Floats] = []
         self._every = 1
 
-    def add(self, values: pd.Series[Any]) -> None:
+    def add(self, values: Values) -> None:
         try:
             places, distinct = pd.factorize(values)
         except TypeError:  # Lists, and what else holds values of its own.

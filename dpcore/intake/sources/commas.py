@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
-from typing import Any, Final
+from typing import Final
 
 import pandas as pd
 
+from dpcore.arrays import Values
 from dpcore.domain.columns import NumericColumn
 from dpcore.domain.derivations import Renamed
 from dpcore.domain.schemas.schema import ChildTable, Schema
@@ -68,12 +69,12 @@ def with_points(rows: pd.DataFrame, numbers: Collection[str]) -> pd.DataFrame:
     return rows.assign(**{str(name): (as_numbers if name in numbers else as_texts)(rows[name]) for name in rows})
 
 
-def as_texts(values: pd.Series[Any]) -> pd.Series[Any]:
+def as_texts(values: Values) -> Values:
     """Texts of a column that may hold anything, with decimal points in numbers."""
     return values.str.replace(_DECIMAL_COMMA, r"\1.\2", regex=True)
 
 
-def as_numbers(values: pd.Series[Any]) -> pd.Series[Any]:
+def as_numbers(values: Values) -> Values:
     """Texts of a column of numbers, with decimal points and nothing between thousands."""
     grouped = values.str.fullmatch(_GROUPED).fillna(value=False).astype(bool)
     if grouped.any():

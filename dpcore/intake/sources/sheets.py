@@ -88,7 +88,7 @@ def _header(rows: Iterator[list[Any]]) -> list[str]:
     return names
 
 
-def _name(value: Any) -> str:
+def _name(value: object) -> str:
     return str(int(value) if isinstance(value, float) and value.is_integer() else value).strip()
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from decimal import Decimal
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from dpcore.domain.columns import NumericColumn
+from dpcore.domain.columns import Column, NumericColumn
 from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import RequestError
 from dpcore.learning.learner import Learner
@@ -78,7 +78,7 @@ class DPEBMClassifier(PrivateClassifier, _PrivateEBM):
     """
 
     @classmethod
-    def _check_target(cls, column: Any) -> None:
+    def _check_target(cls, column: Column) -> None:
         if isinstance(column, NumericColumn):
             raise RequestError(f"The target '{column.name}' is a number in the schema: use DPEBMRegressor.")
 

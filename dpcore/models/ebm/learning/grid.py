@@ -15,7 +15,7 @@ import numpy as np
 
 from dpcore.arrays import Array, Floats, Ints
 from dpcore.data.partition import Partition
-from dpcore.domain.columns import IntegerColumn, NumericColumn
+from dpcore.domain.columns import Column, IntegerColumn, NumericColumn
 from dpcore.domain.schemas.schema import Schema
 from dpcore.models.ebm.learning.kernels import PAIR_STEPS, RESIDUAL_STEPS, cells_of
 from dpcore.models.ebm.released.axis import Axis
@@ -47,7 +47,7 @@ class FineCells:
     edges: Floats | None
 
     @classmethod
-    def of(cls, column: Any) -> FineCells:
+    def of(cls, column: Column) -> FineCells:
         """Subdivide the schema's bins of a numeric column evenly."""
         if not isinstance(column, NumericColumn):
             return cls(column, None)

@@ -11,7 +11,7 @@ import pandas as pd
 from pydantic import model_validator
 
 from dpcore.arrays import Floats, Ints
-from dpcore.domain.columns import MISSING, NumericColumn, format_number
+from dpcore.domain.columns import MISSING, Column, NumericColumn, format_number
 from dpcore.domain.encoding import clamp_numbers, encode_categories
 from dpcore.domain.schemas.schema import Schema
 from dpcore.frozen import FrozenModel
@@ -56,7 +56,7 @@ class Axis(FrozenModel):
         return cls(column=column.name, labels=labels, edges=edges, bounds=(column.lower, column.upper))
 
     @classmethod
-    def categories(cls, column: Any, groups: tuple[int, ...] | None = None) -> Axis:
+    def categories(cls, column: Column, groups: tuple[int, ...] | None = None) -> Axis:
         """Bins of a column of categories: one per cell, or per group of cells."""
         groups = groups or tuple(range(len(column.cells)))
         labels = tuple(" or ".join(cells) for cells in group_members(column.cells, groups))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -224,7 +224,7 @@ class EBMModel(FrozenModel):
         """Predicted numbers within the public bounds, if there are any."""
         return numbers if self.bounds is None else np.clip(numbers, *self.bounds)
 
-    def explain(self, values: Mapping[str, Any], schema: Schema) -> tuple[Contribution, ...]:
+    def explain(self, values: Mapping[str, object], schema: Schema) -> tuple[Contribution, ...]:
         """What each term adds for one case typed by a reader, in the order of the terms.
 
         A term adds nothing if a value that it needs is not known (absent, ``None`` or not a
@@ -283,12 +283,12 @@ def score_table(model: EBMModel) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
-def _intercept(model: EBMModel) -> Iterator[tuple[Any, ...]]:
+def _intercept(model: EBMModel) -> Iterator[tuple[object, ...]]:
     for output, score, error in zip(model.outputs, model.intercept, model.intercept_error, strict=True):
         yield ("intercept", "everyone", "", "", "", output, score, error, None, None)
 
 
-def _rows(model: EBMModel, term: Term) -> Iterator[tuple[Any, ...]]:
+def _rows(model: EBMModel, term: Term) -> Iterator[tuple[object, ...]]:
     places = list(product(*(range(len(axis)) for axis in term.axes)))
     for row, place in enumerate(places):
         ends = [_ends(axis, code) for axis, code in zip(term.axes, place, strict=True)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 import pandas as pd
@@ -17,7 +17,7 @@ from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import RequestError
 from dpcore.learning.learner import Learner
 from dpcore.learning.sklearn_base import Labelling, LearnerEstimator
-from dpcore.learning.sklearn_frames import class_labels, prepare_fit, told_of
+from dpcore.learning.sklearn_frames import Labels, Rows, class_labels, prepare_fit, told_of
 from dpcore.models.ilp.language.forms import Quantifier
 from dpcore.models.ilp.language.ilp_parameters import Criterion, Method
 from dpcore.models.ilp.learning.ilp_learner import ILPLearner
@@ -104,7 +104,7 @@ class DPILPClassifier(Labelling, LearnerEstimator):
         tags.classifier_tags.poor_score = True
         return tags
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Rows, y: Labels) -> Self:
         """Spend ``epsilon`` and learn a theory.
 
         Parameters
@@ -146,12 +146,12 @@ class DPILPClassifier(Labelling, LearnerEstimator):
         features = len(release.domain.columns) - 1 + keys
         return estimator._fitted(release, model, {"classes_": classes}, features)
 
-    def _codes(self, X: Any) -> Ints:
+    def _codes(self, X: Rows) -> Ints:
         """The first clause that covers a person decides."""
         frames = self._frames(X)
         return np.asarray(self.model_.predict(frames, self.schema_))
 
-    def _chances(self, X: Any) -> Floats:
+    def _chances(self, X: Rows) -> Floats:
         """Noisy class shares of each person's group: shape (n_people, n_classes)."""
         frames = self._frames(X)
         return np.asarray(self.model_.predict_proba(frames, self.schema_))
@@ -161,14 +161,14 @@ class DPILPClassifier(Labelling, LearnerEstimator):
         check_is_fitted(self)
         return str(self.model_.prolog(self.schema_, self.release_.target))
 
-    def _frames(self, X: Any) -> Frames:
+    def _frames(self, X: Rows) -> Frames:
         check_is_fitted(self)
         main, children = _tables(X, self.schema_)
         own = told_of(main, self.schema_, self.release_.target)
         return {self.schema_.entity: own, **children}
 
 
-def _tables(X: Any, schema: Schema | None) -> tuple[Any, dict[str, pd.DataFrame]]:
+def _tables(X: Rows, schema: Schema | None) -> tuple[Rows, dict[str, pd.DataFrame]]:
     """The main table, which may be an array if it is the only one, and the others."""
     if not isinstance(X, Mapping) or issparse(X):  # Some sparse arrays are dictionaries.
         return X, {}

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dpcore.domain.columns import MISSING, RESERVED, IntegerColumn, NumericColumn
+from dpcore.domain.columns import MISSING, RESERVED, Column, IntegerColumn, NumericColumn
 from dpcore.domain.encoding import order_of
 from dpcore.domain.schemas.schema import ChildTable, Schema
 from dpcore.models.ilp.language.clause import Clause
@@ -71,7 +71,7 @@ def _frame(
     rows: Sequence[Cells],
     key: str | None,
     generator: np.random.Generator,
-    links: Mapping[str, Any] | None = None,
+    links: Mapping[str, object] | None = None,
 ) -> pd.DataFrame:
     content: dict[str, Any] = {**({} if key is None else {key: [_PERSON] * len(rows)}), **(links or {})}
     for column in table.columns:
@@ -80,7 +80,7 @@ def _frame(
     return pd.DataFrame(content)
 
 
-def _value(column: Any, cell: int, generator: np.random.Generator) -> object:
+def _value(column: Column, cell: int, generator: np.random.Generator) -> object:
     """A value in a cell; ``None`` for a missing one."""
     label = column.cells[cell]
     if label in RESERVED:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from dpcore.domain.columns import RESERVED, IntegerColumn
+from dpcore.domain.columns import RESERVED, Column, IntegerColumn, NumberColumn
 from dpcore.domain.schemas.schema import ChildTable, Schema
 from dpcore.models.ilp.language.atoms import Atom
 from dpcore.models.ilp.language.clause import Clause, Variable
@@ -229,11 +229,11 @@ def made_up_row(
     return row
 
 
-def _reserved(column: Any) -> set[int]:
+def _reserved(column: Column) -> set[int]:
     return {code for code, cell in enumerate(column.cells) if cell in RESERVED}
 
 
-def _holds_value(column: Any, cell: int) -> bool:
+def _holds_value(column: Column, cell: int) -> bool:
     """Whether a value can lie in a cell: between two cut points there may be no whole number."""
     if not isinstance(column, IntegerColumn) or cell in _reserved(column):
         return True
@@ -241,7 +241,7 @@ def _holds_value(column: Any, cell: int) -> bool:
     return first <= last
 
 
-def whole_numbers(column: Any, cell: int) -> tuple[int, int]:
+def whole_numbers(column: NumberColumn, cell: int) -> tuple[int, int]:
     """First and last whole number that lie in a cell."""
     points = (column.lower, *column.inner_edges, column.upper)
     first = math.ceil(points[0]) if cell == 0 else math.floor(points[cell]) + 1

@@ -20,12 +20,11 @@ from dpcore.released.derived import (
     check_shares,
     count_scales,
     demand,
-    intervals_within,
     is_gaussian,
     margin_within,
     rebuilt_evaluation,
+    rebuilt_numbers,
 )
-from dpcore.released.noisy_counts import point_estimates
 from dpcore.released.release import Release
 
 #: How clauses are chosen, by the method; and if a run is made to be composed.
@@ -50,17 +49,13 @@ def rebuilt_theory(release: Release, model: ILPModel) -> ILPModel:
         release, EXPONENTIAL if is_gaussian(card) else SAMPLERS[chosen.method], PASSED_ON if by_level else ""
     )
     _check_sizes(release, model, chosen)
-    gaussian, people = is_gaussian(card), release.domain.max_rows
     scales = count_scales(release, COUNTS, *([CLAUSES] if by_level else []))
-    margin = margin_within(model.count_margin, scales, gaussian=gaussian)
+    margin = margin_within(model.count_margin, scales, gaussian=is_gaussian(card))
     alpha = (1.0,) * len(model.classes)
     groups = []
     for group in model.groups:
-        check_counts(group.noisy_counts, margin, people)
-        estimates = tuple(point_estimates(np.array([group.noisy_counts]), alpha)[0].tolist())
-        ends = intervals_within(group.intervals, group.noisy_counts, estimates, alpha, scales, gaussian=gaussian)
-        kept = _kept(group, model, chosen)
-        groups.append(group.model_copy(update={"estimates": estimates, "intervals": ends, "kept": kept}))
+        own = rebuilt_numbers(release, group, margin, scales, alpha)
+        groups.append(group.model_copy(update={**own, "kept": _kept(group, model, chosen)}))
     rebuilt = model.model_copy(
         update={
             "positive": model.classes.index(chosen.positive),

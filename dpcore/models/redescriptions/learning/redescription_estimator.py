@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from decimal import Decimal
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 import pandas as pd
@@ -18,7 +18,7 @@ from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import InputError, RequestError
 from dpcore.learning.learner import Learner
 from dpcore.learning.sklearn_base import LearnerEstimator
-from dpcore.learning.sklearn_frames import check_size, domain_of, features_of, told_of
+from dpcore.learning.sklearn_frames import Rows, check_size, domain_of, features_of, told_of
 from dpcore.models.redescriptions.learning.redescription_learner import RedescriptionLearner
 from dpcore.models.redescriptions.released.extraction import Constraints
 from dpcore.models.redescriptions.released.redescription_model import RedescriptionModel
@@ -91,7 +91,7 @@ class RedescriptionMiner(TransformerMixin, LearnerEstimator):  # type: ignore[mi
         self.accountant = accountant
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Rows, y: Rows | None = None) -> Self:
         """Spend ``epsilon`` and mine.
 
         Parameters
@@ -129,7 +129,7 @@ class RedescriptionMiner(TransformerMixin, LearnerEstimator):  # type: ignore[mi
         miner, model = cls._of(release)
         return miner._read(release, model, len(release.domain.columns))
 
-    def extract(self, **constraints: Any) -> RedescriptionSet:
+    def extract(self, **constraints: object) -> RedescriptionSet:
         """Read the release again under other constraints. Free.
 
         Parameters
@@ -146,7 +146,7 @@ class RedescriptionMiner(TransformerMixin, LearnerEstimator):  # type: ignore[mi
         model: RedescriptionModel = self.model_
         return model.extract(self.schema_, validated(Constraints, constraints))
 
-    def transform(self, X: Any) -> Flags:
+    def transform(self, X: Rows) -> Flags:
         """Whether both sides of each redescription hold for each row.
 
         Returns
@@ -167,7 +167,7 @@ class RedescriptionMiner(TransformerMixin, LearnerEstimator):  # type: ignore[mi
         found = [holds(item) for item in self.redescriptions_.found]
         return np.stack(found, axis=1) if found else np.zeros((len(frame), 0), dtype=np.bool_)
 
-    def get_feature_names_out(self, input_features: Any = None) -> Texts:  # noqa: ARG002
+    def get_feature_names_out(self, input_features: object = None) -> Texts:  # noqa: ARG002
         """Both conditions of each redescription, in the order of :meth:`transform`."""
         check_is_fitted(self)
         return np.array([item.text for item in self.redescriptions_.found], dtype=object)
@@ -177,7 +177,9 @@ class RedescriptionMiner(TransformerMixin, LearnerEstimator):  # type: ignore[mi
         return self._fitted(release, model, found, features)
 
 
-def _prepared(X: Any, y: Any, schema: Schema | None) -> tuple[pd.DataFrame, dict[View, tuple[str, ...]], Schema]:
+def _prepared(
+    X: Rows, y: Rows | None, schema: Schema | None
+) -> tuple[pd.DataFrame, dict[View, tuple[str, ...]], Schema]:
     """One frame of both views, the columns of each if there were two, and the schema."""
     frame, views = _joined(X, y, schema)
     check_size(frame)
@@ -187,7 +189,7 @@ def _prepared(X: Any, y: Any, schema: Schema | None) -> tuple[pd.DataFrame, dict
     return frame, views, domain
 
 
-def _joined(X: Any, y: Any, schema: Schema | None) -> tuple[pd.DataFrame, dict[View, tuple[str, ...]]]:
+def _joined(X: Rows, y: Rows | None, schema: Schema | None) -> tuple[pd.DataFrame, dict[View, tuple[str, ...]]]:
     if y is None:
         return features_of(X, schema, ""), {}
     frame, other = _side(X, schema, "left"), _side(y, schema, "right")
@@ -203,7 +205,7 @@ def _joined(X: Any, y: Any, schema: Schema | None) -> tuple[pd.DataFrame, dict[V
     return pd.concat([frame, other], axis=1), views
 
 
-def _side(values: Any, schema: Schema | None, side: View) -> pd.DataFrame:
+def _side(values: Rows, schema: Schema | None, side: View) -> pd.DataFrame:
     """One view as a frame; an array takes the names that the schema puts on that side."""
     frame = features_of(values, None, "")
     if isinstance(values, pd.DataFrame):

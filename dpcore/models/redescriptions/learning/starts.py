@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import pairwise
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
 from dpcore.arrays import Words
 from dpcore.data.partition import Partition
-from dpcore.domain.columns import View
+from dpcore.domain.columns import Column, View
 from dpcore.domain.conditions import Condition
 from dpcore.domain.schemas.schema import Schema
 from dpcore.models.redescriptions.learning.redescription_queries import LEVERAGE
@@ -62,7 +62,7 @@ def random_start(sides: Sides, randomness: RandomSource) -> SearchStart:
     return SearchStart(view, name, literal_sets(groups))
 
 
-def _groups(column: Any) -> list[tuple[int, int]]:
+def _groups(column: Column) -> list[tuple[int, int]]:
     """First and last cell of each class of a column."""
     edges = np.linspace(0, len(column.cells), min(MOST_CLASSES, len(column.cells)) + 1)
     bounds = np.rint(edges).astype(int)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dpcore.domain.columns import OTHER, RESERVED, BooleanColumn, IntegerColumn, NumericColumn, format_number
+from dpcore.domain.columns import OTHER, RESERVED, BooleanColumn, Column, IntegerColumn, NumericColumn, format_number
 from dpcore.domain.conditions import amount
 from dpcore.models.redescriptions.released.tree_pair import Box, Domain, codes
 
@@ -73,7 +73,7 @@ def _is_not(names: Sequence[str]) -> str:
     return f"is none of {', '.join(names)}"
 
 
-def _run(label: str, column: Any, first: int, last: int) -> str:
+def _run(label: str, column: Column, first: int, last: int) -> str:
     """Neighbouring cells of an ordered column, or one cell of another."""
     if isinstance(column, NumericColumn):
         unit = column.unit if column.for_people else ""
@@ -89,7 +89,7 @@ def _run(label: str, column: Any, first: int, last: int) -> str:
     return f"{ends[first - 1]} < {label} <= {ends[last]}"
 
 
-def _cell(column: Any, code: int) -> str:
+def _cell(column: Column, code: int) -> str:
     """A cell's name; reserved ones without brackets, unless a category has that name."""
     cell = str(column.cells[code])
     if cell not in RESERVED:

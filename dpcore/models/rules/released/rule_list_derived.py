@@ -4,25 +4,21 @@ from __future__ import annotations
 
 from typing import Final
 
-import numpy as np
-
 from dpcore.domain.conditions import parse_conjunction
-from dpcore.models.rules.released.rule_list_model import Rule, RuleListModel, rule_text
+from dpcore.models.rules.released.rule_list_model import RuleListModel, rule_text
 from dpcore.models.rules.released.rule_list_parameters import RuleListParameters
 from dpcore.released.derived import (
     check_certificate,
     check_classes,
     check_conditions,
-    check_counts,
     check_shares,
     count_scales,
     demand,
-    intervals_within,
     is_gaussian,
     margin_within,
     rebuilt_evaluation,
+    rebuilt_numbers,
 )
-from dpcore.released.noisy_counts import point_estimates
 from dpcore.released.release import Release
 
 #: How the parts compose if conditions are mined.
@@ -35,28 +31,15 @@ def rebuilt_list(release: Release, model: RuleListModel) -> RuleListModel:
     _check_sizes(release, model, chosen)
     mined = chosen.antecedents == "dp_fim"
     check_certificate(release, chosen.sampler, PASSED_ON if mined else "", chain=chosen.sampler == "mcmc")
-    gaussian = is_gaussian(release.certificate)
     scales = count_scales(release, "estimates", *(["antecedents"] if mined else []))
-    margin = margin_within(model.count_margin, scales, gaussian=gaussian)
+    margin = margin_within(model.count_margin, scales, gaussian=is_gaussian(release.certificate))
     alpha = chosen.alpha or (1.0,) * len(model.classes)
     pulled = chosen.alpha is None and chosen.sampler == "lookahead"
     rules = []
     for position, rule in enumerate(model.rules):
-        check_counts(rule.noisy_counts, margin, release.domain.max_rows)
-        estimates = rule.estimates
-        if not pulled:
-            estimates = tuple(point_estimates(np.array([rule.noisy_counts]), alpha)[0].tolist())
-        rules.append(
-            Rule(
-                conditions=rule.conditions,
-                text=rule_text(rule.conditions, release.domain, position),
-                noisy_counts=rule.noisy_counts,
-                estimates=estimates,
-                intervals=intervals_within(
-                    rule.intervals, rule.noisy_counts, estimates, alpha, scales, gaussian=gaussian
-                ),
-            )
-        )
+        own = rebuilt_numbers(release, rule, margin, scales, alpha, estimated=not pulled)
+        text = rule_text(rule.conditions, release.domain, position)
+        rules.append(rule.model_copy(update={**own, "text": text}))
     evaluation = rebuilt_evaluation(release, model.evaluation, [rule.estimates for rule in model.rules])
     return model.model_copy(update={"rules": tuple(rules), "count_margin": margin, "evaluation": evaluation})
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from decimal import Decimal
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import pandas as pd
 from sklearn.utils.validation import check_is_fitted
@@ -13,7 +13,7 @@ from dpcore.data.building.ingest import check_columns, check_header
 from dpcore.domain.schemas.schema import Schema
 from dpcore.learning.learner import Learner
 from dpcore.learning.sklearn_base import LearnerEstimator
-from dpcore.learning.sklearn_frames import check_size, domain_of, features_of
+from dpcore.learning.sklearn_frames import Rows, check_size, domain_of, features_of
 from dpcore.models.summaries.learning.summary_learner import SummaryLearner
 from dpcore.models.summaries.released.reading import cut_points
 from dpcore.models.summaries.released.summary_model import SummaryModel
@@ -81,7 +81,7 @@ class DPSummary(LearnerEstimator):
         self.accountant = accountant
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
+    def fit(self, X: Rows, y: object = None) -> Self:  # noqa: ARG002
         """Spend ``epsilon`` and count.
 
         Parameters

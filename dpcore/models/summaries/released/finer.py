@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
 from dpcore.arrays import Floats, Ints
-from dpcore.domain.columns import IntegerColumn
+from dpcore.domain.columns import IntegerColumn, NumberColumn
 from dpcore.frozen import FrozenModel
 from dpcore.released.noisy_counts import nearest
 
@@ -204,7 +203,7 @@ class Finer:
         return inside + float(means**2 @ self.shared)
 
 
-def finer_ends(column: Any) -> tuple[tuple[float, ...], tuple[int, ...]]:
+def finer_ends(column: NumberColumn) -> tuple[tuple[float, ...], tuple[int, ...]]:
     """Ends of finer cells of a column of numbers, and the cell that each lies in. Public: from the schema alone."""
     points = np.array([column.lower, *column.inner_edges, column.upper], dtype=np.float64)
     parts = int(max(1, min(_PARTS, _ALL // (len(points) - 1))))

@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 from dpcore.arrays import Floats, Ints
-from dpcore.domain.columns import MISSING, IntegerColumn
+from dpcore.domain.columns import MISSING, Column, IntegerColumn
 from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import RequestError
 from dpcore.models.summaries.released.estimates import Links, Pair
@@ -215,7 +215,7 @@ def values_of(axis: Axis, schema: Schema, codes: Ints, generator: np.random.Gene
     return between(column, np.array(ends), codes, generator)
 
 
-def _in_files(column: Any, values: Any) -> Any:
+def _in_files(column: Column, values: Any) -> Any:
     """Whole numbers without a point, where 64 bits hold them."""
     whole = isinstance(column, IntegerColumn) and max(abs(column.lower), abs(column.upper)) < _LARGEST
     return pd.array(values, dtype="Float64").astype("Int64") if whole else values

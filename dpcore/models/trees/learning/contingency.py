@@ -24,6 +24,7 @@ from dpcore.data.counting import count_pairs
 from dpcore.data.partition import Partition
 from dpcore.data.queries import Groups, class_groups, group_counts
 from dpcore.data.table import PrivateTable
+from dpcore.domain.columns import Column
 from dpcore.domain.conditions import Condition, Cuts, cuts_of
 from dpcore.domain.schemas.schema import Part, Schema
 from dpcore.models.trees.learning.growth import Grown
@@ -49,7 +50,7 @@ class Region:
 
     cells: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
 
-    def possible(self, column: Any) -> tuple[int, ...]:
+    def possible(self, column: Column) -> tuple[int, ...]:
         """Cell codes of a column that a record here may have."""
         return self.cells.get(column.name, tuple(range(len(column.cells))))
 
@@ -104,7 +105,7 @@ class ColumnCandidates:
         return np.stack([below, cell_counts.sum(axis=0) - below], axis=1)
 
 
-def column_candidates(column: Any, region: Region, cuts: Cuts) -> ColumnCandidates | None:
+def column_candidates(column: Column, region: Region, cuts: Cuts) -> ColumnCandidates | None:
     """Candidate splits of a column within a region; ``None`` if there are none."""
     if not column.ordered:
         return None if column.name in region.cells else ColumnCandidates(column, None)
@@ -243,7 +244,7 @@ class NodeData:
         found = (column_candidates(column, region, self.cuts) for column in self.features)
         return [item for item in found if item is not None]
 
-    def of_column(self, cell_counts: Ints, column: Any) -> Ints:
+    def of_column(self, cell_counts: Ints, column: Column) -> Ints:
         """What :meth:`cell_counts` of a node say of one column: shape (n_cells, n_classes)."""
         return cell_counts[self._cells[column.name]]
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from functools import cache
-from typing import Any
 
-from dpcore.domain.columns import RESERVED, BooleanColumn, NumericColumn
+from dpcore.domain.columns import RESERVED, BooleanColumn, Column, NumericColumn
 from dpcore.domain.conditions import ALL_CUTS, Condition, Cuts, cell_conditions, threshold_conditions
 from dpcore.domain.schemas.schema import Schema
 from dpcore.frozen import FrozenModel
@@ -42,7 +41,7 @@ class Split(FrozenModel):
         return cells_text(schema.column(self.column), self.cells(branch))
 
 
-def cells_text(column: Any, allowed: Collection[int]) -> str:
+def cells_text(column: Column, allowed: Collection[int]) -> str:
     """The condition that a column has one of some cells, such as ``age > 60 or missing``."""
     unsaid = column.unsaid
     cells = [code for code in sorted(allowed) if code not in unsaid] or sorted(allowed)
@@ -90,17 +89,17 @@ def path_texts(paths: Iterable[Answers], schema: Schema) -> list[tuple[str, tupl
     return [texts(answers) for answers in paths]
 
 
-def _run_text(run: Sequence[int], column: Any) -> str:
+def _run_text(run: Sequence[int], column: Column) -> str:
     cell = column.cells[run[0]]
     condition = Condition(column=column.name, first=run[0], last=run[-1])
     return _reserved(column, cell) if cell in RESERVED else condition.text_on(column)
 
 
-def _reserved(column: Any, cell: str) -> str:
+def _reserved(column: Column, cell: str) -> str:
     return f"{column.name}{column.sign} {_RESERVED_WORDS[cell]}"
 
 
-def _one_of_two(column: Any) -> bool:
+def _one_of_two(column: Column) -> bool:
     """Whether people are told which of two categories it is, rather than which it is not."""
     return bool(column.for_people) and len(column.classes) == 2
 
@@ -111,7 +110,7 @@ def split_on(condition: Condition, schema: Schema) -> Split:
     return Split(column=condition.column, branches=tuple(0 if code in held else 1 for code in codes))
 
 
-def split_by_category(column: Any) -> Split:
+def split_by_category(column: Column) -> Split:
     """One branch per category, and one for ``(other)`` and ``(missing)`` together."""
     known = len(column.classes)
     return Split(
@@ -150,7 +149,7 @@ def _listed(cells: Sequence[str]) -> str:
     return " or ".join(_RESERVED_WORDS.get(cell, cell) for cell in cells)
 
 
-def _runs(cells: Sequence[int], column: Any) -> list[list[int]]:
+def _runs(cells: Sequence[int], column: Column) -> list[list[int]]:
     """Consecutive codes of an ordered column together; reserved cells and categories alone.
 
     So are ordered categories that neither begin nor end their column: there are few.

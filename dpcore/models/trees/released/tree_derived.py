@@ -19,10 +19,10 @@ from dpcore.released.derived import (
     check_shares,
     count_scales,
     demand,
-    intervals_within,
     is_gaussian,
     margin_within,
     rebuilt_evaluation,
+    rebuilt_numbers,
     scales_of_margin,
 )
 from dpcore.released.noisy_counts import point_estimates
@@ -116,22 +116,15 @@ def _widest(scales: Sequence[tuple[float, float]]) -> tuple[float, float]:
 def _numbers(release: Release, node: TreeNode, scales: tuple[float, float], leaves: int, gaussian: bool) -> TreeNode:
     """A node with its margin and intervals."""
     margin = margin_within(node.count_margin, scales, leaves, gaussian=gaussian)
-    check_counts(node.noisy_counts, margin, release.domain.max_rows)
     if node.noisy_total is not None:  # Bought with a small part of what the node spent.
         rows = release.domain.privacy_unit.max_rows_per_person
         check_counts([node.noisy_total], rows / (_LEAST_PART * float(node.spent)), release.domain.max_rows)
     check_shares([node.estimates], len(node.noisy_counts))
     demand(0 <= node.label < len(node.estimates) and node.estimates[node.label] >= max(node.estimates) - _CLOSE)
-    root = float(np.sqrt(leaves))
-    ends = intervals_within(
-        node.intervals,
-        node.noisy_counts,
-        node.estimates,
-        (ALPHA,) * len(node.noisy_counts),
-        (scales[0] * root, scales[1] * root),
-        gaussian=gaussian,
-    )
-    return node.model_copy(update={"count_margin": margin, "intervals": ends})
+    root, alpha = float(np.sqrt(leaves)), (ALPHA,) * len(node.noisy_counts)
+    widened = (scales[0] * root, scales[1] * root)
+    own = rebuilt_numbers(release, node, margin, widened, alpha, estimated=False)
+    return node.model_copy(update={**own, "count_margin": margin})
 
 
 def _by_counts(node: TreeNode) -> TreeNode:
