@@ -205,6 +205,6 @@ class Audit:
         return AuditResult(self.name, self.epsilon, self.delta, bound, broken, runs, confidence)
 
 
-def replaced(owner: Any, name: str, value: object) -> AbstractContextManager[Any]:
+def replaced(owner: object, name: str, value: object) -> AbstractContextManager[Any]:
     """Break something for a while: put ``value`` in the place of an attribute, own or inherited."""
     return mock.patch.object(owner, name, value)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from typing import Any, ClassVar, Final
+from typing import ClassVar, Final
 
 import numpy as np
 import pandas as pd
@@ -195,7 +195,7 @@ def _exact_leaves() -> Iterator[None]:
 
 
 def _heavy_pairs() -> AbstractContextManager[None]:
-    def heavier(epsilon: Decimal, *public: int) -> Any:
+    def heavier(epsilon: Decimal, *public: int) -> object:
         return pair_weight(_MORE_WEIGHT * epsilon, *public)
 
     return replaced(engine, "pair_weight", heavier)

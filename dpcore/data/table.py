@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Concatenate, NoReturn
+from typing import Concatenate, NoReturn
 
 import numpy as np
 import pandas as pd
@@ -153,7 +153,7 @@ def _places(partition: Partition, part: Part) -> Ints:
 
 def _frame(partition: Partition, places: Ints) -> pd.DataFrame:
     numeric = iter(partition.numbers)
-    content: dict[str, Any] = {}
+    content: dict[str, object] = {}
     for i, column in enumerate(partition.schema):
         if isinstance(column, NumericColumn):
             content[column.name] = next(numeric)[places]

@@ -11,7 +11,7 @@ from collections import Counter
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import pandas as pd
@@ -269,7 +269,7 @@ def _rows(cars: _Cars, key: str, names: Array, generator: Generator) -> pd.DataF
     trains, places = np.nonzero(cars.there)
     order = generator.permutation(len(trains))
     trains, places = trains[order], places[order]
-    content: dict[str, Any] = {key: names[trains]}
+    content: dict[str, object] = {key: names[trains]}
     for name, (values, _) in _VALUES.items():
         content[name] = pd.Series(values).to_numpy()[cars.codes[name][trains, places]]
     return pd.DataFrame(content)

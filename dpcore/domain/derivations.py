@@ -79,7 +79,7 @@ class _Derivation(SchemaPart):
         """What counts of one value, which may be of any type, and of its text; ``None``: nothing."""
         raise NotImplementedError
 
-    def made(self, *parts: Any) -> Any:
+    def made(self, *parts: Any) -> object:
         """The value of the stored column, from what was read of each source."""
         return parts[0]
 
@@ -192,7 +192,7 @@ class PartOfDate(_OfDates):
             "labels": {str(number): name for number, name in zip(numbers, names, strict=True)},
         }
 
-    def made(self, *parts: Any) -> Any:
+    def made(self, *parts: Any) -> object:
         (moment,) = parts
         if moment is not None and self.part == "weekday":
             return moment.isoweekday()
@@ -396,7 +396,7 @@ Derivation = Annotated[
 _ADAPTER: Final[TypeAdapter[Any]] = TypeAdapter(Derivation)
 
 
-def facts_of(content: dict[str, Any], fields: Collection[str]) -> dict[str, Any]:
+def facts_of(content: dict[str, object], fields: Collection[str]) -> dict[str, object]:
     """What is written of a column, with what its derivation says of categories or bounds left out."""
     try:
         derive = _ADAPTER.validate_python(content["derive"])

@@ -367,14 +367,14 @@ class Block:
     def __len__(self) -> int:
         return len(self.frame)
 
-    def values(self, column: Any) -> pd.Series[Any]:
+    def values(self, column: Column) -> pd.Series[Any]:
         """Values of a column of the table: see :func:`dpcore.domain.encoding.values_of`.
 
         Of a count of rows each is 1, also where a column of the file is called like it.
         """
         return pd.Series(np.ones(len(self))) if column.summary == "count" else values_of(column, self.frame)
 
-    def encoded(self, column: Any) -> Encoded:
+    def encoded(self, column: Column) -> Encoded:
         """Codes and numbers of a column of the table."""
         if column.name not in self._encoded:
             self._encoded[column.name] = _encoded(column, self.values(column))

@@ -174,7 +174,7 @@ def _scored(
     return scores
 
 
-def _check_size(methods: Sequence[Any], epsilons: Sequence[Decimal], repeats: int) -> None:
+def _check_size(methods: Sequence[object], epsilons: Sequence[Decimal], repeats: int) -> None:
     if not 0 < len(methods) * len(epsilons) * repeats <= _MOST_FITS:
         raise RequestError(f"Choose methods and epsilons for 1 to {_MOST_FITS} fits.")
 

@@ -115,7 +115,7 @@ def run_on(learner: Learner, table: PrivateTable, plan: RunPlan, seed: int) -> t
     return again, learner.run(Run(table, again, SeededRandom(seed + _RUN)))
 
 
-def _limited(learner: Learner, parameters: BaseModel) -> dict[str, Any]:
+def _limited(learner: Learner, parameters: BaseModel) -> dict[str, object]:
     given, most = parameters.model_dump(), learner.family.rehearsed
     return given | {name: min(given[name], limit) for name, limit in most.items()}
 
@@ -142,7 +142,7 @@ def warm_up(learner: Learner, *, by_default: bool = True) -> None:
             _rehearse_tiny(learner, "yes_no", {name: way})
 
 
-def _rehearse_tiny(learner: Learner, target: str, chosen: dict[str, Any]) -> None:
+def _rehearse_tiny(learner: Learner, target: str, chosen: dict[str, object]) -> None:
     few = {name: least for name, least in _FEW.items() if name in learner.parameters.model_fields}
     plan = learner.plan(_TINY, target if learner.targeted else "", Decimal(1), few | chosen)
     rehearse(learner, _TINY, plan)

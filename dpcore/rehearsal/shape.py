@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -167,7 +166,7 @@ def _pool(
     return _taught(records, known, best, [*groups, *measured_groups(best)], seed, paired=bool(values))
 
 
-def _whole(schema: Schema, target: str, known: Sequence[Knowledge], rows: int, seed: int) -> dict[str, Any]:
+def _whole(schema: Schema, target: str, known: Sequence[Knowledge], rows: int, seed: int) -> dict[str, object]:
     """Values of records that follow one release as a whole: the first that tells of pairs of columns."""
     made = (one.evidence.invented(schema, target, rows, seed + _OF_POOL) for one in known)
     return next((values for values in made if values), {})

@@ -11,6 +11,7 @@ import pandas as pd
 from dpcore.arrays import Flags, Ints
 from dpcore.domain.columns import (
     BooleanColumn,
+    Column,
     IntegerColumn,
     ListedColumn,
     NumberColumn,
@@ -71,7 +72,7 @@ def _child_rows(
     above = None if parent is None else before[parent.name]
     counts = generator.integers(0, most + 1, len(keys) if above is None else len(above))
     counts[0] = max(1, counts[0])  # A table without rows could not be ingested.
-    links: dict[str, Any] = {}
+    links: dict[str, object] = {}
     if above is None or parent is None:
         owners = np.repeat(keys, counts)
     else:
@@ -90,7 +91,7 @@ def _has_first(child: ChildTable, rows: pd.DataFrame, schema: Schema, keys: Ints
     return np.isin(keys, rows[schema.key_of(child)].to_numpy()[codes == 0])
 
 
-def _values(column: Any, rows: int, generator: np.random.Generator) -> Any:
+def _values(column: Column, rows: int, generator: np.random.Generator) -> object:
     if isinstance(column, IntegerColumn):
         # Not by ``integers``: bounds may lie beyond what 64 bits hold.
         return np.rint(generator.uniform(column.lower, column.upper, rows))

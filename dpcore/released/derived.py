@@ -44,7 +44,7 @@ def demand(holds: bool) -> None:
         raise ContradictionError("a release contradicts itself")
 
 
-def agree(given: object, rebuilt: Any) -> bool:
+def agree(given: object, rebuilt: object) -> bool:
     """Whether two JSON values are the same, but for the last digits of numbers that are not whole."""
     if isinstance(given, dict) and isinstance(rebuilt, dict):
         return given.keys() == rebuilt.keys() and all(agree(value, rebuilt[key]) for key, value in given.items())

@@ -66,11 +66,8 @@ class ReleasedFamily(Generic[Model]):
     name: str
     title: str
     parameters: type[BaseModel]
-    model: type[BaseModel]
-    read: Callable[[Release, Any, bool], Iterable[Block]]
-    rebuilt: Callable[[Release, Any], Any]
     model: type[Model]
-    text: Callable[[Release, Model], str]
+    read: Callable[[Release, Model, bool], Iterable[Block]]
     rebuilt: Callable[[Release, Model], Model]
     lead: str = ""
     evidence: type[Evidence] = Evidence

@@ -57,7 +57,7 @@ class LearningPlan:
     loss: Loss
     threshold_delta: Decimal
 
-    def written(self) -> dict[str, Any]:
+    def written(self) -> dict[str, object]:
         """All but the schema, as JSON can hold it."""
         return {
             "wishes": {name: wish.model_dump() for name, wish in self.wishes.items()},

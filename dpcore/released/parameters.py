@@ -200,7 +200,7 @@ def numpy_item(name: str, kind: str, text: str) -> str:
     return f"{name} : {kind}\n{indent(fill(text, _WIDTH), '    ')}"
 
 
-def _bare(annotation: Any) -> Any:
+def _bare(annotation: object) -> object:
     """A type without ``None``, and without what is said of it beside."""
     if get_origin(annotation) is Annotated:
         return _bare(get_args(annotation)[0])

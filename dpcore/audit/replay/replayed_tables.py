@@ -93,7 +93,7 @@ def _columns(rng: Generator, shape: SchemaShape) -> list[dict[str, Any]]:
     return [{**_column(rng, f"{view}{i}"), "view": view} for view, size in sides for i in range(size)] + list(further)
 
 
-def _target(rng: Generator, target: str) -> dict[str, Any]:
+def _target(rng: Generator, target: str) -> dict[str, object]:
     if target == "numbers":
         return {"name": "y", "type": "real", "lower": -3, "upper": 5, "bins": 4, "target": True}
     classes = 2 if target == "two classes" else int(rng.integers(2, 4, endpoint=True))

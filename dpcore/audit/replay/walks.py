@@ -99,7 +99,7 @@ def log_weights(walk: object) -> Floats:
 
 
 @singledispatch
-def starts(walk: Any) -> Floats:
+def starts(walk: object) -> Floats:
     """Chance of every state to be the first. No record has a part in it."""
     raise ValueError(f"a replay does not know the chain {type(walk).__name__}")
 

@@ -215,7 +215,7 @@ def row_type(table: Schema | ChildTable) -> np.dtype[Any]:
     """An encoded row: its person, a random word, and in the end its number, and its part or its slot."""
     columns, summaries = table.columns, Summaries(table.columns)
     numeric = sum(isinstance(column, NumericColumn) for column in columns)
-    fields: list[Any] = [
+    fields: list[object] = [
         *([("order", np.float64)] if has_order(table) else []),
         *summaries.fields,
         *_link_fields(table),
@@ -230,11 +230,11 @@ def row_type(table: Schema | ChildTable) -> np.dtype[Any]:
     return np.dtype(fields)
 
 
-def _link_fields(table: Schema | ChildTable) -> list[Any]:
+def _link_fields(table: Schema | ChildTable) -> list[object]:
     """Hashes of a row's own key and of its parent's, and the parent's slot, where a table has them."""
     if isinstance(table, Schema):
         return []
-    own: list[Any] = [] if table.row_key is None else [("own", np.uint64)]
+    own: list[object] = [] if table.row_key is None else [("own", np.uint64)]
     return own if table.parent is None else [*own, ("of", np.uint64), ("link", np.uint16)]
 
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -222,7 +221,7 @@ def _partition(division: _Division, rows: Array, further: Sequence[Rows], home: 
     return Partition(schema, {**made.arrays, "people": noted(rows, noted_too, division.rows)})
 
 
-def _check_tables(schema: Schema, given: Mapping[str, Iterable[Any]]) -> None:
+def _check_tables(schema: Schema, given: Mapping[str, Iterable[object]]) -> None:
     declared = [child.name for child in schema.children]
     for name in declared:
         if name not in given:

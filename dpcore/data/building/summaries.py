@@ -39,7 +39,7 @@ class Summaries:
         self._extreme = [c for c in summed if c.name in self._numeric and c.summary in {"minimum", "maximum"}]
         self._added = [column for column in summed if column.summary in _BY_SUM]
         self._placed = [column for column in summed if column.summary in _BY_ORDER]
-        self.fields: list[Any] = []
+        self.fields: list[object] = []
         if self._added:
             self.fields += [("sum", np.int64, (len(self._added),)), ("met", np.int64, (len(self._added),))]
         if self._placed:

@@ -237,7 +237,7 @@ class Schema(Table):
 
     @model_validator(mode="before")
     @classmethod
-    def _from_before_origins(cls, content: object) -> Any:
+    def _from_before_origins(cls, content: object) -> object:
         if isinstance(content, dict) and content.get("name") == INFERRED_NAME:
             return {"origin": INFERRED, **content}
         return content

@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -148,7 +148,7 @@ class PersonTally:
         alike = sorted({place for (place, _), known in zip(others, there, strict=True) if known})
         self._stored_alike.add(keys[alike], np.ones(len(alike), dtype=np.int64))
 
-    def _look_at_forms(self, names: Array, rows: Array, kind: Any) -> None:
+    def _look_at_forms(self, names: Array, rows: Array, kind: object) -> None:
         """Count what spreadsheets and floating-point numbers make of identifiers."""
         tally, single = self._forms, kind == np.float32
         tally["names"] += len(names)

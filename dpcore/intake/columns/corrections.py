@@ -101,7 +101,7 @@ def _name_person(content: dict[str, Any], schema: Schema, unit: Mapping[str, obj
         content["columns"] = [column for column in content["columns"] if column["name"] not in made]
 
 
-def _changed(column: Mapping[str, object], change: Mapping[str, object]) -> dict[str, Any]:
+def _changed(column: Mapping[str, object], change: Mapping[str, object]) -> dict[str, object]:
     kept = {name: column[name] for name in _ALWAYS if name in column} if "type" in change else column
     return {**kept, **change}
 

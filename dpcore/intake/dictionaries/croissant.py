@@ -15,7 +15,7 @@ _OWN: Final = (
     *("includes", "isLiveDataset", "jsonPath", "key", "md5", "parentField", "path", "recordSet", "references"),
     *("regex", "repeated", "replace", "samplingRate", "separator", "source", "subField", "transform"),
 )
-_CONTEXT: Final[dict[str, Any]] = {
+_CONTEXT: Final[dict[str, object]] = {
     "@language": "en",
     "@vocab": "https://schema.org/",
     "sc": "https://schema.org/",
@@ -32,7 +32,7 @@ _TYPES: Final = {"boolean": "sc:Boolean", "integer": "sc:Integer", "real": "sc:F
 _PRIVATE: Final = "The records are private: only results with differential privacy are given out."
 
 
-def written(schema: Schema) -> dict[str, Any]:
+def written(schema: Schema) -> dict[str, object]:
     """A schema as Croissant: its tables, their columns, and categories with their labels.
 
     Who made the data set, its licence and its address are no part of a schema: they are to be added.
@@ -58,7 +58,7 @@ def _id(*parts: str) -> str:
     return "/".join(quote(part, safe="") for part in parts)
 
 
-def _file(name: str) -> dict[str, Any]:
+def _file(name: str) -> dict[str, object]:
     address = f"{file_name(name)}.csv"
     told = {"name": name, "contentUrl": address, "encodingFormat": "text/csv"}
     return {"@type": "cr:FileObject", "@id": _id("files", name), **told}
@@ -71,9 +71,9 @@ def _record_sets(name: str, table: Schema | ChildTable) -> list[dict[str, Any]]:
     return [*(_categories(name, column) for column in table.columns if hasattr(column, "categories")), rows]
 
 
-def _field(table: str, column: Column) -> dict[str, Any]:
+def _field(table: str, column: Column) -> dict[str, object]:
     ident = _id(table, column.name)
-    field: dict[str, Any] = {"@type": "cr:Field", "@id": ident, "name": column.name}
+    field: dict[str, object] = {"@type": "cr:Field", "@id": ident, "name": column.name}
     field["description"] = column.description or column.label or column.name
     field["dataType"] = _TYPES.get(column.type, "sc:Text")
     if column.sources == (column.name,):

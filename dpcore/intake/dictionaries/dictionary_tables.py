@@ -43,7 +43,7 @@ class Described:
     key: str | None = None
     person: str | None = None
     description: str = ""
-    rest: Any = None
+    rest: object = None
 
     @property
     def names(self) -> list[str]:
@@ -68,7 +68,7 @@ class Described:
         return found
 
 
-def objects(items: Any) -> list[Mapping[str, object]]:
+def objects(items: object) -> list[Mapping[str, object]]:
     """A list of objects. Raises ``IngestError`` if it is none."""
     if not isinstance(items, list) or not all(isinstance(item, Mapping) for item in items):
         raise IngestError("The dictionary is not as it should be: where objects are listed, something else stands.")
@@ -135,7 +135,7 @@ def _child(draft: Draft, child: Described, side: str, person: str | None) -> dic
     return head | {"columns": gathered.columns}
 
 
-def child_head(name: str, side: str, person: str | None, description: str) -> dict[str, Any]:
+def child_head(name: str, side: str, person: str | None, description: str) -> dict[str, object]:
     """What a schema says of a further table beside its columns."""
     key = {} if side == person else {"key": side}
     return {"name": name, **({"description": description} if description else {}), **key}

@@ -252,7 +252,7 @@ def as_text(value: object) -> str:
     return str(value).strip()
 
 
-def plain_text(text: Any, most: int) -> str:
+def plain_text(text: object, most: int) -> str:
     """A text for people on one line, without marks of HTML, at most so long."""
     bare = html.unescape(re.sub(r"<[^<>]*>", " ", str(text or "")[: 50 * most]))
     return " ".join("".join(sign if sign.isprintable() else " " for sign in bare).split())[:most].strip()
@@ -280,7 +280,7 @@ def number(value: Any) -> float | None:
     return as_written(found) if isfinite(found) else None
 
 
-def bounded(kind: str, lower: Any, upper: Any) -> dict[str, Any]:
+def bounded(kind: str, lower: object, upper: object) -> dict[str, object]:
     """A numeric column as far as its limits are numbers; whole ones for whole numbers."""
     low, high = number(lower), number(upper)
     if kind == "integer":
@@ -290,7 +290,7 @@ def bounded(kind: str, lower: Any, upper: Any) -> dict[str, Any]:
     return {"type": kind, "lower": low, "upper": high}
 
 
-def part_of(name: str, form: str, lower: Any, upper: Any) -> dict[str, Any]:
+def part_of(name: str, form: str, lower: object, upper: object) -> dict[str, object]:
     """What is kept of dates in a known range: the year, or of one year the month; others are left out."""
     first, last = (moment_of(str(side or "").strip()[:10], "") for side in (lower, upper))
     if first is None or last is None or first >= last or not _can_be_read(form):

@@ -16,7 +16,7 @@ KEY: Final = "frostglass"
 FOREIGN: Final = f"What stands under '{KEY}' in the dictionary is not as it was written. Write it anew."
 
 
-def beyond(wanted: Mapping[str, object], read: Mapping[str, object]) -> dict[str, Any]:
+def beyond(wanted: Mapping[str, object], read: Mapping[str, object]) -> dict[str, object]:
     """The fields that are read otherwise than they should be; ``None`` for those that should not be there."""
     names = [*wanted, *(name for name in read if name not in wanted)]
     return {name: wanted.get(name) for name in names if not _same(wanted.get(name), read.get(name))}
@@ -26,7 +26,7 @@ def _same(one: Any, other: Any) -> bool:
     return bool(one == other) and (not isinstance(one, dict) or list(one) == list(other))
 
 
-def completed(read: Mapping[str, object], rest: Any) -> dict[str, Any]:
+def completed(read: Mapping[str, object], rest: object) -> dict[str, object]:
     """The fields that were written, from those that are read and what was beyond them.
 
     Raises

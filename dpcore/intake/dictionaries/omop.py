@@ -59,7 +59,7 @@ _CONCEPTS: Final[dict[str, dict[str, tuple[str, str]]]] = {
         "observation_type_concept_id": ("Type Concept", "Record of the observation"),
     },
 }
-_NUMBERS: Final[dict[str, dict[str, dict[str, Any]]]] = {
+_NUMBERS: Final[dict[str, dict[str, dict[str, object]]]] = {
     "person": {
         "year_of_birth": {"lower": 1900, "upper": 2030, "bins": 13, "label": "Year of birth"},
         "month_of_birth": {"lower": 1, "upper": 12, "bins": 4, "label": "Month of birth"},
@@ -93,7 +93,7 @@ def _by_domain(concepts: Iterable[tuple[str, str, str]]) -> Concepts:
     return found
 
 
-def columns_of(table: str, names: Iterable[str], concepts: Concepts | None = None) -> list[dict[str, Any]]:
+def columns_of(table: str, names: Iterable[str], concepts: Concepts | None = None) -> list[dict[str, object]]:
     """What the standard says of columns, for a schema; the type is ``"leave out"`` where it lists no values.
 
     Parameters

@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator, Mapping
 from io import StringIO
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from dpcore.errors import IngestError
 from dpcore.intake.dictionaries import csvw, frictionless, redcap, stat_labels
@@ -83,7 +83,7 @@ def _read_json(text: str, title: str) -> Draft:
     raise IngestError(_SCHEMA if {"columns", "max_rows"} <= content.keys() else _UNKNOWN)
 
 
-def _lines(text: str) -> Iterator[dict[str, Any]]:
+def _lines(text: str) -> Iterator[dict[str, object]]:
     """Lines of a REDCap dictionary, by headers in one spelling. Raises ``IngestError``."""
     try:
         heads = {sign: next(csv.reader(StringIO(text, newline=""), delimiter=sign), []) for sign in _DELIMITERS}

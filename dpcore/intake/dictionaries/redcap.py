@@ -74,7 +74,7 @@ def _read_field(main: Gathered, row: dict[str, str]) -> None:
         main.take(column | _facts(column["name"], kind, row))
 
 
-def _read_boxes(main: Gathered, column: dict[str, Any], row: dict[str, str]) -> None:
+def _read_boxes(main: Gathered, column: dict[str, object], row: dict[str, str]) -> None:
     """Each box is a column of its own."""
     for code, label in choices_of(row.get("choices", "")).items():
         name = f"{column['name']}___{re.sub(r'[^a-z0-9]', '_', code.lower())}"
@@ -99,7 +99,7 @@ def _facts(name: str, kind: str, row: dict[str, str]) -> dict[str, Any]:
     raise IngestError(f"The field '{name}' has the type '{kind[:40]}', which no REDCap data dictionary has.")
 
 
-def _text(name: str, row: dict[str, str]) -> dict[str, Any]:
+def _text(name: str, row: dict[str, str]) -> dict[str, object]:
     validation, lower, upper = row.get("validation", "").lower(), row.get("lower"), row.get("upper")
     if validation == "integer" or validation.startswith("number"):
         return bounded("integer" if validation == "integer" else "real", lower, upper)

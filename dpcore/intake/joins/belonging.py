@@ -54,7 +54,7 @@ class RowFinding:
         """Whether many rows would lose something."""
         return self.needs_yes
 
-    def written(self) -> dict[str, Any]:
+    def written(self) -> dict[str, object]:
         """The finding as JSON can hold it."""
         return asdict(self)
 

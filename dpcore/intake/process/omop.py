@@ -134,7 +134,7 @@ def _child(name: str, kept: int, *more: dict[str, Any]) -> dict[str, Any]:
     return {"name": name, "max_rows_per_person": kept, "columns": [_coded(name), *more]}
 
 
-def _coded(kind: str) -> dict[str, Any]:
+def _coded(kind: str) -> dict[str, object]:
     """A column of concepts, under names that people read."""
     named = concepts(kind)
     return {

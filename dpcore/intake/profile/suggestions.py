@@ -13,7 +13,6 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from dpcore.domain.schemas.names import plain_name
 from dpcore.errors import IngestError
@@ -27,7 +26,7 @@ from dpcore.intake.sources.parts import Files, parts_of
 from dpcore.intake.sources.sql_files import TableHeader
 
 
-def suggest_schema(path: Files) -> dict[str, Any]:
+def suggest_schema(path: Files) -> dict[str, object]:
     """Draft of a schema from column names alone; incomplete where only values could tell.
 
     Returns
@@ -46,7 +45,7 @@ def suggest_schema(path: Files) -> dict[str, Any]:
     return {"person_column": person, "columns": _drafts(path, [n for n in names if n != person])}
 
 
-def suggest_joint_schema(left: Path, right: Path, key: str) -> dict[str, Any]:
+def suggest_joint_schema(left: Path, right: Path, key: str) -> dict[str, object]:
     """Draft of the schema of two files joined on ``key``: see :func:`suggest_schema`.
 
     Each column stands in the view of its file, under its name in the joined rows.
@@ -66,7 +65,7 @@ def suggest_joint_schema(left: Path, right: Path, key: str) -> dict[str, Any]:
     return {"person_column": key, "columns": drafts}
 
 
-def suggest_relations(source: Source, entity: str, key: str | None) -> dict[str, Any]:
+def suggest_relations(source: Source, entity: str, key: str | None) -> dict[str, object]:
     """Draft of the schema of several tables about the same people: see :func:`suggest_schema`.
 
     Parameters
@@ -133,7 +132,7 @@ def suggest_entity(headers: Mapping[str, TableHeader], key: str | None) -> str |
     return next((found[0] for found in (declared, alike) if len(found) == 1), None)
 
 
-def draft_columns(header: TableHeader, key: str | None = None, table: str = "") -> list[dict[str, Any]]:
+def draft_columns(header: TableHeader, key: str | None = None, table: str = "") -> list[dict[str, object]]:
     """Drafts of the columns of a table, in its order, without the key.
 
     A ``table`` of the OMOP common data model is known by its name and its column for the person.
@@ -143,12 +142,12 @@ def draft_columns(header: TableHeader, key: str | None = None, table: str = "") 
     return [known.get(name) or guess(name, declared) for name, declared in header.columns.items() if name != key]
 
 
-def _drafts(path: Files, names: list[str]) -> list[dict[str, Any]]:
+def _drafts(path: Files, names: list[str]) -> list[dict[str, object]]:
     declared, labelled = declared_types(path), _labelled(path)
     return [labelled.get(name) or guess(name, declared.get(name)) for name in names]
 
 
-def _labelled(path: Files) -> dict[str, dict[str, Any]]:
+def _labelled(path: Files) -> dict[str, dict[str, object]]:
     """What a file says of its columns itself, if it is one of SPSS, Stata or SAS."""
     [first, *_] = parts_of(path)
     told = stat_labels.columns_of(first.path) if first.kind in {"SPSS", "Stata", "SAS"} else {}

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import pyarrow as pa
@@ -23,7 +22,7 @@ def parquet_types(path: Path) -> dict[str, str]:
         return {str(field.name): _family(field.type) for field in pq.ParquetFile(path).schema_arrow}
 
 
-def _family(kind: Any) -> str:
+def _family(kind: object) -> str:
     if pa.types.is_boolean(kind):
         return "boolean"
     if pa.types.is_integer(kind):

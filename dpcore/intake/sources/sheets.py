@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import python_calamine as calamine
@@ -72,7 +71,7 @@ def sheet_chunks(path: Path, columns: list[str] | None, chunk_rows: int) -> Iter
             first = False
 
 
-def _within(rows: Iterator[list[Any]], width: int, sheet: str) -> Iterator[list[Any]]:
+def _within(rows: Iterator[list[object]], width: int, sheet: str) -> Iterator[list[object]]:
     for number, row in enumerate(rows, 2):
         if any(value is not None for value in row[width:]):
             raise IngestError(_NO_NAME.format(sheet=sheet, row=number))
@@ -80,7 +79,7 @@ def _within(rows: Iterator[list[Any]], width: int, sheet: str) -> Iterator[list[
             yield row
 
 
-def _header(rows: Iterator[list[Any]]) -> list[str]:
+def _header(rows: Iterator[list[object]]) -> list[str]:
     """Names in the first row, up to the last one."""
     names = ["" if value is None else _name(value) for value in next(rows, [])]
     while names and not names[-1]:
@@ -92,7 +91,7 @@ def _name(value: object) -> str:
     return str(int(value) if isinstance(value, float) and value.is_integer() else value).strip()
 
 
-def _rows(path: Path) -> Iterator[list[Any]]:
+def _rows(path: Path) -> Iterator[list[object]]:
     sheet = chosen_sheet(path)
     with calamine.CalamineWorkbook.from_path(path) as book:
         content = book.get_sheet_by_name(sheet)

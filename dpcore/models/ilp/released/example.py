@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -47,9 +46,9 @@ def made_up_case(clause: Clause, schema: Schema, target: str, seed: int = 1) -> 
     return {name: tables[name] for name in (schema.entity, *(child.name for child in schema.children))}
 
 
-def _links(child: ChildTable, parents: Sequence[int]) -> dict[str, Any]:
+def _links(child: ChildTable, parents: Sequence[int]) -> dict[str, object]:
     """Numbers that tell rows apart, and to which row of another table each belongs."""
-    links: dict[str, Any] = {} if child.row_key is None else {child.row_key: list(range(1, len(parents) + 1))}
+    links: dict[str, object] = {} if child.row_key is None else {child.row_key: list(range(1, len(parents) + 1))}
     return links if child.parent_key is None else {child.parent_key: [place + 1 for place in parents], **links}
 
 
@@ -73,7 +72,7 @@ def _frame(
     generator: np.random.Generator,
     links: Mapping[str, object] | None = None,
 ) -> pd.DataFrame:
-    content: dict[str, Any] = {**({} if key is None else {key: [_PERSON] * len(rows)}), **(links or {})}
+    content: dict[str, object] = {**({} if key is None else {key: [_PERSON] * len(rows)}), **(links or {})}
     for column in table.columns:
         values = [_value(column, row[column.name], generator) for row in rows]
         content[column.name] = pd.Series(values, dtype=object)

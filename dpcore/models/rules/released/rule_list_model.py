@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -122,9 +121,9 @@ class RuleListModel(FrozenModel):
 
     def to_frame(self) -> pd.DataFrame:
         """Table twin of the list: one row per rule, every number labelled noisy."""
-        rows: list[dict[str, Any]] = []
+        rows: list[dict[str, object]] = []
         for position, rule in enumerate(self.rules):
-            row: dict[str, Any] = {"rule": position + 1, "condition": rule.text}
+            row: dict[str, object] = {"rule": position + 1, "condition": rule.text}
             for code, label in enumerate(self.classes):
                 row[f"noisy estimate: {label}"] = rule.estimates[code]
                 row[f"from: {label}"], row[f"to: {label}"] = rule.intervals[code]

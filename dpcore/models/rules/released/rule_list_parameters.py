@@ -212,7 +212,7 @@ class RuleListParameters(Parameters):
 
     @model_validator(mode="before")
     @classmethod
-    def _of_earlier_versions(cls, content: object) -> Any:
+    def _of_earlier_versions(cls, content: object) -> object:
         """Earlier versions counted pairs of rules; the prior ended the list, which hardly changed it."""
         if not isinstance(content, dict) or not isinstance(content.get("blocks", ""), int | None):
             return content
@@ -228,7 +228,7 @@ class RuleListParameters(Parameters):
 
     @model_validator(mode="before")
     @classmethod
-    def _given(cls, content: object) -> Any:
+    def _given(cls, content: object) -> object:
         if isinstance(content, dict) and content.get("given") and "antecedents" not in content:
             return {**content, "antecedents": "given"}
         return content

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from decimal import Decimal
 from itertools import pairwise
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import pandas as pd
@@ -252,9 +252,9 @@ class TreeModel(FrozenModel):
         """Table twin of the tree: one row per node, every number labelled noisy."""
         return pd.DataFrame([self._row(position) for position in range(len(self.nodes))])
 
-    def _row(self, position: int) -> dict[str, Any]:
+    def _row(self, position: int) -> dict[str, object]:
         node = self.nodes[position]
-        row: dict[str, Any] = {
+        row: dict[str, object] = {
             "node": position,
             "parent": node.parent,
             "depth": self.depth(position),
