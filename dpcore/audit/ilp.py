@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from typing import Any, ClassVar, Final
+from typing import ClassVar, Final
 
 import numpy as np
 import pandas as pd
@@ -49,13 +49,13 @@ _FAR_LESS_NOISE: Final = 16
 Break = Callable[[], AbstractContextManager[object]]
 
 
-def _child(name: str, most: int, column: str, categories: Sequence[str], **links: str) -> dict[str, Any]:
+def _child(name: str, most: int, column: str, categories: Sequence[str], **links: str) -> dict[str, object]:
     """A further table with one column, and so many rows a person."""
     columns = [{"name": column, "type": "categorical", "categories": list(categories)}]
     return {"name": name, "max_rows_per_person": most, "columns": columns, **links}
 
 
-def _schema(*children: dict[str, Any]) -> Schema:
+def _schema(*children: dict[str, object]) -> Schema:
     return Schema.from_mapping(
         {
             "name": "audit",

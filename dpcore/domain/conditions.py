@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final, NoReturn
+from typing import Final, NoReturn
 
 from dpcore.domain.columns import (
     MISSING,
@@ -214,7 +214,7 @@ def parse_condition(text: str, schema: Schema) -> Condition:
     return _threshold(column, sign, value)
 
 
-def _known_column(text: str, schema: Schema) -> tuple[Any, str, str] | None:
+def _known_column(text: str, schema: Schema) -> tuple[Column, str, str] | None:
     """Column, sign and value; a column's name may itself hold signs, so the longest name wins."""
     for column in sorted(schema, key=lambda column: -len(column.name)):
         match = _COMPARISON.fullmatch(text.removeprefix(column.name))

@@ -23,6 +23,7 @@ from dpcore.errors import BudgetError, RequestError
 from dpcore.learning.learner import Run
 from dpcore.models.redescriptions.released.extraction import Constraints
 from dpcore.models.redescriptions.released.reading import exact_agreement
+from dpcore.models.redescriptions.released.redescription_model import RedescriptionModel
 from dpcore.models.registry import get_learner, public_records
 from dpcore.privacy.budgets import format_epsilon
 from dpcore.privacy.randomness import SeededRandom
@@ -141,7 +142,7 @@ def compare_redescriptions(
     plans = [_plan(table, "", method, epsilon) for method in named for epsilon in epsilons]
     frame = table.public_frame("all")
 
-    def measured(_: str, model: Any) -> float:
+    def measured(_: str, model: RedescriptionModel) -> float:
         found = model.extract(table.schema, Constraints())
         best = found.pruned(found.suggested_support)[:_BEST]
         exact = exact_agreement(model.exact_tables(frame, table.schema), best) if best else ()

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import threading
 from decimal import Decimal
-from typing import Any, Final, NamedTuple, NoReturn, Protocol
+from typing import Final, NamedTuple, NoReturn, Protocol
 
 from dpcore.errors import BudgetError
 from dpcore.numerals import small
@@ -139,7 +139,7 @@ class BudgetAccountant:
     def __copy__(self) -> BudgetAccountant:
         return self
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> BudgetAccountant:
+    def __deepcopy__(self, memo: dict[int, object]) -> BudgetAccountant:
         return self
 
     def __reduce__(self) -> NoReturn:

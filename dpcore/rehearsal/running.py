@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from decimal import Decimal
-from typing import Any, get_args
+from typing import get_args
 
 from pydantic import BaseModel, Field
 
@@ -108,7 +108,7 @@ def invented_table(shape: Shape, seed: int) -> PrivateTable:
     return ingest(frame_chunks(frame), small, SeededRandom(seed + _COINS), further)
 
 
-def run_on(learner: Learner, table: PrivateTable, plan: RunPlan, seed: int) -> tuple[RunPlan, Any]:
+def run_on(learner: Learner, table: PrivateTable, plan: RunPlan, seed: int) -> tuple[RunPlan, BaseModel]:
     """Run a plan, in its form, on invented records, with a limited amount of work."""
     limited = _limited(learner, plan.parameters)
     again = learner.plan(table.schema, plan.target, plan.price, limited, plan.delta, plan.rho)

@@ -189,7 +189,7 @@ class Evidence:
         """Columns of the main table that the groups are made of."""
         return set(self.model.columns())
 
-    def invented(self, schema: Schema, target: str, rows: int, seed: int) -> dict[str, Any]:  # noqa: ARG002
+    def invented(self, schema: Schema, target: str, rows: int, seed: int) -> dict[str, object]:  # noqa: ARG002
         """Values of columns of invented records that follow the release: none, unless its family says so."""
         return {}
 

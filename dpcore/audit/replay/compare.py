@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
+
+from pydantic import BaseModel
 
 from dpcore.audit.replay.loss import ROUNDING, Loss
 from dpcore.audit.replay.surroundings import Surroundings
@@ -82,7 +84,7 @@ def replay(
     return judged if plan.rho is None else _composed(judged, loss.rho, plan)
 
 
-def _forced(learner: Learner, plan: RunPlan, table: PrivateTable, recorded: Recording) -> tuple[Any, Forced]:
+def _forced(learner: Learner, plan: RunPlan, table: PrivateTable, recorded: Recording) -> tuple[BaseModel, Forced]:
     """A run with all outputs of another, to the end."""
     forced = Forced(recorded.events)
     model = learner.run(Run(table, plan, forced, forced.tick))

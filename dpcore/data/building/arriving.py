@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Iterable, Mapping
 from io import BufferedIOBase, RawIOBase
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import pandas as pd
@@ -211,7 +211,7 @@ class Rows:
         return rows
 
 
-def row_type(table: Schema | ChildTable) -> np.dtype[Any]:
+def row_type(table: Schema | ChildTable) -> np.dtype[np.void]:
     """An encoded row: its person, a random word, and in the end its number, and its part or its slot."""
     columns, summaries = table.columns, Summaries(table.columns)
     numeric = sum(isinstance(column, NumericColumn) for column in columns)

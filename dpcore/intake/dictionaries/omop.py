@@ -6,7 +6,7 @@ Concepts have numbers that are the same everywhere. Those of a vocabulary at han
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Final
+from typing import Final
 
 from dpcore.domain.columns import MAX_CATEGORIES
 from dpcore.domain.schemas.origins import DICTIONARY, STANDARD
@@ -109,7 +109,7 @@ def columns_of(table: str, names: Iterable[str], concepts: Concepts | None = Non
     return [_column(table.lower(), name, concepts or {}) for name in names if name.lower() != PERSON]
 
 
-def _column(table: str, name: str, concepts: Concepts) -> dict[str, Any]:
+def _column(table: str, name: str, concepts: Concepts) -> dict[str, object]:
     plain = name.lower()
     if plain in _NUMBERS.get(table, {}):
         return {"name": name, "type": "integer", **_NUMBERS[table][plain], "origin": STANDARD}

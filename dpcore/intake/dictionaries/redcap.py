@@ -82,7 +82,7 @@ def _read_boxes(main: Gathered, column: dict[str, object], row: dict[str, str]) 
         main.take(told(name, whole, column["description"]) | {"type": "boolean"})
 
 
-def _facts(name: str, kind: str, row: dict[str, str]) -> dict[str, Any]:
+def _facts(name: str, kind: str, row: dict[str, str]) -> dict[str, object]:
     if kind in _NO_VALUES:
         return {LEFT_OUT: _NO_VALUES[kind]}
     if kind in {"yesno", "truefalse"}:

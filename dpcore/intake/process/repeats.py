@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import pandas as pd
 
@@ -104,7 +104,7 @@ def divide(draft: Draft, repeats: list[Repeat]) -> None:
     )
 
 
-def _table(repeat: Repeat, columns: list[dict[str, Any]]) -> dict[str, Any]:
+def _table(repeat: Repeat, columns: list[dict[str, object]]) -> dict[str, object]:
     if not is_name(repeat.value):
         raise IngestError(f"'{repeat.value[:40]}' cannot be the name of a table: rename the instrument.")
     mine = [_plain(column) for column in columns if sources_of(column) <= {*repeat.columns}]
@@ -112,5 +112,5 @@ def _table(repeat: Repeat, columns: list[dict[str, Any]]) -> dict[str, Any]:
     return {"name": repeat.value, "from_rows": True, "where": where, "columns": mine}
 
 
-def _plain(column: Mapping[str, object]) -> dict[str, Any]:
+def _plain(column: Mapping[str, object]) -> dict[str, object]:
     return {name: value for name, value in column.items() if name not in {"target", "view"}}

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
-import pandas as pd
 from pydantic import model_validator
 
-from dpcore.arrays import Floats, Ints
-from dpcore.domain.columns import MISSING, Column, NumericColumn, format_number
+from dpcore.arrays import Floats, Ints, Values
+from dpcore.domain.columns import MISSING, Column, NumberColumn, NumericColumn, format_number
 from dpcore.domain.encoding import clamp_numbers, encode_categories
 from dpcore.domain.schemas.schema import Schema
 from dpcore.frozen import FrozenModel
@@ -48,7 +47,7 @@ class Axis(FrozenModel):
         return self
 
     @classmethod
-    def numeric(cls, column: Any, edges: tuple[float, ...]) -> Axis:
+    def numeric(cls, column: NumberColumn, edges: tuple[float, ...]) -> Axis:
         """Bins of a numeric column between its bounds, cut at ``edges``."""
         points = [format_number(value) for value in (column.lower, *edges, column.upper)]
         (low, high), *rest = pairwise(points)
@@ -76,7 +75,7 @@ class Axis(FrozenModel):
             return ()
         return (self.bounds[0], *self.edges, self.bounds[1])
 
-    def codes(self, column: Any, values: pd.Series[Any]) -> Ints:
+    def codes(self, column: Column, values: Values) -> Ints:
         """Bin of each raw value: shape (n_rows,)."""
         if isinstance(column, NumericColumn):
             return self.codes_of_numbers(clamp_numbers(column, values))

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from dpcore.arrays import Flags, Ints
+from dpcore.arrays import Array, Flags, Ints
 from dpcore.domain.encoding import encode_columns
 from dpcore.domain.schemas.schema import ChildTable, Schema
 from dpcore.models.ilp.language.atoms import Atom
@@ -20,7 +19,7 @@ from dpcore.models.ilp.released.nested import check_linked, parents_of
 def satisfied(atoms: tuple[Atom, ...], frame: pd.DataFrame, table: Schema | ChildTable) -> Flags:
     """Which rows of a table satisfy all of some atoms: shape (n_rows,)."""
     columns = {atom.column for atom in atoms if atom.column}
-    codes: Mapping[str, Any] = encode_columns(frame, table, columns) if columns else {}
+    codes: Mapping[str, Array] = encode_columns(frame, table, columns) if columns else {}
     holds = np.ones(len(frame), dtype=np.bool_)
     for atom in atoms:
         if atom.column:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import Annotated, Any, Final, Literal, Self
+from typing import Annotated, Final, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -12,7 +12,7 @@ from dpcore.released.parameters import LEAST_STEPS, CutPoints, CutsFrom, Evaluat
 #: Rules of a list, at most, unless told otherwise.
 _MOST_RULES: Final = 30
 #: Of what counts for conditions that are made, not given.
-_OF_THE_SCHEMA: Final[Any] = Field(json_schema_extra={"only": "public, dp_fim"})
+_OF_THE_SCHEMA: Final = Field(json_schema_extra={"only": "public, dp_fim"})
 #: Parameters of the prior of whole lists.
 _OF_WHOLE_LISTS: Final = ("list_length", "rule_length", "max_rules")
 

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from itertools import pairwise
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -72,7 +72,7 @@ class ColumnCandidates:
         Last cell below each cut; ``None`` is the one split by category.
     """
 
-    column: Any
+    column: Column
     edges: Ints | None
 
     def __len__(self) -> int:
@@ -230,7 +230,7 @@ class NodeData:
         return len(self.schema.column(self.target).classes)
 
     @cached_property
-    def features(self) -> tuple[Any, ...]:
+    def features(self) -> tuple[Column, ...]:
         """Columns other than the target."""
         return tuple(column for column in self.schema if column.name != self.target)
 

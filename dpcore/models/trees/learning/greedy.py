@@ -11,11 +11,12 @@ from collections.abc import Callable, Sequence
 from decimal import ROUND_DOWN, Decimal
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
 from dpcore.arrays import Ints
+from dpcore.domain.columns import Column
 from dpcore.models.trees.learning.contingency import ColumnCandidates, NodeData, nth_split, widest
 from dpcore.models.trees.learning.criteria import (
     SplitCriterion,
@@ -47,7 +48,7 @@ _TESTED, UNTESTED = 1 + 2 * BOOST + 1, 3
 #: No path is longer.
 MAX_DEPTH = 64
 #: Draws the columns that a node may be split on, from those that it could be. Sees no record.
-AttributeSampler = Callable[[Sequence[Any]], Sequence[Any]]
+AttributeSampler = Callable[[Sequence[Column]], Sequence[Column]]
 
 
 class AdaptiveParameters(Protocol):

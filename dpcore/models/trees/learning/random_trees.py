@@ -11,7 +11,6 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import Any
 
 from dpcore.domain.columns import Column
 from dpcore.models.trees.learning.contingency import NodeData, Share
@@ -133,7 +132,7 @@ def column_sampler(n_columns: int, most: int | None, randomness: RandomSource) -
     """
     limit = int(math.log2(max(1, n_columns))) + 1 if most is None else most
 
-    def sample(columns: Sequence[Column]) -> Sequence[Any]:
+    def sample(columns: Sequence[Column]) -> Sequence[Column]:
         wanted = 1 + draw_below(min(limit, len(columns)), randomness)
         return [columns[place] for place in permutation(randomness, len(columns))[:wanted]]
 
