@@ -28,6 +28,7 @@ from dpcore.released.release import Release
 from tests.support.learning import estimators
 from tests.support.learning.configurations import beyond_bounds, choices
 from tests.support.learning.estimators import CASES, ROWS, TELLING, Case
+from tests.support.workspaces.fake_learner import real_learners
 
 EVERY = pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 PREDICTING = {name: case for name, case in CASES.items() if case.target}
