@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from benchmarks.redescriptions_data import TwoViews
 from dpcore.arrays import Ints, Words
 from dpcore.data.bits import count_bits
+from dpcore.data.table import PrivateTable
 from dpcore.domain.columns import View
 from dpcore.models.redescriptions.learning.redescription_queries import purities, tree_leaves
 from dpcore.models.redescriptions.learning.views import Sides, opposite
@@ -21,15 +21,15 @@ DEPTH, STARTS = 2, 6
 _VIEWS: tuple[View, View] = ("left", "right")
 
 
-def greedy_model(data: TwoViews, depth: int = DEPTH, starts: int = STARTS) -> RedescriptionModel:
+def greedy_model(table: PrivateTable, depth: int = DEPTH, starts: int = STARTS) -> RedescriptionModel:
     """Searches from the pairs of splits that are farthest from independent, each in new columns.
 
     Every tree is grown split by split, each the one with the largest purity.
     """
-    schema = data.schema
+    schema = table.schema
     columns = {view: schema.view(view) for view in _VIEWS}
     literals = {view: view_conditions(schema, columns[view], reserved=False) for view in _VIEWS}
-    search = _Search(Sides(data.table, columns, literals), depth)
+    search = _Search(Sides(table, columns, literals), depth)
     pairs = tuple(search.pair(number) for number in range(starts))
     return RedescriptionModel(left_columns=columns["left"], right_columns=columns["right"], pairs=pairs)
 

@@ -5,34 +5,30 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 from urllib.parse import urlencode
 
-from benchmarks.app_pages import KINDS, Kind, rested, store
-from benchmarks.app_server import chromium, served, visitor
+from benchmarks.browser import chromium, rested, served, visitor
+from benchmarks.suites.app import KINDS, store
 from pages.components.families import registry
 from pages.components.visitor.access import DATASET_KEY
 from pages.components.visitor.menu import MENU, Entry
 
 #: Name, width in pixels, colours of the visitor's system.
-_LOOKS = (("light", 1280, "light"), ("dark", 1280, "dark"), ("narrow", 800, "light"))
-_HEIGHT = 900
+_LOOKS: Final = (("light", 1280, "light"), ("dark", 1280, "dark"), ("narrow", 800, "light"))
+_HEIGHT: Final = 900
 #: Milliseconds that a page may take on a busy machine.
-_PATIENCE = 120_000
-#: As much as a custodian might give, so that the meter shows what people see.
-_BUDGET = 10
-_EPSILON = "0.5"
-#: Results about rows of further tables, on a data set of their own.
-_RELATIONAL: Kind = ("ilp", "direction", {"positive": "east"})
+_PATIENCE: Final = 120_000
 
 
-def run(folder: Path) -> Iterator[Path]:
+def pictures(folder: Path) -> Iterator[Path]:
     """Make them; each file as it is written."""
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as place:
         home = Path(place) / "home"
-        store(home, "trains", [_RELATIONAL], _EPSILON, _BUDGET)
-        store(home, "stroke", KINDS, _EPSILON, _BUDGET)
+        # As much as a custodian might give, so that the meter shows what people see.
+        store(home, "trains", [("ilp", "direction", {"positive": "east"})], "0.5", 10)
+        store(home, "stroke", KINDS, "0.5", 10)
         with served(home) as url, chromium() as browser:
             for look, width, colours in _LOOKS:
                 page = visitor(browser, viewport={"width": width, "height": _HEIGHT}, color_scheme=colours)
@@ -67,9 +63,8 @@ def _read_a_result(page: Any) -> bool:
 
 def _picture(page: Any, file: Path) -> Path:
     """The whole page, as long as it is."""
-    part = page.get_by_test_id("stMain")
+    part, width = page.get_by_test_id("stMain"), page.viewport_size["width"]
     height = int(part.evaluate("part => part.scrollHeight"))
-    width = page.viewport_size["width"]
     page.set_viewport_size({"width": width, "height": max(_HEIGHT, height)})
     page.wait_for_timeout(500)
     page.screenshot(path=file)

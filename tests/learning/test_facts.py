@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from benchmarks.learned import decile_error, real, twenty_columns
+from benchmarks.suites.budgets import decile_error, real, twenty_columns
 from dpcore.audit.replay.loss import Loss
 from dpcore.audit.replay.tape import Forced, Recording, pairs
 from dpcore.data.building.ingest import ingest
