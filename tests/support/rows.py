@@ -11,6 +11,10 @@ from typing import Any
 import pytest
 
 
+#: What ``pytest.param`` makes.
+_PARAM = type(pytest.param())
+
+
 def for_each(names: str | tuple[str, ...], rows: Iterable[Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Like ``pytest.mark.parametrize``, for rows that cost next to nothing: one test tries them all.
 
@@ -38,7 +42,7 @@ def for_each(names: str | tuple[str, ...], rows: Iterable[Any]) -> Callable[[Cal
 
 
 def _values(row: Any, count: int) -> tuple[Any, ...]:
-    if not hasattr(row, "marks"):
+    if not isinstance(row, _PARAM):
         return tuple(row) if count > 1 else (row,)
     assert not row.marks, "a row with a mark is a test of its own"
     return tuple(row.values)
