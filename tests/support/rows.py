@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-
 #: What ``pytest.param`` makes.
 _PARAM = type(pytest.param())
 
