@@ -31,6 +31,12 @@ STEPS = {
 }
 #: Titles of the methods of each family that has several.
 METHODS = {name: family.methods for name, family in FAMILIES.items() if family.methods}
+#: Titles of the ways in which a rule list is chosen.
+RULE_LIST_SAMPLERS = {
+    "lookahead": "Two rules at a time (recommended)",
+    "pool": "Candidate pool",
+    "mcmc": "Random walk (MCMC, as published)",
+}
 _SAMPLERS = {
     "pool": "candidate pool",
     "mcmc": "random walk (MCMC)",

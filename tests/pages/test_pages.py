@@ -16,6 +16,7 @@ from dpcore.intake.columns import category_text, schema_columns, schema_rows
 from dpcore.models.released import parse_model
 from dpcore.released.quality import verdict
 from dpcore.released.thresholds import operating_points
+from dpcore.report.names import RULE_LIST_SAMPLERS
 from dpcore.service import Service
 from dpcore.workspace.ledger.requests import RunRequest, RunStatus
 from pages.components.families.forest import forest_inputs
@@ -76,7 +77,7 @@ def test_no_help_text_is_left_over():
         for name in titles
     }
     by_choice |= {f"antecedents_{source}" for source in rule_list_inputs.ANTECEDENTS}
-    by_choice |= {f"sampler_{sampler}" for sampler in rule_list_inputs.SAMPLERS}
+    by_choice |= {f"sampler_{sampler}" for sampler in RULE_LIST_SAMPLERS}
     by_choice |= {f"sharing_{sharing}" for sharing in forest_inputs.SHARING}
     asked = {lesson.guess for lesson in course.LESSONS if lesson.guess} | {"repair"}
     by_choice |= {f"lesson_{name}_{part}" for name in asked for part in ("guess", "truth")}

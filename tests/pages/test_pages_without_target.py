@@ -21,7 +21,6 @@ PAIRS = registry.Family(
     body=lambda *_, **__: None,
     side=lambda *_: None,
     figures=lambda model: {"Rows": str(model.rows)},
-    csv="nothing",
 )
 
 

@@ -4,25 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import Any
 
 from dpcore.models.released import get_family
 from dpcore.released.family import ReleasedFamily
 from dpcore.released.release import Release
+from dpcore.report.names import RULE_LIST_SAMPLERS
 from dpcore.workspace.ledger.requests import Quote, RunRequest
-from pages.components.families.ebm import ebm_inputs, ebm_result
-from pages.components.families.forest import forest_inputs, forest_result
-from pages.components.families.ilp import hint as ilp_hint
-from pages.components.families.ilp import ilp_inputs, ilp_result
-from pages.components.families.redescriptions import redescription_inputs as redescriptions_inputs
-from pages.components.families.redescriptions import redescription_result as redescriptions_result
-from pages.components.families.rule_list import rule_list_inputs, rule_list_result
 from pages.components.families.shared import cuts
 from pages.components.families.shared.given import Given
 from pages.components.families.shared.ranged import Ranged
-from pages.components.families.summaries import summary_inputs as summaries_inputs
-from pages.components.families.summaries import summary_result as summaries_result
-from pages.components.families.tree import tree_inputs, tree_result
 
 
 @dataclass(frozen=True)
@@ -45,8 +37,6 @@ class Family:
         (release, model, key) shows it in half the width, for a comparison.
     figures : callable
         (model) -> name and value of each line of a comparison.
-    csv : str
-        What the CSV download holds.
     repeats : int
         How often each method is tried in such a comparison, unless told otherwise.
     hint : callable or None
@@ -67,7 +57,6 @@ class Family:
     body: Callable[..., None]
     side: Callable[[Release, Any, str], None]
     figures: Callable[[Any], Mapping[str, str | Ranged]]
-    csv: str
     repeats: int = 3
     hint: Callable[[Quote], None] | None = None
     asked: Callable[[Mapping[str, Any]], dict[str, str]] | None = None
@@ -119,50 +108,55 @@ class Family:
         return f"{self.algorithm}: {method}" if method else self.algorithm
 
 
+def _later(module: str, name: str) -> Callable[..., Any]:
+    """A function of one family, whose module is loaded when it is first called: a page loads its own family alone."""
+
+    def call(*values: Any, **named: Any) -> Any:
+        return getattr(import_module(f"{__package__}.{module}"), name)(*values, **named)
+
+    return call
+
+
 SUMMARIES = Family(
     released=get_family("summaries"),
     page="first_look.py",
     algorithm="First look",
-    parameters=summaries_inputs.parameters,
-    body=summaries_result.show,
-    side=summaries_result.side,
-    figures=summaries_result.figures,
-    csv=summaries_result.CSV,
-    asked=summaries_inputs.asked,
+    parameters=_later("summaries.summary_inputs", "parameters"),
+    body=_later("summaries.summary_result", "show"),
+    side=_later("summaries.summary_result", "side"),
+    figures=_later("summaries.summary_result", "figures"),
+    asked=_later("summaries.summary_inputs", "asked"),
 )
 RULE_LIST = Family(
     released=get_family("rule_list"),
     page="rule_list.py",
     algorithm="Bayesian rule list",
-    parameters=rule_list_inputs.parameters,
-    body=rule_list_result.show,
-    side=rule_list_result.side,
-    figures=rule_list_result.figures,
-    csv="the rules",
+    parameters=_later("rule_list.rule_list_inputs", "parameters"),
+    body=_later("rule_list.rule_list_result", "show"),
+    side=_later("rule_list.rule_list_result", "side"),
+    figures=_later("rule_list.rule_list_result", "figures"),
     asked=cuts.asked,
     way="sampler",
-    ways=rule_list_inputs.SAMPLERS,
+    ways=RULE_LIST_SAMPLERS,
 )
 TREE = Family(
     released=get_family("tree"),
     page="tree.py",
     algorithm="Decision tree",
-    parameters=tree_inputs.parameters,
-    body=tree_result.show,
-    side=tree_result.side,
-    figures=tree_result.figures,
-    csv="every node of the tree",
+    parameters=_later("tree.tree_inputs", "parameters"),
+    body=_later("tree.tree_result", "show"),
+    side=_later("tree.tree_result", "side"),
+    figures=_later("tree.tree_result", "figures"),
     asked=cuts.asked,
 )
 FOREST = Family(
     released=get_family("forest"),
     page="forest.py",
     algorithm="Forest of decision trees",
-    parameters=forest_inputs.parameters,
-    body=forest_result.show,
-    side=forest_result.side,
-    figures=forest_result.figures,
-    csv="every node of every tree",
+    parameters=_later("forest.forest_inputs", "parameters"),
+    body=_later("forest.forest_result", "show"),
+    side=_later("forest.forest_result", "side"),
+    figures=_later("forest.forest_result", "figures"),
     asked=cuts.asked,
     repeats=1,
 )
@@ -170,34 +164,31 @@ EBM = Family(
     released=get_family("ebm"),
     page="shape_functions.py",
     algorithm="Shape functions (explainable boosting)",
-    parameters=ebm_inputs.parameters,
-    body=ebm_result.show,
-    side=ebm_result.side,
-    figures=ebm_result.figures,
-    csv=ebm_result.CSV,
+    parameters=_later("ebm.ebm_inputs", "parameters"),
+    body=_later("ebm.ebm_result", "show"),
+    side=_later("ebm.ebm_result", "side"),
+    figures=_later("ebm.ebm_result", "figures"),
     repeats=1,
 )
 REDESCRIPTIONS = Family(
     released=get_family("redescriptions"),
     page="redescriptions.py",
     algorithm="Redescriptions",
-    parameters=redescriptions_inputs.parameters,
-    body=redescriptions_result.show,
-    side=redescriptions_result.side,
-    figures=redescriptions_result.figures,
-    csv=redescriptions_result.CSV,
+    parameters=_later("redescriptions.redescription_inputs", "parameters"),
+    body=_later("redescriptions.redescription_result", "show"),
+    side=_later("redescriptions.redescription_result", "side"),
+    figures=_later("redescriptions.redescription_result", "figures"),
 )
 ILP = Family(
     released=get_family("ilp"),
     page="relational_rules.py",
     algorithm="Relational rules (inductive logic programming)",
-    parameters=ilp_inputs.parameters,
-    body=ilp_result.show,
-    side=ilp_result.side,
-    figures=ilp_result.figures,
-    csv=ilp_result.CSV,
+    parameters=_later("ilp.ilp_inputs", "parameters"),
+    body=_later("ilp.ilp_result", "show"),
+    side=_later("ilp.ilp_result", "side"),
+    figures=_later("ilp.ilp_result", "figures"),
     repeats=1,
-    hint=ilp_hint.show,
+    hint=_later("ilp.hint", "show"),
 )
 FAMILIES = {family.name: family for family in (SUMMARIES, RULE_LIST, TREE, FOREST, EBM, REDESCRIPTIONS, ILP)}
 

@@ -10,6 +10,8 @@ from typing import Any
 import streamlit as st
 
 from dpcore.domain.schemas.labels import called
+from dpcore.models.readable import readable
+from dpcore.models.released import parse_model
 from dpcore.numerals import hundredths, percent, whole, within
 from dpcore.released.evaluation import Figure
 from dpcore.released.release import Release
@@ -66,9 +68,6 @@ def _further(releases: Sequence[Release], names: Mapping[str, str], pair: Sequen
 
 
 def _side(release: Release, key: str) -> None:
-    from dpcore.models.readable import readable
-    from dpcore.models.released import parse_model
-
     release = readable(release)
     model = parse_model(release)
     registry.of_release(release).side(release, model, key)
@@ -76,8 +75,6 @@ def _side(release: Release, key: str) -> None:
 
 def _differences(releases: Sequence[Release]) -> None:
     """How good each is; what each promises is folded."""
-    from dpcore.models.readable import readable
-
     shown = [readable(release) for release in releases]
     _table("Quality", [_lines(release) for release in shown])
     with st.expander("Certificates", key="compare-certificates"):
@@ -104,8 +101,6 @@ def _in_order(sides: Sequence[Mapping[str, str | Ranged]]) -> list[str]:
 
 
 def _lines(release: Release) -> dict[str, str | Ranged]:
-    from dpcore.models.released import parse_model
-
     model = parse_model(release)
     family = registry.of_release(release)
     return {

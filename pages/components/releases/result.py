@@ -6,8 +6,11 @@ from typing import Any
 
 import streamlit as st
 
+from dpcore.models.readable import readable
+from dpcore.models.released import parse_model
 from dpcore.numerals import small, whole
 from dpcore.privacy.budgets import format_epsilon
+from dpcore.released.quality import verdict
 from dpcore.released.release import Imported, Release
 from pages.components.families import registry
 from pages.components.families.shared import blocks
@@ -17,9 +20,6 @@ from pages.components.visitor import access
 
 def show(release: Release, *, key: str, rehearsal: bool = False) -> None:
     """What was released first, then everything that can be derived from it for free."""
-    from dpcore.models.readable import readable
-    from dpcore.models.released import parse_model
-
     release = readable(release)
     model = parse_model(release)
     public = False if rehearsal or isinstance(release, Imported) else _is_public(release)
@@ -43,8 +43,6 @@ def show(release: Release, *, key: str, rehearsal: bool = False) -> None:
 
 def _verdict(release: Release, model: Any) -> None:
     """How good it is, in one sentence, before anything that could be read as a finding."""
-    from dpcore.released.quality import verdict
-
     blocks.show(verdict(model.evaluation, release.target, getattr(model, "classes", ())))
 
 

@@ -11,6 +11,7 @@ import streamlit as st
 
 from dpcore.domain.counted import counted
 from dpcore.numerals import percent, score, tenths
+from dpcore.plots.methods import EpsilonCurve, methods_alt, methods_figure
 from dpcore.workspace.files.descriptions import DatasetInfo
 from pages.components.families import registry, run_names
 from pages.components.families.redescriptions.redescription_inputs import SIDES
@@ -202,8 +203,6 @@ def _follow(key: str) -> None:
 
 
 def _result(work: Comparing, key: str) -> None:
-    from dpcore.plots.methods import methods_alt, methods_figure
-
     lines, measure = _lines(work), work.measure
     asked = work.question
     figure.show(
@@ -268,8 +267,6 @@ def _certainty(work: Comparing) -> str:
 
 
 def _lines(work: Comparing) -> list[EpsilonCurve]:
-    from dpcore.plots.methods import EpsilonCurve
-
     names, lines = titles() | titles(targeted=False), []
     for place, method in enumerate(work.question.methods):
         own = sorted(

@@ -10,7 +10,10 @@ import streamlit as st
 
 from dpcore.models.released import get_family
 from dpcore.numerals import measured, percent, score
+from dpcore.plots.methods import EpsilonCurve
+from dpcore.plots.outlook import OutlookMarks, outlook_alt, outlook_figure
 from dpcore.privacy.budgets import alike, format_epsilon
+from dpcore.rehearsal import epsilon_for
 from dpcore.workspace.ledger.accounts import Hindrance
 from dpcore.workspace.ledger.requests import Quote, RunRequest
 from pages.components.kit import epsilon, figure, markup
@@ -130,9 +133,6 @@ def _follow(work: Outlooking, question: Question, quote: Quote) -> None:
 
 
 def _answer(outlook: Outlook, question: Question, quote: Quote) -> None:
-    from dpcore.plots.outlook import outlook_alt, outlook_figure
-    from dpcore.rehearsal import epsilon_for
-
     found = epsilon_for(outlook, question.wanted)
     _say(outlook, question, quote, found)
     line, marks = _line(outlook), _marks(outlook, question)
@@ -210,8 +210,6 @@ def _shown(value: float, outlook: Outlook) -> str:
 
 
 def _line(outlook: Outlook) -> EpsilonCurve:
-    from dpcore.plots.methods import EpsilonCurve
-
     points = outlook.points
     return EpsilonCurve(
         "Mean of the rehearsals",
@@ -223,8 +221,6 @@ def _line(outlook: Outlook) -> EpsilonCurve:
 
 
 def _marks(outlook: Outlook, question: Question) -> OutlookMarks:
-    from dpcore.plots.outlook import OutlookMarks
-
     name = "Always the most frequent" if outlook.measure == "accuracy" else "Always the mean"
     return OutlookMarks(outlook.baseline, name, question.wanted, float(question.request.epsilon))
 

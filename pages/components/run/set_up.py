@@ -10,6 +10,7 @@ from dpcore.domain.columns import NumericColumn
 from dpcore.errors import RequestError
 from dpcore.numerals import adding_up, whole
 from dpcore.privacy.budgets import format_parts, parse_epsilon
+from dpcore.rehearsal import usable
 from dpcore.report import spending
 from dpcore.workspace.files.descriptions import DatasetInfo
 from dpcore.workspace.ledger.requests import Quote, RunRequest
@@ -154,8 +155,6 @@ def _number(dataset: DatasetInfo, family: Family, target: str | None) -> Any:
 
 def _shaped(given: Given) -> bool:
     """Whether earlier results shape what is invented: asked only if there are any."""
-    from dpcore.rehearsal import usable
-
     if not usable(given.schema, given.releases):
         return False
     return st.toggle(

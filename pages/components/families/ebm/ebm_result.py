@@ -7,6 +7,7 @@ from typing import Any
 import streamlit as st
 
 from dpcore.domain.counted import counted
+from dpcore.models.ebm.released.ebm_words import EBMWords
 from dpcore.released.release import Release
 from pages.components.families.ebm import ebm_view as view
 from pages.components.families.shared import certificate, downloads, evaluation, number_check, truth
@@ -76,8 +77,6 @@ def figures(model: Any) -> dict[str, str]:
 
 
 def _words(release: Release, model: Any) -> Any:
-    from dpcore.models.ebm.released.ebm_words import EBMWords
-
     return EBMWords(model, release.domain, release.target)
 
 

@@ -6,6 +6,8 @@ from typing import Any
 
 import streamlit as st
 
+from dpcore.models.ebm.released.ebm_reading import MOST_TERMS, importances_table, scores_table
+from dpcore.plots.ebm.ebm_case import case_alt, case_figure, case_steps
 from dpcore.released.blocks import Figure, Noisy, Table
 from dpcore.released.release import Release
 from pages.components.families.shared import blocks, predict
@@ -22,8 +24,6 @@ WITHIN = "within the noise"
 
 def importances(words: Any, key: str) -> None:
     """Bars of what each term adds on average."""
-    from dpcore.models.ebm.released.ebm_reading import MOST_TERMS
-
     blocks.show(Figure("importance", "What counts most", (words, MOST_TERMS)), f"{key}-importances")
     terms = len(words.model.terms)
     if terms > MOST_TERMS:
@@ -32,8 +32,6 @@ def importances(words: Any, key: str) -> None:
 
 def terms_table(words: Any) -> None:
     """Table twin of the importances."""
-    from dpcore.models.ebm.released.ebm_reading import importances_table
-
     blocks.show(importances_table(words))
 
 
@@ -84,8 +82,6 @@ def choose_output(model: Any, target: str, key: str, first: int = 0) -> int:
 
 def shape(words: Any, term: Any, outputs: list[int], true: Truth | None, key: str) -> None:
     """The shape of one term in words, as a figure and as a table."""
-    from dpcore.models.ebm.released.ebm_reading import scores_table
-
     # Signs and numbers stay together at the end of a line.
     st.markdown(markup.plain(words.sentence(term).replace("× ", "×\u00a0")))
     counts = None if true is None else true.counts[words.model.terms.index(term)]
@@ -118,8 +114,6 @@ def case(release: Release, words: Any, key: str) -> None:
 
 
 def _waterfall(release: Release, words: Any, values: dict[str, Any], key: str) -> None:
-    from dpcore.plots.ebm.ebm_case import case_alt, case_figure, case_steps
-
     parts = words.model.explain(values, release.domain)
     output = choose_output(words.model, release.target, f"{key}-case", int(words.total(parts)[0].argmax()))
     steps = case_steps(words, parts, output)

@@ -6,9 +6,11 @@ from typing import Any
 
 import streamlit as st
 
+from dpcore.domain.conditions import pretty
 from dpcore.domain.counted import counted
 from dpcore.models.trees.released.tree_reading import read_forest, tree_groups, use_table
 from dpcore.numerals import percent
+from dpcore.plots.trees.forest import votes_alt, votes_figure
 from dpcore.released.blocks import Bullets, Figure, only
 from dpcore.released.release import Release
 from pages.components.families.shared import (
@@ -62,8 +64,6 @@ def _check(release: Release, model: Any, key: str) -> None:
 
 
 def _in_words(release: Release, model: Any) -> None:
-    from dpcore.domain.conditions import pretty
-
     markup.sentences(map(pretty, model.reading(release.target)))
     st.markdown(text("reading_forest"))
     st.markdown(text("noise"))
@@ -114,8 +114,6 @@ def _vote(release: Release, model: Any, key: str) -> None:
 
 
 def _case(release: Release, model: Any, values: dict[str, Any], key: str) -> None:
-    from dpcore.plots.trees.forest import votes_alt, votes_figure
-
     low, high = model.possible_chances(values, release.domain)
     winner = int((low + high).argmax())
     decided = all(low[winner] >= end for code, end in enumerate(high) if code != winner)

@@ -9,6 +9,10 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from dpcore.domain.schemas.schema import Schema
+from dpcore.models.ilp.released.example import made_up_case
+from dpcore.models.ilp.released.fulfilled import fulfilling_rows
+from dpcore.models.ilp.released.ilp_reading import clause_texts
+from dpcore.plots.ilp.train import is_train, train_alt, train_figure
 from dpcore.released.release import Release
 from pages.components.kit import figure, markup
 from pages.components.kit.texts import text
@@ -37,23 +41,17 @@ def show(release: Release, model: Any, key: str) -> None:
 
 def choose_clause(release: Release, model: Any, label: str, key: str) -> int:
     """Position of a clause that the visitor chooses."""
-    from dpcore.models.ilp.released.ilp_reading import clause_texts
-
     names = [f"{told.title}: {told.words}" for told in clause_texts(release)]
     return int(st.selectbox(label, range(len(model.clauses)), format_func=names.__getitem__, key=f"{key}-clause"))
 
 
 def made_up(release: Release, model: Any, place: int, seed: int) -> dict[str, pd.DataFrame]:
     """Tables of an invented case; empty if the clause covers nobody."""
-    from dpcore.models.ilp.released.example import made_up_case
-
     return made_up_case(model.clauses[place], release.domain, release.target, seed)
 
 
 def fulfilling(release: Release, model: Any, place: int, tables: Mapping[str, pd.DataFrame]) -> Mapping[str, Any]:
     """For each table the rows that fulfil what a clause asks for."""
-    from dpcore.models.ilp.released.fulfilled import fulfilling_rows
-
     return fulfilling_rows(model.clauses[place], release.domain, tables)
 
 
@@ -63,8 +61,6 @@ def _another(seed_key: str) -> None:
 
 def draw(schema: Schema, tables: Mapping[str, pd.DataFrame], key: str, marked: Mapping[str, Any]) -> None:
     """A train as a picture, or any case; its tables below, the rows that fulfil a clause marked."""
-    from dpcore.plots.ilp.train import is_train
-
     if is_train(schema):
         picture(tables["car"], key)
     person = tables[schema.entity]
@@ -78,8 +74,6 @@ def draw(schema: Schema, tables: Mapping[str, pd.DataFrame], key: str, marked: M
 
 def picture(cars: pd.DataFrame, key: str) -> None:
     """Draw a train in a frame of its own, in which a long one scrolls."""
-    from dpcore.plots.ilp.train import train_alt, train_figure
-
     drawn = train_figure(cars)
     with st.container(key=f"{key}-train-diagram"):
         figure.show(drawn, key=f"{key}-train", alt=train_alt(cars), width=int(drawn.layout.meta["width"]))

@@ -6,6 +6,9 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from dpcore.domain.schemas.protected import shared_things
+from dpcore.models.ilp.language.hypotheses import hypotheses
+from dpcore.models.ilp.released.ilp_words import rows_in_words
 from dpcore.numerals import whole
 from dpcore.privacy.budgets import format_epsilon
 from dpcore.workspace.ledger.requests import Quote
@@ -28,9 +31,6 @@ _WORDS = {
 
 def show(quote: Quote) -> None:
     """Size of the hypothesis space, both bounds, and the bottom clause."""
-    from dpcore.domain.schemas.protected import shared_things
-    from dpcore.models.ilp.language.hypotheses import hypotheses
-
     space, schema = hypotheses(quote.plan), quote.plan.schema
     style = "amber" if space.people < max(space.needed, space.choice_margin or 0) else "plain"
     markup.notice(
@@ -65,8 +65,6 @@ def _said(quantifiers: Sequence[str] | None, schema: Schema) -> str:
 
 def _needed(space: Hypotheses, epsilon: str, schema: Schema) -> str:
     """The least number of records, whatever the method, and how many there may be."""
-    from dpcore.models.ilp.released.ilp_words import rows_in_words
-
     room = f"This run can learn from at most {rows_in_words(schema, space.people)}."
     if space.needed == 1:
         return room
@@ -81,8 +79,6 @@ def _needed(space: Hypotheses, epsilon: str, schema: Schema) -> str:
 
 def _enough(space: Hypotheses, schema: Schema) -> str:
     """How many are enough for report noisy max, or what counting every clause does."""
-    from dpcore.models.ilp.released.ilp_words import rows_in_words
-
     enough = rows_in_words(schema, space.enough)
     if space.choice_margin is not None:
         hidden = " That hides every count." if space.choice_margin > space.people else ""

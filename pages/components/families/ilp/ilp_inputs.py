@@ -10,6 +10,7 @@ import streamlit as st
 from dpcore.domain.schemas.labels import called, cell_called
 from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import RequestError
+from dpcore.models.ilp.language.hypotheses import condition_texts
 from dpcore.models.ilp.language.ilp_parameters import ILPParameters
 from dpcore.released.parameters import parameters_of
 from pages.components.families.shared.given import Given
@@ -134,8 +135,6 @@ def _said_of_rows(schema: Schema) -> dict[str, Any]:
 
 def _literals(schema: Schema, target: str, *, reserved: bool) -> list[str] | None:
     """The conditions that a clause may use; ``None``: all of them."""
-    from dpcore.models.ilp.language.hypotheses import condition_texts
-
     texts = condition_texts(schema, target, reserved=reserved)
     key = f"{schema.hash[:8]}-{target}{'-reserved' if reserved else ''}"
     chosen = [name for table, own in texts.items() if own for name in _of_table(table, own, f"{table}-{key}")]

@@ -7,8 +7,9 @@ from typing import Any
 import streamlit as st
 
 from dpcore.domain.counted import counted
-from dpcore.models.ilp.released.ilp_reading import clause_groups, read_theory
+from dpcore.models.ilp.released.ilp_reading import clause_groups, clauses_in_prolog, read_theory
 from dpcore.numerals import whole
+from dpcore.plots.ilp.ilp_prolog import prolog_file
 from dpcore.released.blocks import Bullets, Code, Figure, only
 from dpcore.released.release import Release
 from pages.components.families.ilp import case as ilp_case
@@ -67,9 +68,6 @@ def _chart(chart: Figure, key: str) -> None:
 
 
 def _files(release: Release, model: Any, key: str) -> None:
-    from dpcore.models.ilp.released.ilp_reading import clauses_in_prolog
-    from dpcore.plots.ilp.ilp_prolog import prolog_file
-
     program = downloads.File("Prolog", "pl", prolog_file(release))
     twin = model.to_frame(release.domain, release.target, clauses_in_prolog(release))
     downloads.show(release, model, key, CSV, (program,), twin)

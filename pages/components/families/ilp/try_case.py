@@ -9,6 +9,9 @@ import streamlit as st
 from dpcore.domain.columns import NumericColumn
 from dpcore.domain.schemas.schema import ChildTable, Schema
 from dpcore.models.ilp.released.asked import Asked, asked_by
+from dpcore.models.ilp.released.ilp_reading import clause_texts
+from dpcore.models.ilp.released.ilp_words import one_row
+from dpcore.plots.ilp.train import is_train
 from dpcore.released.release import Release
 from pages.components.families.ilp import case
 from pages.components.families.shared import predict
@@ -28,8 +31,6 @@ def show(release: Release, model: Any, key: str) -> None:
     """Fields for the main row, a table to edit for each other, and the answer."""
     st.markdown(text("ilp_try"))
     if not asked_by(model.clauses).columns:
-        from dpcore.models.ilp.released.ilp_words import one_row
-
         one = markup.plain(one_row(release.domain))
         st.info(f"No clause asks anything: every {one} gets the same estimate.")
         return
@@ -42,8 +43,6 @@ def show(release: Release, model: Any, key: str) -> None:
 
 def _start(release: Release, model: Any, key: str) -> int:
     """The clause whose made-up case is edited, or none."""
-    from dpcore.models.ilp.released.ilp_reading import clause_texts
-
     names = [f"the made-up case of {told.title.lower()}" for told in clause_texts(release)]
     names[_EMPTY] = "an empty case"
     return int(
@@ -153,9 +152,6 @@ def _too_many(schema: Schema, tables: dict[str, pd.DataFrame]) -> None:
 
 def _answer(release: Release, model: Any, tables: dict[str, pd.DataFrame]) -> None:
     """The clauses that cover the case, or may, what they predict, and the noisy chance."""
-    from dpcore.models.ilp.released.ilp_reading import clause_texts
-    from dpcore.plots.ilp.train import is_train
-
     schema, told = release.domain, clause_texts(release)
     if is_train(schema) and "car" in tables:
         case.picture(tables["car"], f"try-{release.id}")

@@ -7,7 +7,9 @@ from typing import Any
 
 import streamlit as st
 
+from dpcore.domain.conditions import pretty
 from dpcore.domain.counted import Noun
+from dpcore.plots.redescriptions.redescriptions_pair import leaf_name, outline, pair_alt, pair_figure
 from dpcore.released.blocks import Cell, Table, count_cell
 from pages.components.families.redescriptions.redescription_state import Reading
 from pages.components.families.shared import blocks
@@ -17,8 +19,6 @@ from pages.components.kit.texts import text
 
 def show(reading: Reading) -> None:
     """One pair of trees, that of the redescription which is read unless another is chosen."""
-    from dpcore.plots.redescriptions.redescriptions_pair import pair_alt, pair_figure
-
     model, chosen, counted, key = reading.model, reading.chosen, reading.found.counted, reading.key
     own = 0 if chosen is None else chosen.pair
     place = st.selectbox(
@@ -51,9 +51,6 @@ def _leaves(chosen: Any | None) -> tuple[tuple[int, ...], tuple[int, ...]]:
 
 def _outline(tree: Any, schema: Any, leaves: tuple[int, ...]) -> None:
     """Conditions from top to bottom, set in; groups of the chosen redescription are marked."""
-    from dpcore.domain.conditions import pretty
-    from dpcore.plots.redescriptions.redescriptions_pair import leaf_name, outline
-
     marked = {leaf_name(tree, leaf) for leaf in leaves}
     lines = []
     for line in outline(tree, schema):
@@ -69,8 +66,6 @@ def _outline(tree: Any, schema: Any, leaves: tuple[int, ...]) -> None:
 
 
 def _counts(pair: Any, counted: Noun, margin: int) -> None:
-    from dpcore.plots.redescriptions.redescriptions_pair import leaf_name
-
     head = ["Group", *(leaf_name(pair.right, leaf) for leaf in range(pair.right.leaf_count))]
     rows: list[list[Cell]] = [
         [leaf_name(pair.left, leaf), *(count_cell(count, margin) for count in counts)]

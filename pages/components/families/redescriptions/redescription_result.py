@@ -9,6 +9,8 @@ from typing import Any
 
 import streamlit as st
 
+from dpcore.models.redescriptions.released.extraction import Constraints
+from dpcore.models.redescriptions.released.reading import how_many, redescriptions_table, sentences
 from dpcore.released.release import Release
 from pages.components.families.redescriptions import nearest, pair
 from pages.components.families.redescriptions import redescription_table as table
@@ -70,8 +72,6 @@ def _files(reading: Reading) -> None:
 
 
 def _in_words(reading: Reading) -> None:
-    from dpcore.models.redescriptions.released.reading import sentences
-
     if not reading.kept:
         st.info(view.all_aside(reading))
         return
@@ -91,9 +91,6 @@ _SHOWN: dict[str, Callable[[Reading], None]] = {
 
 def side(release: Release, model: Any, key: str) -> None:
     """Points and the best few, as suggested, which fit into half the width."""
-    from dpcore.models.redescriptions.released.extraction import Constraints
-    from dpcore.models.redescriptions.released.reading import how_many, redescriptions_table
-
     found = remembered(release, model, Constraints())
     kept = found.pruned(found.suggested_support)
     st.markdown(f"**{markup.plain(how_many(found, len(kept)))}**")

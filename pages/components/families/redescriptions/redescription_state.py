@@ -9,6 +9,7 @@ from typing import Any, Self
 
 import streamlit as st
 
+from dpcore.models.redescriptions.released.reading import exact_agreement
 from dpcore.released.release import Release
 
 #: Readings that are remembered in a session; each may hold thousands of redescriptions.
@@ -71,8 +72,6 @@ class Reading:
         key: str,
     ) -> Self:
         """Take those above the threshold; ``tables`` are the exact ones of public records."""
-        from dpcore.models.redescriptions.released.reading import exact_agreement
-
         exact = None if tables is None else exact_agreement(tables, found.found)
         kept = found.pruned(threshold)
         if st.session_state.get(order_key(key)) == JACCARD:

@@ -8,6 +8,8 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from dpcore.models.redescriptions.released.duplicates import SHORT
+from dpcore.models.redescriptions.released.reading import interval_words, matching
 from dpcore.numerals import whole
 from pages.components.families.redescriptions import redescription_view as view
 from pages.components.families.redescriptions.redescription_state import Reading, choose, turn_key
@@ -23,8 +25,6 @@ _HIGHEST = 40 + 6 * _ROW
 
 def show(reading: Reading) -> None:
     """All that are kept; a click on a row reads it."""
-    from dpcore.models.redescriptions.released.reading import matching
-
     if not reading.kept:
         st.info(view.all_aside(reading))
         return
@@ -67,9 +67,6 @@ def _table(reading: Reading, items: Sequence[Any]) -> None:
 
 
 def _frame(items: Sequence[Any], exact: Sequence[float] | None) -> pd.DataFrame:
-    from dpcore.models.redescriptions.released.duplicates import SHORT
-    from dpcore.models.redescriptions.released.reading import interval_words
-
     marks = {"missing": [SHORT[item.missing] for item in items]} if any(item.missing for item in items) else {}
     columns: dict[str, list[Any]] = {
         "left": [item.left for item in items],

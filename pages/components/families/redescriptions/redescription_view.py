@@ -9,8 +9,25 @@ from typing import Any
 
 import streamlit as st
 
+from dpcore.domain.conditions import pretty
 from dpcore.domain.counted import Noun
+from dpcore.models.redescriptions.released import reading as told
+from dpcore.models.redescriptions.released.duplicates import in_full
+from dpcore.models.redescriptions.released.extraction import Constraints
+from dpcore.models.redescriptions.released.reading import (
+    agreement_margins,
+    alike_words,
+    alternatives,
+    how_many,
+    interval_words,
+    p_words,
+)
 from dpcore.numerals import hundredths, whole
+from dpcore.plots.redescriptions.redescription_points import support_steps
+from dpcore.plots.redescriptions.redescriptions_agreement import agreement_alt, agreement_figure
+from dpcore.plots.redescriptions.redescriptions_moved import moved_alt, moved_figure, reading_styles, threshold_styles
+from dpcore.plots.redescriptions.redescriptions_truth import truth_alt, truth_figure, truth_histogram
+from dpcore.plots.style import shorten
 from dpcore.released.blocks import Figure
 from pages.components.families.redescriptions.redescription_state import (
     GAIN,
@@ -32,8 +49,6 @@ _MOST_OFFERED = 200
 
 def constraints(key: str) -> Any:
     """What a redescription must satisfy, as the visitor wants it: free."""
-    from dpcore.models.redescriptions.released.extraction import Constraints
-
     start = Constraints()
     with st.expander("What counts as a redescription (free to change)", icon=":material/tune:"):
         st.markdown(text("constraints"))
@@ -66,9 +81,6 @@ def constraints(key: str) -> Any:
 
 def points(reading: Reading) -> None:
     """All of them as points; those below the threshold apart."""
-    from dpcore.models.redescriptions.released.reading import how_many
-    from dpcore.plots.redescriptions.redescriptions_moved import moved_alt, moved_figure, threshold_styles
-
     key, found = reading.key, reading.found
     st.markdown(f"**{markup.plain(how_many(found, len(reading.kept)))}**")
     with st.container(horizontal=True):
@@ -88,8 +100,6 @@ def points(reading: Reading) -> None:
 
 def ring(reading: Reading, place: Any) -> None:
     """Mark the one that is read, before anything else is drawn: the figure itself stays as it is."""
-    from dpcore.plots.redescriptions.redescriptions_moved import reading_styles
-
     intervals = bool(st.session_state.get(f"{reading.key}-intervals"))
     key, clicked = _points_key(reading.key), _marked(reading)
     css = reading_styles(reading.found, reading.chosen, key, clicked=clicked, intervals=intervals)
@@ -106,8 +116,6 @@ def _step(counted: Noun, step: int) -> str:
 
 def threshold(found: Any, key: str) -> float:
     """Noisy support from which redescriptions are kept; the suggested one to begin with."""
-    from dpcore.plots.redescriptions.redescription_points import support_steps
-
     suggested, slider = found.suggested_support, _slider_key(key)
     chosen = st.select_slider(
         "Set aside what has a noisy support below (free to move)",
@@ -131,8 +139,6 @@ def _move(slider: str, value: int) -> None:
 
 def all_aside(reading: Reading) -> str:
     """What to do if nothing is kept."""
-    from dpcore.models.redescriptions.released import reading as told
-
     return (
         f"{told.all_aside(reading.found, reading.threshold)} Move the threshold down to read "
         f"{'it' if len(reading.found.found) == 1 else 'them'}, with care: the "
@@ -217,17 +223,11 @@ def _selected(reading: Reading, box: str) -> None:
 
 
 def _label(item: Any, counted: Noun) -> str:
-    from dpcore.plots.style import shorten
-
     numbers = f"{hundredths(item.jaccard)} · {counted.number(item.support)}"
     return f"{numbers} · {shorten(item.left)} ⇔ {shorten(item.right)}"
 
 
 def _in_full(reading: Reading, item: Any) -> None:
-    from dpcore.models.redescriptions.released.duplicates import in_full
-    from dpcore.models.redescriptions.released.reading import agreement_margins, alike_words, alternatives
-    from dpcore.plots.redescriptions.redescriptions_agreement import agreement_alt, agreement_figure
-
     pair, schema, counted = reading.model.pairs[item.pair], reading.release.domain, reading.found.counted
     parts, queries = alternatives(item, pair, schema), (item.left_query, item.right_query)
     left, right = map(_side, ("Left", "Right"), parts, queries)
@@ -248,8 +248,6 @@ def _in_full(reading: Reading, item: Any) -> None:
 
 def _side(name: str, parts: Sequence[str], query: str) -> str:
     """Conditions in words, one line for each that suffices, and formally."""
-    from dpcore.domain.conditions import pretty
-
     if len(parts) == 1:
         words = f"<b>{escape(parts[0])}</b>"
     else:
@@ -259,8 +257,6 @@ def _side(name: str, parts: Sequence[str], query: str) -> str:
 
 
 def _facts(item: Any, counted: Noun, exact: Any | None) -> dict[str, str]:
-    from dpcore.models.redescriptions.released.reading import interval_words, p_words
-
     facts = {
         "Noisy Jaccard index": f"{hundredths(item.jaccard)} ({interval_words(item)})",
         "Chance alone would give": hundredths(item.chance),
@@ -277,8 +273,6 @@ def _facts(item: Any, counted: Noun, exact: Any | None) -> dict[str, str]:
 
 def against_truth(reading: Reading, exact: Sequence[Any]) -> None:
     """Noisy and true Jaccard index of all of them; public data only."""
-    from dpcore.plots.redescriptions.redescriptions_truth import truth_alt, truth_figure, truth_histogram
-
     drawn = reading.found.found, exact, reading.threshold
     alt = truth_alt(*drawn)
     st.subheader("Noisy against true (public data only)", anchor=False)

@@ -9,6 +9,7 @@ import streamlit as st
 from dpcore.domain.schemas.schema import Schema
 from dpcore.models.rules.released.rule_list_parameters import BudgetShares, RuleListParameters
 from dpcore.released.parameters import parameters_of
+from dpcore.report.names import RULE_LIST_SAMPLERS
 from pages.components.families.shared.cuts import cuts_from
 from pages.components.families.shared.given import Given
 from pages.components.families.shared.inputs import (
@@ -29,11 +30,6 @@ ANTECEDENTS = {
     "public": "All conditions in the schema",
     "dp_fim": "Frequent conditions, found privately",
     "given": "My own conditions",
-}
-SAMPLERS = {
-    "lookahead": "Two rules at a time (recommended)",
-    "pool": "Candidate pool",
-    "mcmc": "Random walk (MCMC, as published)",
 }
 ALPHAS = {"house": "Chosen from the noise", "same": "Those of the groups, as published"}
 LITERALS = {"thresholds": "up to / above a cut point", "intervals": "between two cut points"}
@@ -76,7 +72,7 @@ def _antecedents() -> dict[str, Any]:
 
 def _sampler(how: Any) -> dict[str, Any]:
     """How the list is chosen; what that means stands where it is always in sight."""
-    sampler = radio(OWN["sampler"], SAMPLERS, "sampler")
+    sampler = radio(OWN["sampler"], RULE_LIST_SAMPLERS, "sampler")
     if sampler == "mcmc":
         how.warning(text("sampler_mcmc"), icon="⚠️")
     else:

@@ -11,6 +11,8 @@ from typing import Any, Final
 import streamlit as st
 
 from dpcore.numerals import percent, whole
+from dpcore.plots.figures import alt, drawn
+from dpcore.plots.style import glyph, series
 from dpcore.released.blocks import (
     Block,
     Bullets,
@@ -74,8 +76,6 @@ def show(block: Block, key: str = "") -> None:
 
 def drawing(block: Figure, key: str, *more: Any) -> None:
     """A figure; ``more`` are further arguments of its drawing."""
-    from dpcore.plots.figures import alt, drawn
-
     figure.show(drawn(block, *more), key=key, alt=alt(block))
 
 
@@ -217,8 +217,6 @@ def _prolog(code: str) -> str:
 
 def prediction(classes: tuple[str, ...], label: int) -> str:
     """A class with its symbol, as HTML."""
-    from dpcore.plots.style import glyph, series
-
     mark = f'<span class="fg-series-{series(label)}" aria-hidden="true">{glyph(label)}</span>'
     return f'<span class="fg-class">{mark} {escape(classes[label])}</span>'
 

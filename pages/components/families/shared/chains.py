@@ -8,6 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from dpcore.numerals import measured, percent, whole
+from dpcore.plots.chain_courses import chains_alt, chains_figure
 from dpcore.released.release import Release
 from pages.components.kit import figure
 from pages.components.kit.texts import text
@@ -37,8 +38,6 @@ def _courses(release: Release, key: str) -> None:
 
 
 def _figures(courses: list[Any], key: str) -> None:
-    from dpcore.plots.chain_courses import chains_alt, chains_figure
-
     rows = [
         {
             "Draw": place + 1,

@@ -6,7 +6,9 @@ from collections.abc import Callable
 from html import escape
 
 from dpcore.errors import FrostglassError
+from dpcore.rehearsal import Rehearsal
 from dpcore.released.release import Imported, Release
+from dpcore.report.forms.page import release_page
 from dpcore.workspace.files.descriptions import ReleaseNote
 from pages.components.kit.texts import text
 from pages.components.visitor import access
@@ -22,9 +24,6 @@ def maker(release: Release) -> Callable[[], str]:
     service = access.service()
 
     def make() -> str:
-        from dpcore.rehearsal import Rehearsal
-        from dpcore.report.forms.page import release_page
-
         if isinstance(release, Rehearsal):  # It is not stored.
             return release_page(release, stored=False)
         if isinstance(release, Imported):

@@ -8,6 +8,16 @@ import streamlit as st
 
 from dpcore.domain.counted import Noun
 from dpcore.numerals import percent, percents
+from dpcore.plots.quality import calibration_alt, calibration_figure, roc_alt, roc_figure
+from dpcore.released.thresholds import (
+    FLAGGED,
+    NEGATIVE_VALUE,
+    POSITIVE_VALUE,
+    SENSITIVITY,
+    SPECIFICITY,
+    group_shares,
+    operating_points,
+)
 from pages.components.families.shared import blocks
 from pages.components.kit import figure, markup
 from pages.components.kit.texts import text
@@ -16,9 +26,6 @@ from pages.components.kit.texts import text
 @st.fragment
 def show(model: Any, target: str, counted: Noun, key: str, *, chances: bool, typical: bool = False) -> None:
     """A threshold to move, its noisy figures, the ROC curve, and chances as told and as seen."""
-    from dpcore.plots.quality import roc_alt, roc_figure
-    from dpcore.released.thresholds import operating_points
-
     st.markdown("#### Where to draw the line")
     shown = blocks.choose_class(model, target, f"{key}-threshold")
     label = f"{target} = {model.classes[shown]}"
@@ -62,15 +69,11 @@ def _choose(points: Any, asked: str, key: str) -> tuple[Any, str]:
 
 def _gain(point: Any) -> float:
     """Youden's index: sensitivity + specificity - 1."""
-    from dpcore.released.thresholds import SENSITIVITY, SPECIFICITY
-
     both = [point.figures[measure] for measure in (SENSITIVITY, SPECIFICITY)]
     return -1.0 if None in both else sum(item.value for item in both) - 1
 
 
 def _table(point: Any, reach: str, label: str, counted: Noun) -> None:
-    from dpcore.released.thresholds import FLAGGED, NEGATIVE_VALUE, POSITIVE_VALUE, SENSITIVITY, SPECIFICITY
-
     people = counted.several
     meaning = {
         FLAGGED: f"share of all {people}",
@@ -97,9 +100,6 @@ def _told(item: Any) -> str:
 
 
 def _calibration(model: Any, shown: int, label: str, counted: Noun, key: str, *, typical: bool) -> None:
-    from dpcore.plots.quality import calibration_alt, calibration_figure
-    from dpcore.released.thresholds import group_shares
-
     groups = group_shares(model.evaluation, shown)
     if not groups:
         return

@@ -10,7 +10,17 @@ from typing import Any
 import streamlit as st
 
 from dpcore.domain.columns import RESERVED
+from dpcore.domain.conditions import amount
+from dpcore.models.summaries.released.summary_words import (
+    cell_words,
+    drawn_ends,
+    figure_words,
+    range_of_shares,
+    strength_words,
+    unit_of,
+)
 from dpcore.numerals import percent
+from dpcore.plots.summaries.summaries_overview import most_of
 from pages.components.families.summaries.summary_state import Look
 
 #: Lines of a card; the large picture holds all.
@@ -44,8 +54,6 @@ def _ordered(look: Look, reading: Any) -> bool:
 
 def _marks(look: Look, place: int, reading: Any, *, standing: bool) -> list[str]:
     """What a reader should not miss."""
-    from dpcore.models.summaries.released.summary_words import figure_words, strength_words, unit_of
-
     marks = []
     if reading.quantiles and not reading.axis.rows:
         marks.append(f"median {figure_words(reading.quantiles[0.5], unit_of(reading.axis, look.schema))}")
@@ -60,8 +68,6 @@ def _marks(look: Look, place: int, reading: Any, *, standing: bool) -> list[str]
 
 def _lines(look: Look, reading: Any) -> str:
     """A bar for each category: lying, from 0 to 100 % of its track, with the interval as a thin line."""
-    from dpcore.models.summaries.released.summary_words import cell_words, range_of_shares
-
     names, shares = cell_words(reading.axis, look.schema), reading.shares
     kept = _largest(reading)
     rows = []
@@ -99,9 +105,6 @@ def _largest(reading: Any) -> list[int]:
 
 def _histogram(look: Look, reading: Any) -> str:
     """A standing bar for each cell, with the interval as a band at its end."""
-    from dpcore.models.summaries.released.summary_words import cell_words
-    from dpcore.plots.summaries.summaries_overview import most_of
-
     known = [cell for cell, name in enumerate(reading.cells) if name not in RESERVED]
     widths = _widths(look, reading, known)
     heights = [_scaled(reading.shares, cell, width) for cell, width in zip(known, widths, strict=True)]
@@ -130,9 +133,6 @@ def _top(reading: Any, known: Sequence[int], widths: Sequence[float]) -> str:
 
 def _ends(look: Look, reading: Any) -> tuple[str, str] | None:
     """Both ends of an axis of numbers."""
-    from dpcore.domain.conditions import amount
-    from dpcore.models.summaries.released.summary_words import unit_of
-
     if reading.ends is None or reading.axis.rows:
         return None
     unit = unit_of(reading.axis, look.schema)
@@ -141,8 +141,6 @@ def _ends(look: Look, reading: Any) -> tuple[str, str] | None:
 
 def _widths(look: Look, reading: Any, known: Sequence[int]) -> list[float]:
     """How wide the bars are: as the cells of a number, with the usual one as 1."""
-    from dpcore.models.summaries.released.summary_words import drawn_ends
-
     ends = drawn_ends(reading, look.schema)
     if ends is None:
         return [1.0] * len(known)

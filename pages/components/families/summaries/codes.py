@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
+from dpcore.domain.counted import counted
+from dpcore.models.summaries.released.summary_reading import codes_table
+from dpcore.models.summaries.released.summary_words import branches
+from dpcore.plots.summaries.summaries_codes import MOST_BARS
 from dpcore.released.blocks import Figure
 from pages.components.families.shared import blocks
 from pages.components.families.summaries.summary_state import Look
@@ -12,11 +16,6 @@ from pages.components.kit.texts import text
 
 def show(look: Look) -> None:
     """The branches of one column of codes that stand out of the noise."""
-    from dpcore.domain.counted import counted
-    from dpcore.models.summaries.released.summary_reading import codes_table
-    from dpcore.models.summaries.released.summary_words import branches
-    from dpcore.plots.summaries.summaries_codes import MOST_BARS
-
     place = _choose(look)
     label, people = look.readings[look.model.trees[place].axis].label, counted(look.schema).several
     found = branches(look.model, look.schema, place)

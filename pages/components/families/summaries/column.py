@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
+from dpcore.domain.columns import RESERVED
+from dpcore.models.summaries.released.summary_reading import figures_table, values_table
+from dpcore.models.summaries.released.summary_words import column_sentences
+from dpcore.plots.summaries.summaries import by_group, column_alt, column_figure, everybody
 from pages.components.families.shared import blocks
 from pages.components.families.summaries import pairs
 from pages.components.families.summaries.summary_state import Look
@@ -28,9 +32,6 @@ def choose(look: Look) -> int:
 
 def show(look: Look, place: int) -> None:
     """The figure of everybody, what it says, the groups, and all numbers."""
-    from dpcore.models.summaries.released.summary_words import column_sentences
-    from dpcore.plots.summaries.summaries import by_group, column_alt, column_figure, everybody
-
     reading = look.readings[place]
     column = everybody(look.schema, reading, look.truth_of(place))
     markup.sentences(column_sentences(reading, look.schema))
@@ -48,15 +49,11 @@ def show(look: Look, place: int) -> None:
 
 def _which(look: Look, shown: int) -> str:
     """Which groups a picture shows, if they are not all."""
-    from dpcore.domain.columns import RESERVED
-
     groups = sum(cell not in RESERVED for cell in look.readings[look.model.by].cells)
     return f"The {shown} largest of {groups} groups; the table holds all. " if shown < groups else ""
 
 
 def _tables(look: Look, place: int) -> None:
-    from dpcore.models.summaries.released.summary_reading import figures_table, values_table
-
     reading = look.readings[place]
     blocks.show(values_table(reading, look.schema, look.truth_of(place)))
     if reading.quantiles:

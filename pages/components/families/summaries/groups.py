@@ -6,6 +6,8 @@ from typing import Any
 
 import streamlit as st
 
+from dpcore.models.summaries.released.summary_reading import table_one_table
+from dpcore.report.table_one import table_one_document, table_one_rows
 from dpcore.spreadsheets import frame_csv
 from pages.components.families.shared import blocks
 from pages.components.families.shared.downloads import file_name
@@ -15,8 +17,6 @@ from pages.components.kit.texts import text
 
 def show(look: Look) -> None:
     """Columns as rows, groups as columns."""
-    from dpcore.models.summaries.released.summary_reading import table_one_table
-
     with st.spinner("Working out the intervals …"):
         table = table_one_table(look.model, look.schema, look.table_one)
     st.markdown(text("look_table_one"))
@@ -27,8 +27,6 @@ def show(look: Look) -> None:
 
 def _files(look: Look, table: Any) -> None:
     """What is printed, as CSV and HTML, and for a word processor."""
-    from dpcore.report.table_one import table_one_document, table_one_rows
-
     document = table_one_document(look.release, table)
     name = f"{file_name(look.release)}-table-1"
     files = (

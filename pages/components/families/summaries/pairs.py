@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
+from dpcore.models.summaries.released.crosstab import crosstab_table
+from dpcore.models.summaries.released.summary_reading import pairs_table, pooled_tables
+from dpcore.models.summaries.released.summary_words import POOLED, strength_words
 from dpcore.released.blocks import Figure
 from pages.components.families.shared import blocks
 from pages.components.families.summaries.summary_state import Look
@@ -13,9 +16,6 @@ from pages.components.kit.texts import text
 
 def show(look: Look) -> None:
     """The map of all pairs, the same as a table, and one pair to read."""
-    from dpcore.models.summaries.released.summary_reading import pairs_table, pooled_tables
-    from dpcore.models.summaries.released.summary_words import POOLED, strength_words
-
     with st.spinner("Comparing columns …"):
         found = look.associations
     labels = [reading.label for reading in look.readings]
@@ -56,6 +56,4 @@ def _crosstab(look: Look, axes: tuple[int, int]) -> None:
 
 def table_of(look: Look, row: int, column: int) -> None:
     """Two columns against each other, with shares within each value of the first."""
-    from dpcore.models.summaries.released.crosstab import crosstab_table
-
     blocks.show(crosstab_table(look.model, look.schema, row, column))

@@ -8,8 +8,11 @@ from typing import Any
 
 import streamlit as st
 
-from dpcore.domain.conditions import Condition
+from dpcore.domain.conditions import Condition, pretty
+from dpcore.domain.counted import counted
 from dpcore.domain.schemas.labels import called
+from dpcore.models.summaries.released.crosstab import how_many, how_many_by, share_of_all
+from dpcore.models.summaries.released.summary_words import cell_words, count_words
 from dpcore.numerals import percent
 from pages.components.families.summaries import summary_inputs as inputs
 from pages.components.families.summaries.summary_state import Look
@@ -61,8 +64,6 @@ def _conditions(look: Look) -> list[Condition]:
 
 def _cells(look: Look, name: str) -> list[str]:
     """The cells of a column in words."""
-    from dpcore.models.summaries.released.summary_words import cell_words
-
     return list(cell_words(look.model.axes[look.model.place(name)], look.schema))
 
 
@@ -91,8 +92,6 @@ def _by(look: Look) -> str:
 
 def _answer(look: Look, conditions: Sequence[Condition], by: str) -> Any:
     """What draws the answer. Raises ``RequestError`` if the release does not hold it."""
-    from dpcore.models.summaries.released.crosstab import how_many, how_many_by, share_of_all
-
     if by:
         amounts = how_many_by(look.model, conditions, by)
         return lambda: _table(look, conditions, by, amounts)
@@ -101,8 +100,6 @@ def _answer(look: Look, conditions: Sequence[Condition], by: str) -> Any:
 
 
 def _number(look: Look, conditions: Sequence[Condition], amount: Any, share: Any) -> None:
-    from dpcore.models.summaries.released.summary_words import count_words
-
     told, low, high = map(percent, (share.value, share.low, share.high))
     st.success(
         f"About **{count_words(amount)}**; that is {told} of all ({low} to {high}). Ranges are for the noise, 95%.",
@@ -111,8 +108,6 @@ def _number(look: Look, conditions: Sequence[Condition], amount: Any, share: Any
 
 
 def _table(look: Look, conditions: Sequence[Condition], by: str, amounts: Sequence[Any]) -> None:
-    from dpcore.models.summaries.released.summary_words import count_words
-
     cells, whole = _cells(look, by), max(sum(amount.value for amount in amounts), 1.0)
     rows = [
         markup.row([escape(cell), escape(count_words(amount)), percent(min(1.0, amount.value / whole))])
@@ -123,9 +118,6 @@ def _table(look: Look, conditions: Sequence[Condition], by: str, amounts: Sequen
 
 
 def _words(look: Look, conditions: Sequence[Condition]) -> str:
-    from dpcore.domain.conditions import pretty
-    from dpcore.domain.counted import counted
-
     people = counted(look.schema).several
     if not conditions:
         return f"All {people}"

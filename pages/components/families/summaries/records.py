@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
+from dpcore.domain.counted import counted
+from dpcore.models.summaries.released.synthesis import check_further_rows, files_of, invented
 from dpcore.numerals import whole
 from pages.components.families.shared.downloads import file_name
 from pages.components.families.summaries.summary_state import Look
@@ -32,9 +34,6 @@ def show(look: Look) -> None:
 
 def _files(look: Look) -> int:
     """How many records are wanted, and their files."""
-    from dpcore.domain.counted import counted
-    from dpcore.models.summaries.released.synthesis import check_further_rows
-
     usual = min(max(1, round(look.model.estimates.total)), MOST)
     asked = st.number_input(
         "Records",
@@ -76,8 +75,6 @@ def _button(
 
 def content(look: Look, rows: int, table: str, form: str) -> bytes:
     """A table of invented records as a file. All tables of so many records fit together."""
-    from dpcore.models.summaries.released.synthesis import files_of, invented
-
     drawn = invented(look.model, look.schema, rows, seed=look.seed)
     return files_of(look.release, {table: drawn[table]}, form)[table]
 

@@ -8,6 +8,10 @@ from typing import Any
 
 import streamlit as st
 
+from dpcore.domain.counted import counted
+from dpcore.models.summaries.released.reading import total_of
+from dpcore.models.summaries.released.summary_reading import cell_frame, code_frame
+from dpcore.models.summaries.released.summary_words import column_sentences, count_words
 from dpcore.numerals import whole
 from dpcore.released.release import Release
 from dpcore.spreadsheets import frame_csv
@@ -50,10 +54,6 @@ def _body(look: Look) -> None:
 
 def _headline(look: Look) -> dict[str, str]:
     """How many people and columns there are, and what was compared."""
-    from dpcore.domain.counted import counted
-    from dpcore.models.summaries.released.reading import total_of
-    from dpcore.models.summaries.released.summary_words import count_words
-
     by = look.model.by
     return {
         f"{counted(look.schema).several.capitalize()} (noisy)": count_words(total_of(look.model)),
@@ -79,8 +79,6 @@ def _columns(look: Look) -> None:
 
 
 def _in_words(look: Look) -> None:
-    from dpcore.models.summaries.released.summary_words import column_sentences
-
     for reading in look.readings:
         st.markdown(f"**{markup.plain(reading.label)}**")
         markup.sentences(column_sentences(reading, look.schema))
@@ -88,8 +86,6 @@ def _in_words(look: Look) -> None:
 
 
 def _files(look: Look) -> None:
-    from dpcore.models.summaries.released.summary_reading import cell_frame
-
     downloads.show(look.release, look.model, look.key, CSV, more=_more(look), twin=cell_frame(look.model, look.schema))
     st.markdown(text("look_python"))
 
@@ -98,8 +94,6 @@ def _more(look: Look) -> list[downloads.File]:
     """Codes down their groups, if they were counted."""
     if not look.model.trees:
         return []
-    from dpcore.models.summaries.released.summary_reading import code_frame
-
     return [downloads.File("codes (CSV)", "csv", frame_csv(code_frame(look.model, look.schema)), name="codes")]
 
 
@@ -125,9 +119,6 @@ def side(release: Release, model: Any, key: str) -> None:
 
 def figures(model: Any) -> dict[str, str | Ranged]:
     """How much was counted."""
-    from dpcore.models.summaries.released.reading import total_of
-    from dpcore.models.summaries.released.summary_words import count_words
-
     total = total_of(model)
     return {
         "Noisy number of all": Ranged(count_words(total), total.low, total.high),

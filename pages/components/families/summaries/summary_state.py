@@ -9,6 +9,10 @@ from zlib import crc32
 
 import streamlit as st
 
+from dpcore.models.summaries.released.association import associations, by_what_stands_out
+from dpcore.models.summaries.released.reading import readings
+from dpcore.models.summaries.released.synthesis import expected_errors
+from dpcore.models.summaries.released.table_one import differences, table_one
 from dpcore.released.release import Release
 
 #: Results that are remembered in a session, each with all that was read of it.
@@ -41,23 +45,17 @@ class Look:
     @property
     def readings(self) -> list[Any]:
         """What is told of each column."""
-        from dpcore.models.summaries.released.reading import readings
-
         made: list[Any] = self._once("readings", lambda: readings(self.model, self.schema))
         return made
 
     @property
     def table_one(self) -> Any:
         """Columns by groups."""
-        from dpcore.models.summaries.released.table_one import table_one
-
         return self._once("table one", lambda: table_one(self.model, self.schema))
 
     @property
     def associations(self) -> list[Any]:
         """Pairs that were counted, the strongest first."""
-        from dpcore.models.summaries.released.association import associations
-
         made: list[Any] = self._once("associations", lambda: associations(self.model))
         return made
 
@@ -68,8 +66,6 @@ class Look:
 
     def invented_errors(self, rows: int) -> dict[str, float]:
         """How far shares of so many invented records are off, and how many pairs they follow."""
-        from dpcore.models.summaries.released.synthesis import expected_errors
-
         made: dict[str, float] = self._once(
             f"invented errors {rows}", lambda: expected_errors(self.model, rows, self.seed)
         )
@@ -78,8 +74,6 @@ class Look:
     @property
     def differences(self) -> dict[int, Any]:
         """Standardised difference between the groups, of each column by its place; empty without groups."""
-        from dpcore.models.summaries.released.table_one import differences
-
         if self.model.by is None:
             return {}
         made: dict[int, Any] = self._once("differences", lambda: differences(self.model, self.schema))
@@ -87,8 +81,6 @@ class Look:
 
     def order(self) -> list[int]:
         """Places of the columns in the order that was chosen."""
-        from dpcore.models.summaries.released.association import by_what_stands_out
-
         if st.session_state.get(order_key(self.key)) != STANDING_OUT:
             return list(range(len(self.readings)))
         made: list[int] = self._once(

@@ -9,6 +9,11 @@ from typing import Any
 
 import streamlit as st
 
+from dpcore.domain.conditions import pretty
+from dpcore.models.trees.released.tree_reading import budget_table, rows_in_order
+from dpcore.plots.style import glyph, series
+from dpcore.plots.trees.tree import branches_width, tree_alt, tree_figure
+from dpcore.plots.trees.tree_layout import NARROW, WIDE, readable_levels
 from pages.components.families.shared import blocks
 from pages.components.families.shared.truth import Truth
 from pages.components.kit import figure, markup, slot
@@ -32,8 +37,6 @@ def diagram(
     Which of the two, the browser decides: both are drawn, and a style sheet hides one of them. What is too wide
     even so scrolls inside its own frame.
     """
-    from dpcore.plots.trees.tree import tree_alt, tree_figure
-
     unfold, styles, levels = _choices(tree, key)
     _key(tree, target, path=path, truth=truth, unfold=unfold)
     widths = []
@@ -76,9 +79,6 @@ def _styles(key: str, styles: Sequence[str], widths: Sequence[int]) -> str:
 
 def _choices(tree: Any, key: str) -> tuple[bool, tuple[str, ...], int | None]:
     """Whether to unfold, in which ways the tree is drawn, and how many levels."""
-    from dpcore.plots.trees.tree import branches_width
-    from dpcore.plots.trees.tree_layout import NARROW, WIDE
-
     folded = any(node.collapsed for node in tree.nodes)
     with st.container(horizontal=True, vertical_alignment="center"):
         style = st.segmented_control(
@@ -102,9 +102,6 @@ def _choices(tree: Any, key: str) -> tuple[bool, tuple[str, ...], int | None]:
 
 def _levels(tree: Any, key: str, *, unfold: bool) -> int | None:
     """How far a large tree is drawn; asked only if it has more rows than can be taken in."""
-    from dpcore.models.trees.released.tree_reading import rows_in_order
-    from dpcore.plots.trees.tree_layout import readable_levels
-
     deepest = max(tree.depth(row) for row in rows_in_order(tree, unfold=unfold))
     readable = readable_levels(tree, unfold=unfold)
     if readable == deepest:
@@ -123,8 +120,6 @@ def _levels(tree: Any, key: str, *, unfold: bool) -> int | None:
 
 def _key(tree: Any, target: str, *, path: Sequence[int], truth: Truth | None, unfold: bool) -> None:
     """What the colours and marks of the diagram mean."""
-    from dpcore.plots.style import glyph, series
-
     marks = [
         f'<span><i class="fg-series-{series(code)}">{glyph(code)}</i> {escape(label)}</span>'
         for code, label in enumerate(tree.classes)
@@ -142,16 +137,12 @@ def _key(tree: Any, target: str, *, path: Sequence[int], truth: Truth | None, un
 
 def budget(tree: Any) -> None:
     """What each node cost, and what the way to it cost in all."""
-    from dpcore.models.trees.released.tree_reading import budget_table
-
     st.markdown(text("tree_budget"))
     blocks.show(budget_table(tree))
 
 
 def path_in_words(tree: Any, ends: Sequence[int], values: dict[str, Any]) -> None:
     """The way of one case through the tree, one sentence per question, as far as it is certain."""
-    from dpcore.domain.conditions import pretty
-
     path = _common([tree.path(end) for end in ends])
     for step, (above, here) in enumerate(pairwise(path), start=1):
         column = tree.nodes[above].split.column
