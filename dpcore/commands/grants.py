@@ -10,7 +10,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dpcore.commands.shell import Dataset, check_new, open_service, write_new
+from dpcore.commands.text_ledger import accounts_text, ledger_text, requests_text
 from dpcore.errors import RequestError
+from dpcore.privacy.budgets import parse_limit
+from dpcore.workspace.ledger.audit_log import Wanted, chosen, to_csv
+from dpcore.workspace.people.users import canonical_name
 
 if TYPE_CHECKING:
     from dpcore.service import Service
@@ -23,8 +27,6 @@ _DAY = "2026-01-31"
 
 def accounts(dataset: Dataset) -> None:
     """List the analysts of a data set: limit, spent, left, and who is frozen."""
-    from dpcore.commands.text_ledger import accounts_text
-
     with open_service() as service:
         found = service.accounts(dataset)
     typer.echo(accounts_text(found) if found else "No analyst has used this data set yet.")
@@ -37,9 +39,6 @@ def grant(
     note: Reason,
 ) -> None:
     """Set what one analyst may spend in all: given, extended or lowered."""
-    from dpcore.commands.text_ledger import accounts_text
-    from dpcore.privacy.budgets import parse_limit
-
     with open_service() as service:
         typer.echo(accounts_text(service.grant(dataset, analyst, parse_limit(limit), note)))
 
@@ -60,8 +59,6 @@ def thaw(dataset: Dataset, analyst: Analyst, note: Reason) -> None:
 
 def requests(dataset: SomeDataset = None) -> None:
     """List requests for more budget, oldest first."""
-    from dpcore.commands.text_ledger import requests_text
-
     with open_service() as service:
         found, names = service.budget_requests(dataset), _names(service)
     typer.echo(requests_text(found, names) if found else "Nobody has asked for more budget.")
@@ -77,8 +74,6 @@ def answer(
     note: Annotated[str, typer.Option(help="What the analyst reads.")] = "",
 ) -> None:
     """Answer a request for more budget: with a new limit, or --decline."""
-    from dpcore.privacy.budgets import parse_limit
-
     if (limit is None) != decline:
         raise RequestError("Give either --limit or --decline.")
     amount: Decimal | None = None if limit is None else parse_limit(limit)
@@ -102,9 +97,6 @@ def log(
     csv: Annotated[Path | None, typer.Option(help="Write the lines to this new file, with exact amounts.")] = None,
 ) -> None:
     """Print the audit log: every line that fits, oldest first."""
-    from dpcore.commands.text_ledger import ledger_text
-    from dpcore.workspace.ledger.audit_log import Wanted, chosen, to_csv
-
     wanted = Wanted(
         kinds=kind or (),
         analysts=_one(analyst),
@@ -129,8 +121,6 @@ def _names(service: Service) -> dict[str, str]:
 
 
 def _one(name: str | None) -> tuple[str, ...]:
-    from dpcore.workspace.people.users import canonical_name
-
     return () if name is None else (canonical_name(name),)
 
 

@@ -10,17 +10,16 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from itertools import accumulate, combinations
-from typing import Any, Final, NoReturn, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 import numpy as np
-import psutil
 
 from dpcore.arrays import Array, Cells, Flags, Floats, Ints, Words
+from dpcore.data.cache_limit import kept_bytes
 from dpcore.data.packing import pack, pack_rows, unpack, whole_words, word_count
 from dpcore.domain.columns import Column, NumericColumn
 from dpcore.domain.conditions import Condition
 from dpcore.domain.schemas.schema import ChildTable, Part, Schema
-from dpcore.validation import whole_number
 
 _ARRAYS = ("codes", "numbers", "cells", "parts", "ids")
 _Kept = TypeVar("_Kept")
@@ -284,19 +283,3 @@ class Partition:
     def literals(self, conditions: Sequence[Condition]) -> Words:
         """Bit vector of each condition over the records: shape (n_conditions, n_words)."""
         return np.stack([self.cell_range(item.column, item.first, item.last) for item in conditions])
-
-
-#: MiB that may be kept; by default half of the memory.
-_MEMORY: Final = "FROSTGLASS_MEMORY"
-
-
-def kept_bytes() -> int:
-    """Bytes that may be kept of intermediate steps.
-
-    Raises
-    ------
-    RequestError
-        If the setting is not a whole number above 0.
-    """
-    chosen = whole_number(_MEMORY, example=8192)
-    return psutil.virtual_memory().total // 2 if chosen is None else chosen << 20

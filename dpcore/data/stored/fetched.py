@@ -14,7 +14,8 @@ from pathlib import Path, PurePath
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
-from dpcore.data.partition import Partition, kept_bytes
+from dpcore.data.cache_limit import kept_bytes
+from dpcore.data.partition import Partition
 from dpcore.data.stored.storage import (
     PARTITIONS,
     READ,

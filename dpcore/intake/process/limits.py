@@ -14,8 +14,6 @@ from pathlib import Path
 
 import psutil
 
-from dpcore.data.building.arriving import largest_file
-from dpcore.data.building.division import partition_count, partition_rows
 from dpcore.domain.schemas.schema import Schema
 from dpcore.intake.sources.parts import parts_of
 from dpcore.validation import whole_number
@@ -61,6 +59,8 @@ class Limits:
         RequestError
             If a setting of the operator is not a number.
         """
+        from dpcore.data.building.arriving import largest_file
+
         declared = 0 if schema is None else stored_bytes(schema)
         given = sum(part.path.stat().st_size for file in files for part in parts_of(file) if part.path.is_file())
         memory, seconds = _base(*_MEMORY) * _MIB, _base(*_SECONDS)
@@ -82,6 +82,8 @@ def _grown(base: int, doublings: float) -> int:
 
 def stored_bytes(schema: Schema) -> int:
     """Bytes of a stored table, at most: public, as every array has a public shape."""
+    from dpcore.data.building.division import partition_count, partition_rows
+
     each, count = schema.privacy_unit.max_rows_per_person, partition_count(schema.max_rows)
     cells, columns = sum(len(column.cells) for column in schema.columns), len(schema.columns)
     row = 10 * columns + cells / 8 + 16 + (_PERSON if schema.privacy_unit.column else 0)

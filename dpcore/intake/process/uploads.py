@@ -17,13 +17,10 @@ from dpcore import errors
 from dpcore.domain.schemas.schema import Schema
 from dpcore.domain.schemas.unfinished import Unfinished
 from dpcore.errors import FrostglassError, IngestError
-from dpcore.intake.check.examination import read_finding
 from dpcore.intake.process.limits import Limits
 from dpcore.intake.process.readers import Watch, answered
-from dpcore.intake.process.repeats import Repeat, divide, is_repeating
 from dpcore.intake.sources.choices import chosen
 from dpcore.intake.sources.sources import addresses_for
-from dpcore.intake.sources.sql_files import TableHeader
 
 if TYPE_CHECKING:
     from dpcore.intake.check.examination import AnyFinding
@@ -89,6 +86,8 @@ def parse_schema(text: str, watch: Watch | None = None) -> Unfinished:
 
 def divide_repeats(draft: Draft, header: list[str], files: list[Path], watch: Watch | None = None) -> bool:
     """Make tables of what repeats in an export of REDCap; whether it is one. Raises ``IngestError``."""
+    from dpcore.intake.process.repeats import Repeat, divide, is_repeating
+
     if not is_repeating(header):
         return False
     found = ask("repeats", files, path=files if len(files) > 1 else files[0], watch=watch)
@@ -135,6 +134,8 @@ class Incoming:
 
     def examine(self) -> list[AnyFinding]:
         """How the values of each column, and the rows, fit. Raises ``IngestError``."""
+        from dpcore.intake.check.examination import read_finding
+
         found = ask(
             "examine",
             self._files,
@@ -180,6 +181,8 @@ def _absolute(path: Path) -> str:
 
 def headers_of(source: Source, watch: Watch | None = None) -> dict[str, TableHeader]:
     """Names of the tables and columns of a source: see ``read_headers``."""
+    from dpcore.intake.sources.sql_files import TableHeader
+
     found = ask("headers", files_of(source), source=source, watch=watch)
     return {name: TableHeader(**header) for name, header in found.items()}
 
