@@ -11,7 +11,7 @@ app = make_program(
     "lives in the folder FROSTGLASS_HOME; FROSTGLASS_DATABASE_URL puts the ledger elsewhere.\n\n"
     "To begin: 'demo', then 'fit rule-list stroke --target stroke_within_year --epsilon 0.5'.",
     {
-        "report": ("dpcore.commands.report:report", "Put releases of a data set together into one file, to hand on."),
+        "report": ("dpcore.commands.results:report", "Put releases of a data set together into one file, to hand on."),
         "demo": ("dpcore.commands.data:demo", "Prepare the public demonstration data sets."),
         "calibrate": ("dpcore.commands.installation:calibrate", "Measure again what this machine can do."),
         "audit": ("dpcore.commands.audit:audit", "Attack the guarantees on this machine."),

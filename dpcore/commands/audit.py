@@ -52,7 +52,7 @@ def audit(
 def _attack() -> None:
     """What an analyst or a careless custodian might try, all the way through service and ledger."""
     from dpcore.attacks import ATTACKS
-    from dpcore.commands.plain_text import text_table
+    from dpcore.commands.shell import text_table
 
     with TemporaryDirectory() as folder, patch.dict(os.environ, {"FROSTGLASS_WITNESS": folder}):
         results = [attack() for attack in ATTACKS]

@@ -32,7 +32,7 @@ _STATES = {
 @app.command("list")
 def list_datasets() -> None:
     """List the stored data sets with their budgets."""
-    from dpcore.commands.plain_text import text_table
+    from dpcore.commands.shell import text_table
     from dpcore.commands.text_ledger import balance_text
 
     with open_service() as service:
@@ -60,7 +60,7 @@ def orphans() -> None:
 
 
 def _strays_text(strays: Sequence[Stray]) -> str:
-    from dpcore.commands.plain_text import text_table
+    from dpcore.commands.shell import text_table
 
     rows = [[stray.id, stray.name or "-", _STATES[stray.state]] for stray in strays]
     return text_table(["id", "name", "state"], rows)

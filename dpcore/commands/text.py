@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
-from dpcore.commands.plain_text import lines_of, one_line, text_table
+from dpcore.commands.shell import lines_of, one_line, text_table
 from dpcore.commands.text_ledger import left_text
 from dpcore.models.readable import blocks_of, readable
 from dpcore.models.released import family_of, parse_model

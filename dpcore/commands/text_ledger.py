@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 
-from dpcore.commands.plain_text import one_line, text_table
+from dpcore.commands.shell import one_line, text_table
 from dpcore.privacy.budgets import alike, at_delta, exact_amount, format_epsilon
 from dpcore.report.spending import plain_sum
 from dpcore.workspace.ledger.accounts import Account, Balance, BudgetRequest, LedgerEntry, Standing

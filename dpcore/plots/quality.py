@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from dpcore.domain.counted import Noun
 from dpcore.numerals import percent
 from dpcore.plots.style import GRID, INK, SOFT, colour, lay_out, safe, shorten
-from dpcore.released.thresholds import SENSITIVITY, SPECIFICITY, GroupShare, OperatingPoint, roc_curve
+from dpcore.released.quality import SENSITIVITY, SPECIFICITY, GroupShare, OperatingPoint, roc_curve
 
 _HEIGHT = 360
 

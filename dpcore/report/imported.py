@@ -24,8 +24,8 @@ from dpcore.released.derived import agree
 from dpcore.released.evaluation import Evaluation
 from dpcore.released.family import ReleasedFamily
 from dpcore.released.parameters import chosen_cuts
+from dpcore.released.quality import group_shares, operating_points
 from dpcore.released.release import Certificate, Release, imported, unit_words
-from dpcore.released.thresholds import group_shares, operating_points
 from dpcore.report.result import result_blocks
 
 #: What the process may take, as public as the size of the file.

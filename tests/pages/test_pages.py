@@ -14,8 +14,7 @@ from dpcore.domain.schemas.origins import INFERRED
 from dpcore.domain.schemas.schema import Schema
 from dpcore.intake.columns import category_text, schema_columns, schema_rows
 from dpcore.models.released import parse_model
-from dpcore.released.quality import verdict
-from dpcore.released.thresholds import operating_points
+from dpcore.released.quality import operating_points, verdict
 from dpcore.report.names import RULE_LIST_SAMPLERS
 from dpcore.service import Service
 from dpcore.workspace.ledger.requests import RunRequest, RunStatus

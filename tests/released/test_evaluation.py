@@ -19,8 +19,7 @@ from dpcore.released.evaluation import (
     evaluate,
     share_margin,
 )
-from dpcore.released.quality import verdict
-from dpcore.released.thresholds import SENSITIVITY, group_shares, operating_points
+from dpcore.released.quality import SENSITIVITY, group_shares, operating_points, verdict
 from tests.support.results import reports
 from tests.support.rows import for_each
 

@@ -7,10 +7,10 @@ import pytest
 
 from dpcore.domain.counted import PEOPLE, RECORDS
 from dpcore.plots.quality import calibration_alt, calibration_figure, roc_alt
-from dpcore.released import thresholds
+from dpcore.released import quality as thresholds
 from dpcore.released.evaluation import Evaluation, auc_of, evaluate
 from dpcore.released.noisy_counts import geometric_deviation, sum_tail
-from dpcore.released.thresholds import (
+from dpcore.released.quality import (
     FLAGGED,
     NEGATIVE_VALUE,
     POSITIVE_VALUE,

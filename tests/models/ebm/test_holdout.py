@@ -21,8 +21,8 @@ from dpcore.privacy.randomness import SecureRandom, SeededRandom
 from dpcore.privacy.sensitivity import Sensitivity
 from dpcore.released.evaluation import counts_summed
 from dpcore.released.plan import RunPlan
+from dpcore.released.quality import SENSITIVITY, operating_points
 from dpcore.released.regression_evaluation import error_edges
-from dpcore.released.thresholds import SENSITIVITY, operating_points
 from tests.support.rows import for_each
 
 ROWS = 3000

@@ -9,7 +9,7 @@ import streamlit as st
 from dpcore.domain.counted import Noun
 from dpcore.numerals import percent, percents
 from dpcore.plots.quality import calibration_alt, calibration_figure, roc_alt, roc_figure
-from dpcore.released.thresholds import (
+from dpcore.released.quality import (
     FLAGGED,
     NEGATIVE_VALUE,
     POSITIVE_VALUE,
