@@ -13,7 +13,6 @@ from typing import Any, Final
 import numpy as np
 
 from dpcore.arrays import Floats, Ints
-from dpcore.data.counting import counts_between
 from dpcore.data.packing import unpack
 from dpcore.data.partition import Partition
 from dpcore.data.table import PrivateTable
@@ -41,6 +40,8 @@ def cell_counts(table: PrivateTable, place: int, edges: Floats) -> Ints:
 
 def counted(partition: Partition, place: int, edges: Floats) -> Ints:
     """The kernel of :func:`cell_counts`."""
+    from dpcore.data.counting import counts_between  # Brings the compiler, which storing alone does not need.
+
     numbers = partition.numbers[place]
     return counts_between(edges, numbers, unpack(partition.members("all"), partition.rows) & ~np.isnan(numbers))
 

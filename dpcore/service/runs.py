@@ -11,6 +11,7 @@ from functools import partial
 from dpcore.data.execution.chosen import chosen_executor, cluster_address
 from dpcore.errors import AccessError, BudgetError, NotFoundError, RequestError
 from dpcore.released.plan import RunPlan
+from dpcore.released.workload import Forecast
 from dpcore.service.base import ServiceBase, check_id
 from dpcore.validation import is_key
 from dpcore.workspace.files.descriptions import DatasetInfo
@@ -73,8 +74,11 @@ class Runs(ServiceBase):
             raise RequestError(_NOT_YOURS)
         planner = planner_of(request.algorithm, dataset.schema, request.target, request.epsilon, request.parameters)
         plan = balance.planned(planner, pure=request.pure)
-        forecast = machine_of(self._home).forecast(get_learner(request.algorithm).workload(plan))
-        return Quote(request, balance, planner, plan, forecast, dataset.allowance)
+
+        def forecaster(plan: RunPlan) -> Forecast:
+            return machine_of(self._home).forecast(get_learner(request.algorithm).workload(plan))
+
+        return Quote(request, balance, planner, plan, forecaster, dataset.allowance)
 
     def submit(self, request: RunRequest, nonce: str) -> str:
         """Reserve the cost and queue the run; return its id.

@@ -76,8 +76,8 @@ class Quote:
         Plans the run in any form: it may have another one under a larger budget.
     plan : RunPlan
         Split of the budget; ``plan.count_margin()`` is the noise to expect on a count.
-    forecast : Forecast
-        Seconds and memory that the run will take on this machine.
+    forecaster : callable
+        Tells what a plan takes on this machine.
     allowance : str
         What the custodian has allowed on the data set, in a sentence; empty if nothing.
     """
@@ -86,8 +86,13 @@ class Quote:
     balance: Balance
     planner: Planner = field(repr=False, compare=False)
     plan: RunPlan
-    forecast: Forecast
+    forecaster: Callable[[RunPlan], Forecast] = field(repr=False, compare=False)
     allowance: str
+
+    @cached_property
+    def forecast(self) -> Forecast:
+        """Seconds and memory that the run will take."""
+        return self.forecaster(self.plan)
 
     @property
     def cost(self) -> Decimal:
