@@ -16,7 +16,7 @@ from dpcore.models.summaries.released.association import associations, cramer_v,
 from dpcore.models.summaries.released.intervals import turned
 from dpcore.models.summaries.released.summary_model import NoisyTable, SummaryModel
 from dpcore.models.summaries.released.summary_parameters import axes_of
-from dpcore.models.summaries.released.summary_reading import association_frame
+from dpcore.models.summaries.released.summary_reading import association_frame, table_one_table
 from dpcore.models.summaries.released.summary_words import pooled_words
 from dpcore.models.summaries.released.table_one import _gap_of_shares, differences, table_one
 from dpcore.privacy.randomness import SeededRandom
