@@ -118,6 +118,11 @@ def noise_intervals(
     return np.stack([np.minimum(*lows), np.maximum(*highs)], axis=-1)
 
 
+def holding(intervals: Floats, estimates: Floats) -> Floats:
+    """The same intervals, widened where a prior has drawn an estimate out of one: they cover no less than before."""
+    return np.stack([np.minimum(intervals[..., 0], estimates), np.maximum(intervals[..., 1], estimates)], axis=-1)
+
+
 def _share(one: Ints, rest: Ints, prior: Floats | float, rest_prior: Floats | float, *, nobody: float) -> Floats:
     """Share of ``one`` in both, each with its prior; ``nobody`` if there is nobody."""
     first, second = np.maximum(one, 0) + prior, np.maximum(rest, 0) + rest_prior

@@ -35,7 +35,7 @@ from dpcore.models.ilp.released.ilp_family import ILP
 from dpcore.models.ilp.released.ilp_model import CoveredGroup, ILPModel
 from dpcore.privacy.budgets import BudgetSplit, first_share, row_epsilon
 from dpcore.privacy.mechanisms import GaussianMechanism, GeometricMechanism
-from dpcore.released.noisy_counts import noise_intervals, point_estimates
+from dpcore.released.noisy_counts import holding, noise_intervals, point_estimates
 from dpcore.released.plan import CountNoise, RunPlan
 from dpcore.released.workload import Workload
 
@@ -197,7 +197,7 @@ def _model(plan: RunPlan, chosen: _Chosen, noisy: Ints, noise: CountNoise, claus
     positive = plan.classes.index(plan.parameters.positive)
     alpha = (1.0,) * len(plan.classes)
     estimates = point_estimates(noisy, alpha)
-    intervals = noise_intervals(noisy, alpha, noise.scale, gaussian=noise.gaussian)
+    intervals = holding(noise_intervals(noisy, alpha, noise.scale, gaussian=noise.gaussian), estimates)
     groups = []
     for row, clause in enumerate([*chosen.clauses, None]):
         sides = np.array([[noisy[row].sum() - noisy[row, positive], noisy[row, positive]]])

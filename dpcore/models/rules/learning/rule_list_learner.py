@@ -45,7 +45,7 @@ from dpcore.privacy.budgets import BudgetSplit, part_below, row_epsilon
 from dpcore.privacy.losses import largest_epsilon, pure_rho, selection_rho
 from dpcore.privacy.mechanisms import GaussianMechanism, GeometricMechanism
 from dpcore.released.evaluation import Evaluation
-from dpcore.released.noisy_counts import noise_intervals, point_estimates
+from dpcore.released.noisy_counts import holding, noise_intervals, point_estimates
 from dpcore.released.plan import CountNoise, RunPlan
 from dpcore.released.workload import Workload
 
@@ -356,9 +356,7 @@ def _model(
     noise: CountNoise,
     evaluation: Evaluation | None,
 ) -> RuleListModel:
-    ends = noise_intervals(noisy, _alpha(plan), noise.scale, gaussian=noise.gaussian)
-    # A pull moves an estimate; an interval that still holds it covers no less than before.
-    intervals = np.stack([np.minimum(ends[..., 0], estimates), np.maximum(ends[..., 1], estimates)], axis=-1)
+    intervals = holding(noise_intervals(noisy, _alpha(plan), noise.scale, gaussian=noise.gaussian), estimates)
     conditions = [antecedents.conditions(int(position)) for position in chosen] + [()]
     rules = tuple(
         Rule(
