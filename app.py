@@ -17,7 +17,7 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 from dpcore.errors import InstallationError
-from dpcore.workspace.files.desks import spool
+from dpcore.workspace.files.staging import spool
 from pages.components.kit import faults
 from pages.components.server import delivery, gate, programs, remembering, shell, sweeping
 from pages.components.server.upload_gate import UploadGate

@@ -57,7 +57,7 @@ def _one(place: int, support: float, jaccard: float) -> Redescription:
 @st.fragment
 def _body(found: RedescriptionSet) -> None:
     """As the page of redescriptions, as far as nothing but them is needed."""
-    place = slot.kept()
+    place = slot.placeholder()
     threshold = view.threshold(found, _KEY)
     nothing: Any = None
     reading = Reading.of(nothing, nothing, found, threshold, None, _KEY)

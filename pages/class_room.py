@@ -15,11 +15,11 @@ def page() -> None:
     markup.notice("public", "Free.", text("class_room_free"))
     place = class_place.here()
     if place is None:
-        class_door.show()
+        class_door.render()
     elif place.teaches:
-        class_teacher.show(place)
+        class_teacher.render(place)
     else:
-        class_student.show(place)
+        class_student.render(place)
 
 
 page()

@@ -6,25 +6,25 @@ from collections.abc import Callable, Mapping
 
 import streamlit as st
 
-from pages.components.custodian import analysts, audit_log, budget_requests, budgets, cluster, stranded, upkeep
+from pages.components.custodian import analysts, audit_log, budget_requests, budgets, cluster, interrupted_runs, upkeep
 from pages.components.custodian.intake import intake
 from pages.components.kit import markup
 
 ADD, REQUESTS = "Add a data set", "Requests"
 VIEWS: Mapping[str, Callable[[], None]] = {
-    ADD: intake.show,
-    "Data set": upkeep.show,
-    "Budget": budgets.show,
-    "Analysts": analysts.show,
-    REQUESTS: budget_requests.show,
-    "Audit log": audit_log.show,
+    ADD: intake.render,
+    "Data set": upkeep.render,
+    "Budget": budgets.render,
+    "Analysts": analysts.render,
+    REQUESTS: budget_requests.render,
+    "Audit log": audit_log.render,
 }
 
 
 def page() -> None:
     st.title("Custodian", anchor=False)
     markup.lead("Add a data set, decide what is public about it and how much privacy may be spent.")
-    stranded.show()
+    interrupted_runs.render()
     waiting = len(budget_requests.open_ones())
     view = st.segmented_control(
         "Task",
@@ -37,7 +37,7 @@ def page() -> None:
         persist_state="session",
     )
     VIEWS[view or ADD]()
-    cluster.show()
+    cluster.render()
 
 
 page()

@@ -31,7 +31,7 @@ def page() -> None:
     chosen = access.chosen_dataset()
     for info in known.values():
         _card(info, chosen=chosen is not None and info.id == chosen.id)
-    for_programs.show()
+    for_programs.render()
 
 
 def _nothing_yet() -> None:
@@ -96,7 +96,7 @@ def _columns(info: DatasetInfo) -> None:
         st.caption(markup.plain(f"Protected: {schema_view.privacy_unit(info.schema)}."))
         if shared := shared_things(info.schema):
             st.caption(markup.plain(shared))
-        schema_view.show(info.schema)
+        schema_view.render(info.schema)
         _downloads(info)
 
 

@@ -15,7 +15,7 @@ def page() -> None:
     markup.lead("Thirteen short lessons and a sandbox. Each lesson asks first: guess, then see what is true.")
     markup.notice("public", "Free.", text("lesson_free"))
     menu.link("class_room.py", "With a class: join or open a classroom")
-    course.show()
+    course.render()
 
 
 page()

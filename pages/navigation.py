@@ -35,7 +35,7 @@ def frame() -> None:
     _choose_dataset()
     access.show_cost_of_this_run(None)
     page.run()
-    tour.show(page.url_path)
+    tour.render(page.url_path)
     _finish(page.url_path)
 
 
@@ -44,7 +44,7 @@ def _without_a_role(page: Any) -> None:
     markup.notice("plain", "You have no role here.", text("no_role"))
     page.run()
     with st.sidebar:
-        login.show()
+        login.render()
 
 
 def _choose_dataset() -> None:
@@ -65,10 +65,10 @@ def _finish(page: str) -> None:
     dataset = access.chosen_dataset()
     with st.sidebar:
         if dataset is not None:
-            meter.show(dataset)
+            meter.render(dataset)
             st.divider()
         tour.offer(page)
-        login.show(for_programs.log_out)
+        login.render(for_programs.log_out)
 
 
 if __name__ == "__main__":

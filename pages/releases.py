@@ -22,19 +22,19 @@ def page() -> None:
     if dataset is None:
         markup.empty("No data set yet", "Results appear here once a data set exists and was used.")
         return
-    with slot.kept():
+    with slot.placeholder():
         progress.watch_active(dataset.id)
     everything = st.toggle("Show results of all data sets", key="all-releases")
     shown = None if everything else dataset.id
     released = access.service().releases(shown)
-    imports, lost = importing.read(released)
+    imports, lost = importing.imports_read(released)
     importing.offer(lost)
     releases = [*released, *imports]
     if releases:
-        _find(releases, access.service().release_notes(shown), sharing.read(shown))
+        _find(releases, access.service().release_notes(shown), sharing.read_sharing(shown))
     else:
         markup.empty("No results yet", _how_to_begin())
-    runs_list.show(dataset.id)
+    runs_list.render(dataset.id)
 
 
 def _how_to_begin() -> str:
@@ -54,9 +54,9 @@ def _find(releases: Sequence[Release], notes: Mapping[str, ReleaseNote], readers
 
 def _browse(releases: Sequence[Release], notes: Mapping[str, ReleaseNote], readers: Mapping[str, Sharing]) -> None:
     by = sharing.others(readers)
-    with slot.kept():
+    with slot.placeholder():
         if len(releases) > 1:
-            library.show(releases, notes, by)
+            library.render(releases, notes, by)
     names = release_names.labels(releases, notes, by)
     reading, comparing = st.tabs(["Read one", "Compare"], key="releases-view")
     with reading:
@@ -65,11 +65,11 @@ def _browse(releases: Sequence[Release], notes: Mapping[str, ReleaseNote], reade
         if isinstance(release, Imported):
             importing.remove(release)
         else:
-            release_names.show(release, notes.get(chosen), own=sharing.own(chosen, readers))
-            sharing.show(chosen, readers)
-        result.show(release, key=f"release-{chosen}")
+            release_names.render(release, notes.get(chosen), own=sharing.is_own(chosen, readers))
+            sharing.render(chosen, readers)
+        result.render(release, key=f"release-{chosen}")
     with comparing:
-        comparison.show(releases, names)
+        comparison.render(releases, names)
 
 
 page()

@@ -50,7 +50,7 @@ def _choose(dataset: DatasetInfo, releases: Sequence[Release]) -> list[Release]:
     """Results to include, in the order in which they were made."""
     st.subheader("Results to include", anchor=False)
     notes = access.service().release_notes(dataset.id)
-    by = sharing.others(sharing.read(dataset.id))
+    by = sharing.others(sharing.read_sharing(dataset.id))
     names = release_names.labels(releases[::-1], notes, by)
     part = draft.RESULTS
     wanted = st.multiselect(

@@ -17,7 +17,7 @@ def page() -> None:
         markup.empty("No data set yet", "Start with public demonstration data, or add your own.")
         menu.link("data_sets.py", "Go to Data sets")
         return
-    advice_form.show(dataset)
+    advice_form.render(dataset)
 
 
 page()

@@ -22,8 +22,8 @@ from benchmarks.runner import Suite
 from benchmarks.suites.ilp import CONCEPTS, THREE, TWO, accuracy, draw
 from dpcore.data.building.ingest import frame_chunks, ingest
 from dpcore.demo import DEMOS
+from dpcore.domain.schemas.learnable_schema import LearnableSchema
 from dpcore.domain.schemas.schema import Schema
-from dpcore.domain.schemas.unfinished import Unfinished
 from dpcore.intake.process.learning import learn_schema
 from dpcore.learning.learner import Run
 from dpcore.models.registry import LEARNERS
@@ -247,7 +247,7 @@ _ACCOUNTS: Final = {
 def _measure_learned(cell: Cell, _: Mapping[str, Any]) -> dict[str, float]:
     """Errors of deciles, in percentiles, of twenty columns that are learned at once."""
     frame, columns = twenty_columns(np.random.default_rng(cell.seed), ROWS)
-    wanted = Unfinished.from_mapping({"name": "made up", "max_rows": 2 * ROWS, "columns": columns})
+    wanted = LearnableSchema.from_mapping({"name": "made up", "max_rows": 2 * ROWS, "columns": columns})
     plan = plan_learning(wanted, Decimal(str(cell.epsilon)), _ACCOUNTS[cell.method])
     with TemporaryDirectory() as folder:
         learned = learn_schema(plan, iter([frame]), SecureRandom(), Path(folder))

@@ -30,7 +30,7 @@ from dpcore.learning.learner import Run
 from dpcore.models.redescriptions.released.reading import exact_agreement
 from dpcore.models.registry import get_learner
 from dpcore.privacy.randomness import SeededRandom, public_generator
-from dpcore.rehearsal.outlook import REPEATS, is_steady
+from dpcore.rehearsal.quality_forecast import REPEATS, is_steady
 from dpcore.rehearsal.running import invented_table, run_on, shape_for
 from dpcore.rehearsal.trust import close_from
 from dpcore.released.evidence import Records

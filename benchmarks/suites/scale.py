@@ -32,7 +32,7 @@ from dpcore.arrays import Ints
 from dpcore.cores import ahead
 from dpcore.data.bits import count_bits
 from dpcore.data.building.division import partition_count, partition_rows
-from dpcore.data.execution.chosen import chosen_executor
+from dpcore.data.execution.executor_choice import configured_executor
 from dpcore.data.execution.executors import LOCAL, Executor
 from dpcore.data.partition import Partition
 from dpcore.data.stored.storage import save_partitions
@@ -163,7 +163,7 @@ def _batches(table: PrivateTable) -> Iterator[pa.Table]:
 def _measure(cell: Cell, options: Mapping[str, Any]) -> dict[str, float]:
     """Seconds of one case by the clock and of all cores, and the peak of memory that its process has of its own."""
     case, folder, wide = cell.method, Path(options["folder"]), cell.method == WIDE
-    table = PrivateTable.open(folder / "wide" if wide else folder, chosen_executor())
+    table = PrivateTable.open(folder / "wide" if wide else folder, configured_executor())
     table.check()
     work = work_of(case, table)
     if case not in RIVALS:

@@ -11,8 +11,8 @@ from typing import Any
 import pandas as pd
 
 from dpcore.attacks.result import AttackResult
+from dpcore.domain.schemas.learnable_schema import LearnableSchema
 from dpcore.domain.schemas.schema import Schema
-from dpcore.domain.schemas.unfinished import Unfinished
 from dpcore.errors import FrostglassError
 from dpcore.service import Service
 
@@ -32,7 +32,7 @@ def learning_attack() -> AttackResult:
     frame = pd.DataFrame({"age": [20 + place % 60 for place in range(400)], "ill": ["yes", "no"] * 200})
     seen, cheaper = [], False
     with TemporaryDirectory() as folder, Service(Path(folder), workers=0) as service:
-        first = service.add_dataset(frame, Unfinished.from_mapping(_SCHEMA), learn=Decimal(1), budget=_BUDGET)
+        first = service.add_dataset(frame, LearnableSchema.from_mapping(_SCHEMA), learn=Decimal(1), budget=_BUDGET)
         price = service.total_balance(first.id).spent
         service.remove_records(first.id, note="to store them again")
         content = first.schema.to_mapping()

@@ -24,7 +24,7 @@ from dpcore.data.partition import ChildRecords
 from dpcore.data.table import PrivateTable
 from dpcore.domain.schemas.schema import Schema
 from dpcore.learning.learner import Run
-from dpcore.models.ilp.language.within import single
+from dpcore.models.ilp.language.nested_conditions import single
 from dpcore.models.ilp.learning import ilp_learner as engine
 from dpcore.models.ilp.learning import selection
 from dpcore.models.ilp.learning.ilp_learner import ILPLearner

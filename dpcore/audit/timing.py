@@ -22,8 +22,8 @@ from dpcore.audit.replay.tape import Forced, Recording, RunEvent, Tape
 from dpcore.data.execution.executors import LocalExecutor
 from dpcore.data.partition import Partition
 from dpcore.data.table import PrivateTable
+from dpcore.domain.schemas.learnable_schema import LearnableSchema
 from dpcore.domain.schemas.schema import Schema
-from dpcore.domain.schemas.unfinished import Unfinished
 from dpcore.errors import BudgetError, RequestError
 from dpcore.learning.facts import cell_counts, learn_cuts
 from dpcore.learning.learner import Run
@@ -161,15 +161,15 @@ def compare_facts(name: str, seed: int = 0, rows: int = ROWS) -> list[StepTime]:
     numbers = name == FACTS[0]
     column = {"name": "x", "type": "real" if numbers else "integer", "lower": 0, "upper": _NAMES, "bins": 1}
     schema = Schema.from_mapping({"name": "facts", "max_rows": rows, "columns": [column]})
-    wanted = Unfinished.from_mapping(
+    wanted = LearnableSchema.from_mapping(
         {"name": "facts", "max_rows": rows, "columns": [{**column, "bins": None, "learn": {"bounds": True}}]}
     )
     plan = plan_learning(wanted, Decimal(1), PrivacyFilter(Decimal(5), Decimal("1e-6")))
-    (wish,) = plan.wishes.values()
+    (question,) = plan.questions.values()
 
     def program(table: PrivateTable, tape: Tape) -> object:
         if numbers:
-            return learn_cuts(table, 0, schema.columns[0], wish, plan, tape)
+            return learn_cuts(table, 0, schema.columns[0], question, plan, tape)
         # A category that nobody has is not released whatever the noise, so only the counting can be compared.
         return cell_counts(table, 0, np.arange(_NAMES - 1.0))
 
@@ -182,7 +182,7 @@ _Found = tuple[str, int, Mapping[str, float], float | None, float | None]
 
 def _compare(program: _Program, tables: Mapping[str, PrivateTable], seed: int) -> list[_Found]:
     """Run on all tables in turn, until their times agree or it has been tried often enough."""
-    room = Room(tables["half"])
+    room = TableMemory(tables["half"])
     recorded = Recording(seed)
     program(room.holding(tables["half"]), recorded)
     found, judged = {name: list[Floats]() for name in tables}, list[_Found]()
@@ -198,7 +198,7 @@ def _compare(program: _Program, tables: Mapping[str, PrivateTable], seed: int) -
     return judged
 
 
-class Room:
+class TableMemory:
     """One place in memory for all tables of a schema: where arrays lie makes a difference of its own."""
 
     def __init__(self, table: PrivateTable) -> None:

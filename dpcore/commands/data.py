@@ -11,7 +11,7 @@ from dpcore.commands import storing
 from dpcore.commands.shell import Dataset, make_group, open_service
 
 if TYPE_CHECKING:
-    from dpcore.workspace.files.descriptions import Stray
+    from dpcore.workspace.files.descriptions import Orphan
 
 app = make_group("Store data sets, list and verify them, adopt and remove records.")
 app.command("add")(storing.add)
@@ -55,14 +55,14 @@ def list_datasets() -> None:
 def orphans() -> None:
     """List folders that the database does not know, data sets whose folder is gone, and records that should be."""
     with open_service() as service:
-        rows = service.strays()
+        rows = service.orphans()
     typer.echo(_strays_text(rows) if rows else "Every data set is where it belongs.")
 
 
-def _strays_text(strays: Sequence[Stray]) -> str:
+def _strays_text(orphans: Sequence[Orphan]) -> str:
     from dpcore.commands.shell import text_table
 
-    rows = [[stray.id, stray.name or "-", _STATES[stray.state]] for stray in strays]
+    rows = [[orphan.id, orphan.name or "-", _STATES[orphan.state]] for orphan in orphans]
     return text_table(["id", "name", "state"], rows)
 
 
@@ -70,7 +70,7 @@ def _strays_text(strays: Sequence[Stray]) -> str:
 def verify() -> None:
     """Read all stored records and compare them with their checksums; ends with 1 if any are not as they should be."""
     with open_service() as service:
-        astray = [stray for stray in service.strays() if stray.state in ("missing", "returned")]
+        astray = [orphan for orphan in service.orphans() if orphan.state in ("missing", "returned")]
         rows = [*service.damaged(), *astray]
     if not rows:
         typer.echo("Every data set is as it was written.")

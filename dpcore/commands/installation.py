@@ -41,9 +41,9 @@ def show() -> None:
 @app.command("cluster")
 def cluster() -> None:
     """Say who answers questions to the records: this machine, or a Dask cluster and its dashboard."""
-    from dpcore.data.execution.chosen import chosen_executor
+    from dpcore.data.execution.executor_choice import configured_executor
 
-    typer.echo(chosen_executor().status())
+    typer.echo(configured_executor().status())
 
 
 @app.command("accept")

@@ -23,7 +23,7 @@ from dpcore.commands.text_ledger import accounts_text, balance_text, ledger_text
 from dpcore.errors import RequestError
 from dpcore.privacy.budgets import format_epsilon, parse_delta, parse_epsilon, parse_limit
 from dpcore.privacy.losses import parse_rho
-from dpcore.workspace.ledger.audit_log import Wanted, chosen, to_csv
+from dpcore.workspace.ledger.audit_log import AuditLogFilter, chosen, to_csv
 from dpcore.workspace.people.users import canonical_name
 
 if TYPE_CHECKING:
@@ -203,7 +203,7 @@ def log(
     csv: Annotated[Path | None, typer.Option(help="Write the lines to this new file, with exact amounts.")] = None,
 ) -> None:
     """Print the audit log: every line that fits, oldest first."""
-    wanted = Wanted(
+    wanted = AuditLogFilter(
         kinds=kind or (),
         analysts=_one(analyst),
         actors=_one(actor),

@@ -70,7 +70,7 @@ def init(
 ) -> None:
     """Make a schema file to fill in, from the headers of a data file, or of several tables."""
     from dpcore.commands.template import schema_template
-    from dpcore.intake.profile.looking import PUBLICATION_WARNING
+    from dpcore.intake.profile.column_profiles import PUBLICATION_WARNING
 
     if output is not None:
         check_new(output)
@@ -161,10 +161,10 @@ def check(
     sheet: SheetOption = None,
 ) -> None:
     """Check a schema file and, if asked, that data files have its tables and columns."""
+    from dpcore.domain.schemas.learnable_schema import LearnableSchema
     from dpcore.domain.schemas.protected import shared_things
-    from dpcore.domain.schemas.unfinished import Unfinished
 
-    wanted = Unfinished.from_file(file)
+    wanted = LearnableSchema.from_file(file)
     schema = wanted.schema
     if data is None and (right is not None or table):
         option = "--table" if right is None else "--right"

@@ -25,7 +25,7 @@ from dpcore.errors import FrostglassError, RequestError
 from dpcore.intake.process import readers
 
 if TYPE_CHECKING:
-    from dpcore.domain.schemas.unfinished import Unfinished
+    from dpcore.domain.schemas.learnable_schema import LearnableSchema
     from dpcore.intake.sources.choices import Choices
 
 AcceptOption = Annotated[
@@ -256,9 +256,9 @@ def source(
 
 def _wanted(
     schema: Path | None, dictionary: Path | None, max_rows: int | None, files: list[Path], choices: Choices
-) -> Unfinished:
+) -> LearnableSchema:
     """The schema that a file holds, or that a dictionary tells of ``files``; what there is to say of that is said."""
-    from dpcore.domain.schemas.unfinished import Unfinished
+    from dpcore.domain.schemas.learnable_schema import LearnableSchema
     from dpcore.intake.dictionaries.drafts import NO_LIMIT, Draft
     from dpcore.intake.process.uploads import ask, divide_repeats
     from dpcore.intake.sources.choices import choosing
@@ -269,7 +269,7 @@ def _wanted(
     if schema is not None:
         if max_rows is not None:
             raise RequestError("A schema tells the row limit itself: leave --max-rows out.")
-        return Unfinished.from_file(schema)
+        return LearnableSchema.from_file(schema)
     draft = Draft(**ask("dictionary", [dictionary], path=dictionary))
     absent: list[str] = []
     if files and not draft.content.get("children") and not is_database(files[0]):
@@ -285,7 +285,7 @@ def _wanted(
     if "max_rows" not in draft.content and max_rows is None:
         raise RequestError(f"{NO_LIMIT} Give it with --max-rows.")
     draft.limit(max_rows)
-    wanted = Unfinished.from_mapping(draft.content)
+    wanted = LearnableSchema.from_mapping(draft.content)
     for sentence in [*draft.sentences, *absent]:
         typer.echo(sentence, err=True)
     return wanted
@@ -350,8 +350,10 @@ def check(
     wanting = [finding for finding in told if finding.needs_yes]
     columns, unfit = (sum(each.of_values for each in kind) for kind in (findings, told))
     losing = sum(each.of_values for each in wanting)
-    if wanted.wishes:
-        typer.echo(f"{len(wanted.wishes)} columns are to be learned privately: store with 'data add --learn EPSILON'")
+    if wanted.questions:
+        typer.echo(
+            f"{len(wanted.questions)} columns are to be learned privately: store with 'data add --learn EPSILON'"
+        )
     typer.echo(f"{columns} columns: {columns - unfit} fit, {losing} would lose values or tell nothing")
     if wanting:
         raise typer.Exit(1)

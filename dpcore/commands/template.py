@@ -81,7 +81,7 @@ def schema_template(
         Name of the data set; ``None`` takes that of the file.
     suggest : collection of str
         Columns whose values are read. What they hold then stands in the template; see
-        :data:`dpcore.intake.profile.looking.PUBLICATION_WARNING`.
+        :data:`dpcore.intake.profile.column_profiles.PUBLICATION_WARNING`.
     right : Path or None
         A second file about the same people.
     key : str or None

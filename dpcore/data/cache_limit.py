@@ -12,7 +12,7 @@ from dpcore.validation import whole_number
 _MEMORY: Final = "FROSTGLASS_MEMORY"
 
 
-def kept_bytes() -> int:
+def cache_limit() -> int:
     """Bytes that may be kept of intermediate steps.
 
     Raises

@@ -15,7 +15,7 @@ from typing import Any, NoReturn, TypeVar
 import numpy as np
 
 from dpcore.arrays import Array, Cells, Flags, Floats, Ints, Words
-from dpcore.data.cache_limit import kept_bytes
+from dpcore.data.cache_limit import cache_limit
 from dpcore.data.packing import pack, pack_rows, unpack, whole_words, word_count
 from dpcore.domain.columns import Column, NumericColumn
 from dpcore.domain.conditions import Condition
@@ -37,7 +37,7 @@ def link_arrays(schema: Schema) -> dict[str, str]:
 
 def share_room(partitions: Sequence[Partition]) -> None:
     """Give the partitions of a table equal parts of what may be kept of intermediate steps."""
-    whole = kept_bytes()
+    whole = cache_limit()
     for partition in partitions:
         partition.room = whole // len(partitions)
 
@@ -228,7 +228,7 @@ class Partition:
         """Places of the records."""
         return np.flatnonzero(unpack(self.members("all"), self.rows))
 
-    def kept(self, key: Hashable, make: Callable[[], _Kept]) -> _Kept:
+    def cached(self, key: Hashable, make: Callable[[], _Kept]) -> _Kept:
         """What ``make`` gives, worked out once for a key, and kept while there is room.
 
         For what many questions of one run need: arrays, several of them, or what has ``nbytes``. A

@@ -17,7 +17,7 @@ from dpcore.data.packing import unpack
 from dpcore.data.partition import Partition
 from dpcore.data.table import PrivateTable
 from dpcore.domain.columns import IntegerColumn, NumberColumn
-from dpcore.domain.schemas.learned import Wish
+from dpcore.domain.schemas.learned import ColumnQuestion
 from dpcore.privacy.budgets import float_below
 from dpcore.privacy.mechanisms import ThresholdMechanism
 from dpcore.privacy.prefixes import PrefixSums
@@ -47,7 +47,7 @@ def counted(partition: Partition, place: int, edges: Floats) -> Ints:
 
 
 def learn_cuts(
-    table: PrivateTable, place: int, column: Any, wish: Wish, plan: LearningPlan, randomness: RandomSource
+    table: PrivateTable, place: int, column: Any, question: ColumnQuestion, plan: LearningPlan, randomness: RandomSource
 ) -> dict[str, Any]:
     """Cut points between bins of about equal mass, and bounds if wished: fields of a column."""
     edges = first_grid(column)
@@ -59,10 +59,10 @@ def learn_cuts(
             edges = _refined(column, edges, below)
     ends = np.array([column.lower, *edges, column.upper])
     lower, upper = column.lower, column.upper
-    if wish.bounds:
+    if question.bounds:
         lower, upper = (quantile(ends, below, share) for share in (_LOWEST, _HIGHEST))
         lower, upper = (lower, upper) if lower < upper else (column.lower, column.upper)
-    cuts = {quantile(ends[:-1], below[:-1], i / wish.bins) for i in range(1, wish.bins)}
+    cuts = {quantile(ends[:-1], below[:-1], i / question.bins) for i in range(1, question.bins)}
     kept = sorted(cut for cut in cuts if lower <= cut < upper)
     return {"lower": lower, "upper": upper, "edges": kept, "bins": None}
 
@@ -115,7 +115,12 @@ def plainest(low: float, high: float, *, closed: bool = False) -> float:
 
 
 def learn_categories(
-    table: PrivateTable, place: int, names: Sequence[str], wish: Wish, plan: LearningPlan, randomness: RandomSource
+    table: PrivateTable,
+    place: int,
+    names: Sequence[str],
+    question: ColumnQuestion,
+    plan: LearningPlan,
+    randomness: RandomSource,
 ) -> list[str]:
     """Those of the names that enough people have, in alphabetical order; numbers in the column are places of names."""
     counts = cell_counts(table, place, np.arange(len(names) - 1.0))[: len(names)]
@@ -123,4 +128,4 @@ def learn_categories(
     mechanism = ThresholdMechanism(rows, float_below(plan.share), float_below(plan.share_of_delta))
     noisy = mechanism.release(counts, randomness)
     found = sorted((-int(count), name) for count, name in zip(noisy, names, strict=True) if count)
-    return sorted(name for _, name in found[: wish.most])
+    return sorted(name for _, name in found[: question.most])

@@ -30,7 +30,7 @@ def expected_rows(schema: Schema) -> float:
     return schema.max_rows * schema.holdout_percent / 100
 
 
-def groups_worth(signal: float) -> int:
+def group_count_for(signal: float) -> int:
     """Groups of chances of one class: more make the AUC finer, and put more noise on it.
 
     Parameters
@@ -41,7 +41,7 @@ def groups_worth(signal: float) -> int:
     return int(np.clip(math.sqrt(max(0.0, signal)) / 2, _FEWEST_GROUPS, _MOST_GROUPS))
 
 
-def levels_worth(signal: float, classes: int) -> int:
+def level_count_for(signal: float, classes: int) -> int:
     """The same for levels of how likely the likeliest of several classes is."""
     return int(np.clip(math.sqrt(max(0.0, signal)) / (2 * classes), 1, _MOST_LEVELS))
 

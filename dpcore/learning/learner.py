@@ -34,7 +34,7 @@ def no_progress(step: str, done: int, total: int) -> None:
 
 
 @dataclass(frozen=True)
-class Asked:
+class PlanRequest:
     """What a plan is asked for. Public, and ``parameters`` are of the learner's own model.
 
     Attributes
@@ -184,22 +184,22 @@ class Learner(ABC):
         BudgetError
             If epsilon is too small to be divided.
         """
-        asked = Asked(schema, target, epsilon, validated(self.parameters, parameters), delta, rho)
-        check_least(asked.parameters)
-        self._check_target(asked)
-        if hasattr(asked.parameters, "cut_points"):
-            chosen_cuts(schema, asked.parameters)  # Refused here, if at all: never once a run has begun.
-        return self._plan(asked)
+        plan_request = PlanRequest(schema, target, epsilon, validated(self.parameters, parameters), delta, rho)
+        check_least(plan_request.parameters)
+        self._check_target(plan_request)
+        if hasattr(plan_request.parameters, "cut_points"):
+            chosen_cuts(schema, plan_request.parameters)  # Refused here, if at all: never once a run has begun.
+        return self._plan(plan_request)
 
-    def _check_target(self, asked: Asked) -> None:
+    def _check_target(self, plan_request: PlanRequest) -> None:
         """Refuse a target that it does not predict: all but classes, if nothing else is said."""
         if self.targeted:
-            check_classes(asked.schema, asked.target)
-        elif asked.target:
+            check_classes(plan_request.schema, plan_request.target)
+        elif plan_request.target:
             raise RequestError(f"{self.title}: no column is predicted, leave the target out.")
 
     @abstractmethod
-    def _plan(self, asked: Asked) -> RunPlan:
+    def _plan(self, plan_request: PlanRequest) -> RunPlan:
         """Plan a run of valid parameters on a valid target."""
 
     @abstractmethod
@@ -221,7 +221,9 @@ def _whole(_: str, rho: Decimal) -> Decimal:
     return selection_epsilon(rho)
 
 
-def composed_form(asked: Asked, pure: RunPlan, select: Callable[[str, Decimal], Decimal] = _whole) -> RunPlan:
+def composed_form(
+    plan_request: PlanRequest, pure: RunPlan, select: Callable[[str, Decimal], Decimal] = _whole
+) -> RunPlan:
     """The run of a pure plan with less noise, at the rho of that plan and the delta asked for.
 
     Its counts get Gaussian noise, no wider than their geometric noise was. What this leaves of
@@ -241,7 +243,7 @@ def composed_form(asked: Asked, pure: RunPlan, select: Callable[[str, Decimal], 
     """
     counts = counting_rho(pure.split[pure.estimates_step], pure.schema.privacy_unit.max_rows_per_person)
     steps = [step for step, part in pure.split.parts.items() if part and step != pure.estimates_step]
-    if not asked.delta or counts >= pure_rho(pure.split[pure.estimates_step]):
+    if not plan_request.delta or counts >= pure_rho(pure.split[pure.estimates_step]):
         return pure
     whole = pure_rho(pure.epsilon) if pure.rho is None else min(pure.rho, pure_rho(pure.epsilon))
     share = ((whole - counts) / len(steps)).quantize(RHO_STEP, rounding=ROUND_FLOOR)
@@ -250,18 +252,18 @@ def composed_form(asked: Asked, pure: RunPlan, select: Callable[[str, Decimal], 
         return pure
     rhos = {**dict.fromkeys(steps, share), pure.estimates_step: counts}
     rho = sum(rhos.values(), Decimal(0))
-    aside = asked.set_aside(rho)
-    epsilon = max(smallest_epsilon(rho, asked.delta), aside)  # Less than that only for a delta near 1.
+    aside = plan_request.set_aside(rho)
+    epsilon = max(smallest_epsilon(rho, plan_request.delta), aside)  # Less than that only for a delta near 1.
     made = replace(
         pure,
         epsilon=epsilon,
         split=BudgetSplit.by_weights(epsilon, rhos),
         definition="approximate",
-        delta=asked.delta,
+        delta=plan_request.delta,
         parallel=dict.fromkeys(pure.parallel, aside),
         composition=composed_words(rho),
         rho=rho,
         composed=Composed(selections, counts),
-        asked=asked.epsilon,
+        asked=plan_request.epsilon,
     )
     return replace(made, noise=tuple(made.noise_on(own.what) for own in pure.noise))

@@ -30,8 +30,8 @@ from dpcore.learning.sklearn_frames import (
     class_places,
     labels_of,
     level_outside,
+    prediction_frame,
     prepare_fit,
-    told_of,
     warn_of,
 )
 from dpcore.privacy.budgets import default_delta, exact_amount, parse_epsilon
@@ -275,7 +275,7 @@ class PrivateEstimator(LearnerEstimator):
 
     def _features(self, X: Rows) -> pd.DataFrame:  # noqa: N803
         check_is_fitted(self)
-        return told_of(X, self.schema_, self.release_.target)
+        return prediction_frame(X, self.schema_, self.release_.target)
 
 
 class Labelling(ClassifierMixin):  # type: ignore[misc]

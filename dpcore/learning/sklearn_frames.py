@@ -134,7 +134,7 @@ def features_of(X: Rows, schema: Schema | None, target: str) -> pd.DataFrame:  #
     return pd.DataFrame(array, columns=features)
 
 
-def told_of(X: Rows, schema: Schema, target: str) -> pd.DataFrame:  # noqa: N803
+def prediction_frame(X: Rows, schema: Schema, target: str) -> pd.DataFrame:  # noqa: N803
     """``X`` as :func:`features_of` gives it, to be predicted: a header that no fit takes is refused here too.
 
     Raises

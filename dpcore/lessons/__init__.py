@@ -26,8 +26,8 @@ from dpcore.lessons.limits import RISK, RISK_BEFORE, Study, study
 from dpcore.lessons.neighbours import GROUP, Neighbours, Person, neighbours
 from dpcore.lessons.noise import COUNTS, PublicCount, margin, noise_chance, noisy_answers
 from dpcore.lessons.odds import Odds, shown_chance, worst_odds
+from dpcore.lessons.pooled_answers import ClassAnswer, PooledAnswers, class_cost, pool_answers
 from dpcore.lessons.sensitivity import LONGEST_STAY, STAYS, ClampedTotal, clamped_total
-from dpcore.lessons.together import ClassAnswer, Together, class_cost, together
 from dpcore.lessons.toy import ToyAnswer, ToyBudget, toy_cap
 
 __all__ = [
@@ -50,12 +50,12 @@ __all__ = [
     "Neighbours",
     "Odds",
     "Person",
+    "PooledAnswers",
     "PublicCount",
     "Reconstruction",
     "SetChances",
     "Study",
     "Survey",
-    "Together",
     "Toss",
     "ToyAnswer",
     "ToyBudget",
@@ -75,13 +75,13 @@ __all__ = [
     "neighbours",
     "noise_chance",
     "noisy_answers",
+    "pool_answers",
     "reconstruction_attack",
     "secrets",
     "set_chances",
     "shown_chance",
     "study",
     "survey",
-    "together",
     "toss",
     "toy_cap",
     "worst_odds",

@@ -18,7 +18,7 @@ from dpcore.arrays import Floats, Ints
 from dpcore.domain.columns import RESERVED, Column, IntegerColumn, NumericColumn
 from dpcore.domain.schemas.labels import called, cell_called, cells_called
 from dpcore.domain.schemas.schema import Schema
-from dpcore.models.ilp.language.within import single
+from dpcore.models.ilp.language.nested_conditions import single
 from dpcore.models.ilp.released.ilp_model import ILPModel
 from dpcore.models.redescriptions.released.extraction import Constraints
 from dpcore.models.redescriptions.released.redescription_model import RedescriptionModel

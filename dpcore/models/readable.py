@@ -26,7 +26,9 @@ def readable(release: Release) -> Release:
     model = family_of(release).model.model_validate(content)
     if hasattr(model, "worded"):
         model = model.worded(labels.schema)
-    return release.told(domain=labels.schema, target=labels.column(release.target), model=model.model_dump(mode="json"))
+    return release.reworded(
+        domain=labels.schema, target=labels.column(release.target), model=model.model_dump(mode="json")
+    )
 
 
 def blocks_of(release: Release, *, short: bool = False) -> tuple[Block, ...]:

@@ -7,7 +7,7 @@ release says so.
 
 from __future__ import annotations
 
-from dpcore.rehearsal.outlook import EPSILONS, Outlook, Point, epsilon_for, outlook
+from dpcore.rehearsal.quality_forecast import EPSILONS, Point, QualityForecast, epsilon_for, forecast_quality
 from dpcore.rehearsal.running import Rehearsal, rehearse, warm_up
 from dpcore.rehearsal.shape import REHEARSAL_ROWS, Shape, shape_of, usable
 from dpcore.rehearsal.synthetic import synthetic_tables
@@ -15,12 +15,12 @@ from dpcore.rehearsal.synthetic import synthetic_tables
 __all__ = [
     "EPSILONS",
     "REHEARSAL_ROWS",
-    "Outlook",
     "Point",
+    "QualityForecast",
     "Rehearsal",
     "Shape",
     "epsilon_for",
-    "outlook",
+    "forecast_quality",
     "rehearse",
     "shape_of",
     "synthetic_tables",

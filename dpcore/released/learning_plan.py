@@ -9,9 +9,9 @@ from decimal import ROUND_FLOOR, Decimal
 from typing import Any, Final
 
 from dpcore.domain.columns import NumericColumn
-from dpcore.domain.schemas.learned import LearningCertificate, Wish
+from dpcore.domain.schemas.learnable_schema import LearnableSchema, named
+from dpcore.domain.schemas.learned import ColumnQuestion, LearningCertificate
 from dpcore.domain.schemas.schema import Schema
-from dpcore.domain.schemas.unfinished import Unfinished, named
 from dpcore.errors import BudgetError, SchemaError
 from dpcore.privacy.budgets import EPSILON_STEP
 from dpcore.privacy.filters import DELTA_STEP, PrivacyFilter, smallest_epsilon
@@ -41,7 +41,7 @@ class LearningPlan:
     ----------
     schema : Schema
         With stand-ins for what is to be learned.
-    wishes : mapping of str to Wish
+    questions : mapping of str to ColumnQuestion
     asked : Decimal
         Epsilon of all columns together, as a pure run would have it.
     loss : Loss
@@ -52,7 +52,7 @@ class LearningPlan:
     """
 
     schema: Schema
-    wishes: Mapping[str, Wish]
+    questions: Mapping[str, ColumnQuestion]
     asked: Decimal
     loss: Loss
     threshold_delta: Decimal
@@ -60,7 +60,7 @@ class LearningPlan:
     def written(self) -> dict[str, object]:
         """All but the schema, as JSON can hold it."""
         return {
-            "wishes": {name: wish.model_dump() for name, wish in self.wishes.items()},
+            "wishes": {name: question.model_dump() for name, question in self.questions.items()},
             "asked": str(self.asked),
             "loss": [str(part) for part in astuple(self.loss)],
             "threshold_delta": str(self.threshold_delta),
@@ -69,7 +69,7 @@ class LearningPlan:
     @classmethod
     def read(cls, schema: Schema, content: Mapping[str, Any]) -> LearningPlan:
         """What :meth:`written` gave."""
-        wishes = {name: Wish.model_validate(wish) for name, wish in content["wishes"].items()}
+        wishes = {name: ColumnQuestion.model_validate(wish) for name, wish in content["wishes"].items()}
         loss = Loss(*map(Decimal, content["loss"]))
         return cls(schema, wishes, Decimal(content["asked"]), loss, Decimal(content["threshold_delta"]))
 
@@ -81,13 +81,13 @@ class LearningPlan:
     @property
     def listed(self) -> tuple[str, ...]:
         """Columns whose categories are learned."""
-        return tuple(name for name in self.wishes if not _is_numeric(self.schema, name))
+        return tuple(name for name in self.questions if not _is_numeric(self.schema, name))
 
     @property
     def share(self) -> Decimal:
         """Of each column: epsilon of a pure run, rho of another one."""
         whole = self.asked if self.pure else self.loss.rho
-        return self._floored(whole / len(self.wishes))
+        return self._floored(whole / len(self.questions))
 
     def share_of_round(self, share: Decimal) -> Decimal:
         """Of the questions about one grid, which have one of :data:`ROUNDS`: epsilon or rho, as above."""
@@ -104,16 +104,16 @@ class LearningPlan:
     @property
     def note(self) -> str:
         """What the ledger says of it."""
-        return f"facts of {len(self.wishes)} columns, privately; asked for: epsilon {self.asked}"
+        return f"facts of {len(self.questions)} columns, privately; asked for: epsilon {self.asked}"
 
     def certificate(self, left_out: tuple[str, ...] = ()) -> LearningCertificate:
         """What is on record when it has been done."""
         law = "two-sided geometric" if self.pure else "discrete Gaussian"
         quantiles = f"quantiles from cumulative counts with {law} noise"
         threshold = "counts of categories with discrete Gaussian noise, above a threshold"
-        used = {quantiles: len(self.wishes) > len(self.listed), threshold: bool(self.listed)}
+        used = {quantiles: len(self.questions) > len(self.listed), threshold: bool(self.listed)}
         return LearningCertificate(
-            columns=tuple(self.wishes),
+            columns=tuple(self.questions),
             left_out=left_out,
             mechanisms=tuple(name for name, is_used in used.items() if is_used),
             definition="pure" if self.pure else "approximate",
@@ -129,7 +129,7 @@ class LearningPlan:
         )
 
 
-def plan_learning(wanted: Unfinished, epsilon: Decimal, cap: PrivacyFilter, *, opens: bool = True) -> LearningPlan:
+def plan_learning(wanted: LearnableSchema, epsilon: Decimal, cap: PrivacyFilter, *, opens: bool = True) -> LearningPlan:
     """Plan what is learned, in the form that fits an account: composed by rho if it has a delta.
 
     Parameters
@@ -144,14 +144,14 @@ def plan_learning(wanted: Unfinished, epsilon: Decimal, cap: PrivacyFilter, *, o
     BudgetError
         If categories are, and the account has no delta for it, or so small an epsilon has no parts.
     """
-    if not wanted.wishes:
+    if not wanted.questions:
         raise SchemaError(_NOTHING)
     listed = wanted.listed
     if listed and not (opens and cap.learning_delta):
         raise BudgetError((_JOINS if cap.learning_delta else _NO_DELTA).format(names=named(listed)))
     loss, threshold = learning_loss(epsilon, cap, listed=bool(listed))
-    plan = LearningPlan(wanted.schema, wanted.wishes, epsilon, loss, threshold)
-    numbers = len(wanted.wishes) > len(listed)
+    plan = LearningPlan(wanted.schema, wanted.questions, epsilon, loss, threshold)
+    numbers = len(wanted.questions) > len(listed)
     least = plan.share_of_round(min(ROUNDS)) if numbers else plan.share
     if not least or (listed and not plan.share_of_delta):
         raise BudgetError("This epsilon is too small to be divided among so many columns: use a larger one.")

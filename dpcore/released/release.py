@@ -149,7 +149,7 @@ class Release(FrozenModel):
         """The release as it is stored: itself, unless it was put into the words of people."""
         return self if self._stored is None else self._stored
 
-    def told(self, **changes: Any) -> Self:
+    def reworded(self, **changes: Any) -> Self:
         """The same release in other words, to be shown; as a file, it stays what it is."""
         shown = self.model_copy(update=changes)
         shown._stored = self.stored

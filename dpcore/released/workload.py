@@ -59,7 +59,7 @@ class Workload:
 
 
 @dataclass(frozen=True)
-class Forecast:
+class DurationForecast:
     """What a run will take on one machine, if nothing else runs there.
 
     Attributes

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from dpcore.service.budgets import Budgets
 from dpcore.service.class_rooms import ClassRoomsOfUser
+from dpcore.service.dataset_upkeep import DatasetUpkeep
 from dpcore.service.datasets import DEMO_BUDGET
 from dpcore.service.imports import Imports
-from dpcore.service.keeping import Keeping
 from dpcore.service.public_truth import PublicTruth
 from dpcore.service.rehearsals import Rehearsals
 from dpcore.service.tokens import Tokens
@@ -17,5 +17,5 @@ from dpcore.service.tokens import Tokens
 __all__ = ["DEMO_BUDGET", "Service"]
 
 
-class Service(Keeping, Budgets, Rehearsals, Imports, PublicTruth, Tokens, ClassRoomsOfUser):
+class Service(DatasetUpkeep, Budgets, Rehearsals, Imports, PublicTruth, Tokens, ClassRoomsOfUser):
     """Data sets, budgets, runs, releases and classrooms of one installation, as one user sees them."""

@@ -45,7 +45,7 @@ _WHY: Final = {
 
 
 @dataclass(frozen=True)
-class Wish:
+class AdviceQuestion:
     """What somebody wants.
 
     Attributes
@@ -93,7 +93,7 @@ class Advice:
     others: Mapping[str, str] = field(default_factory=dict)
 
 
-def told_rows(releases: Sequence[Release]) -> int | None:
+def released_row_count(releases: Sequence[Release]) -> int | None:
     """Rows as the most exact of some first looks tells them; ``None`` if none tells them well."""
     from dpcore.models.released import parse_model
     from dpcore.models.summaries.released.reading import total_of
@@ -107,7 +107,7 @@ def told_rows(releases: Sequence[Release]) -> int | None:
 
 def limit_far_above(releases: Sequence[Release], schema: Schema) -> str:
     """What follows from a row limit that is far above the rows that a first look told; empty if it is not."""
-    rows = told_rows(releases)
+    rows = released_row_count(releases)
     if rows is None or _FAR * rows >= schema.max_rows:
         return ""
     return (
@@ -117,38 +117,40 @@ def limit_far_above(releases: Sequence[Release], schema: Schema) -> str:
     )
 
 
-def family_for(wish: Wish, schema: Schema) -> str:
+def family_for(question: AdviceQuestion, schema: Schema) -> str:
     """The family that answers a question."""
-    if wish.aim == COUNT:
+    if question.aim == COUNT:
         return "summaries"
-    if wish.aim == RELATE:
+    if question.aim == RELATE:
         return "redescriptions"
-    if wish.tables and schema.children:
+    if question.tables and schema.children:
         return "ilp"
-    if wish.aim == PREDICT:
-        return "ebm" if not wish.by_hand or _is_number(wish, schema) else "tree"
+    if question.aim == PREDICT:
+        return "ebm" if not question.by_hand or _is_number(question, schema) else "tree"
     return "rule_list"
 
 
-def others_for(wish: Wish, schema: Schema) -> dict[str, str]:
+def others_for(question: AdviceQuestion, schema: Schema) -> dict[str, str]:
     """Further families that would answer it, and what each is good for."""
     found: list[str] = []
-    if wish.aim in (DESCRIBE, PREDICT) and not _is_number(wish, schema):
+    if question.aim in (DESCRIBE, PREDICT) and not _is_number(question, schema):
         found = ["rule_list", "tree", "ebm", "forest"]
-    own = family_for(wish, schema)
+    own = family_for(question, schema)
     return {name: _WHY[name] for name in found if name != own}
 
 
-def parameters_for(wish: Wish, schema: Schema) -> dict[str, Any]:
+def parameters_for(question: AdviceQuestion, schema: Schema) -> dict[str, Any]:
     """What its form will hold, as far as it has no default."""
-    if wish.aim == RELATE:
+    if question.aim == RELATE:
         return {"left": list(schema.view("left")), "right": list(schema.view("right"))}
-    if wish.aim == COUNT and wish.target:
-        return {"by": wish.target}
+    if question.aim == COUNT and question.target:
+        return {"by": question.target}
     return {}
 
 
-def advise(wish: Wish, schema: Schema, quoted: Callable[[Decimal], Quote], counted: int | None = None) -> Advice:
+def advise(
+    question: AdviceQuestion, schema: Schema, quoted: Callable[[Decimal], Quote], counted: int | None = None
+) -> Advice:
     """Propose a method, and the smallest of the usual epsilons that shows the groups that are wanted.
 
     Parameters
@@ -159,7 +161,7 @@ def advise(wish: Wish, schema: Schema, quoted: Callable[[Decimal], Quote], count
         Rows as a first look told them, with noise.
     """
     rows = schema.max_rows if counted is None else max(1, min(counted, schema.max_rows))
-    family = family_for(wish, schema)
+    family = family_for(question, schema)
     stops = [Decimal(stop) for stop in USUAL_EPSILONS]
     prices: dict[Decimal, Quote] = {}
 
@@ -169,11 +171,11 @@ def advise(wish: Wish, schema: Schema, quoted: Callable[[Decimal], Quote], count
         return prices[epsilon]
 
     def shows(epsilon: Decimal) -> bool:
-        return group_needed(wish, family, price(epsilon).plan) <= wish.group * rows
+        return group_needed(question, family, price(epsilon).plan) <= question.group * rows
 
     def allowed(epsilon: Decimal) -> bool:
         found = price(epsilon)
-        return found.affordable and found.adds <= wish.part * found.balance.left
+        return found.affordable and found.adds <= question.part * found.balance.left
 
     enough = _first(stops, shows)
     most = _last(stops, allowed)
@@ -188,16 +190,16 @@ def advise(wish: Wish, schema: Schema, quoted: Callable[[Decimal], Quote], count
             cautions.append(_none_allowed(chosen, wanted))
         else:
             larger = price(stops[most + 1]) if most + 1 < len(stops) else None
-            seen = None if family == "ebm" else group_needed(wish, family, quote.plan)
+            seen = None if family == "ebm" else group_needed(question, family, quote.plan)
             cautions.append(_not_enough(seen, rows, quote, larger, wanted))
     if family == "ilp":
         cautions += _too_few(quote, rows)
-    if family == "ebm" and not _is_number(wish, schema) and _signal(quote.plan, rows) < _FEW:
+    if family == "ebm" and not _is_number(question, schema) and _signal(quote.plan, rows) < _FEW:
         cautions.append("With so few records at this ε, a forest ranks them better than shape functions do.")
-    about = (*_about(wish, schema, family), _rows(rows, counted))
-    reasons = (_WHY[family], *about, _shown(wish, family, rows, quote), _costs(quote))
-    target = wish.target if family not in ("summaries", "redescriptions") else ""
-    return Advice(family, target, chosen, quote, reasons, tuple(cautions), others_for(wish, schema))
+    about = (*_about(question, schema, family), _rows(rows, counted))
+    reasons = (_WHY[family], *about, _shown(question, family, rows, quote), _costs(quote))
+    target = question.target if family not in ("summaries", "redescriptions") else ""
+    return Advice(family, target, chosen, quote, reasons, tuple(cautions), others_for(question, schema))
 
 
 def _first(stops: list[Decimal], holds: Callable[[Decimal], bool]) -> int:
@@ -214,28 +216,30 @@ def _last(stops: list[Decimal], holds: Callable[[Decimal], bool]) -> int:
     return _first(stops, lambda stop: not holds(stop)) - 1
 
 
-def _is_number(wish: Wish, schema: Schema) -> bool:
+def _is_number(question: AdviceQuestion, schema: Schema) -> bool:
     """Whether an outcome is a number to be predicted as such."""
-    return wish.aim == PREDICT and bool(wish.target) and isinstance(schema.column(wish.target), NumericColumn)
+    return (
+        question.aim == PREDICT and bool(question.target) and isinstance(schema.column(question.target), NumericColumn)
+    )
 
 
-def _about(wish: Wish, schema: Schema, family: str) -> list[str]:
+def _about(question: AdviceQuestion, schema: Schema, family: str) -> list[str]:
     """What the schema says for the method."""
     told = []
-    if _is_number(wish, schema):
-        told.append(f"'{called(schema, wish.target)}' is a number: shape functions alone predict it as one.")
+    if _is_number(question, schema):
+        told.append(f"'{called(schema, question.target)}' is a number: shape functions alone predict it as one.")
     if schema.children and family not in ("ilp", "summaries"):
         told.append("It looks at the main table alone.")
     return told
 
 
-def group_needed(wish: Wish, family: str, plan: RunPlan) -> int:
+def group_needed(question: AdviceQuestion, family: str, plan: RunPlan) -> int:
     """Least size of a group that is told from the noise, with those of it who are set aside.
 
     The chance of an outcome is told there if the interval that will be printed is at most 5 points wide on each side.
     Shape functions print no count of a group: of them it is what the count of a category says, for a rule of thumb.
     """
-    if wish.aim not in (DESCRIBE, PREDICT):
+    if question.aim not in (DESCRIBE, PREDICT):
         learned = _CLEAR * plan.count_margin()
     elif family == "ebm":
         learned = _CHANCE * plan.count_margin()
@@ -263,15 +267,15 @@ def _rows(rows: int, counted: int | None) -> str:
     return f"There are about {whole(rows)} rows, as a first look told."
 
 
-def _shown(wish: Wish, family: str, rows: int, quote: Quote) -> str:
+def _shown(question: AdviceQuestion, family: str, rows: int, quote: Quote) -> str:
     plan = quote.plan
     start = f"At ε = {format_epsilon(quote.cost)} the noise on {plan.count_noise[0].what}"
     start += f" is ±{whole(plan.count_margin())} (95%)"
     if family == "ebm":
         return f"{start}."
-    clear = group_needed(wish, family, plan)
+    clear = group_needed(question, family, plan)
     share = f", 1 in {whole(rows // clear)} rows" if 0 < clear <= rows else ""
-    if wish.aim not in (DESCRIBE, PREDICT):
+    if question.aim not in (DESCRIBE, PREDICT):
         return f"{start}, so groups of {whole(clear)} and more stand out{share}."
     aside = " (those set aside among them)" if _learned_percent(plan) < 100 else ""
     return (

@@ -13,7 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from dpcore.data.cache_limit import kept_bytes
+from dpcore.data.cache_limit import cache_limit
 from dpcore.errors import AccessError, LoginError, NotFoundError
 from dpcore.validation import whole_number
 from dpcore.workspace.database.database import chosen_home, default_url
@@ -21,7 +21,7 @@ from dpcore.workspace.database.engines import private_folder
 from dpcore.workspace.database.home import usable
 from dpcore.workspace.database.installation import open_installation
 from dpcore.workspace.files.descriptions import DatasetInfo
-from dpcore.workspace.files.desks import clear_old, spool
+from dpcore.workspace.files.staging import clear_old, spool
 from dpcore.workspace.files.store import Store
 from dpcore.workspace.ledger.grants import Grants
 from dpcore.workspace.ledger.ledger import Ledger
@@ -30,7 +30,7 @@ from dpcore.workspace.people.users import LOCAL_USER, ROLES, Role, User
 from dpcore.workspace.results.sharing import Released
 from dpcore.workspace.runs.queue import RunQueue
 from dpcore.workspace.runs.runner import WORKER_COMMAND, JobRunner
-from dpcore.workspace.upkeep.strays import Strays
+from dpcore.workspace.upkeep.orphans import Orphans
 from dpcore.workspace.upkeep.upkeep import Upkeep
 
 #: Background processes, unless the operator wants another number.
@@ -65,7 +65,7 @@ class ServiceBase:
         worker_command: Sequence[str] = WORKER_COMMAND,
         warm: bool = True,
     ) -> None:
-        kept_bytes()  # A faulty setting is told now, before anything is spent.
+        cache_limit()  # A faulty setting is told now, before anything is spent.
         folder = chosen_home(home).resolve()
         with usable(folder):
             url = database_url or default_url(folder)
@@ -75,7 +75,7 @@ class ServiceBase:
             private_folder(spool(folder))
             self.sweep()
         self._ledger, self._grants, self._queue = Ledger(engine), Grants(engine), RunQueue(engine)
-        self._released, self._strays, self._upkeep = Released(engine), Strays(engine, self._store), Upkeep(engine)
+        self._released, self._orphans, self._upkeep = Released(engine), Orphans(engine, self._store), Upkeep(engine)
         count = _default_workers() if workers is None else workers
         self._jobs = JobRunner(folder, url, self._queue, count, worker_command, warm=warm)
         self._user = LOCAL_USER

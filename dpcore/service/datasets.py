@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy.engine import Connection
 
+from dpcore.domain.schemas.learnable_schema import LearnableSchema
 from dpcore.domain.schemas.protected import unit_difference
 from dpcore.domain.schemas.schema import Schema
-from dpcore.domain.schemas.unfinished import Unfinished
 from dpcore.errors import ConflictError, NotFoundError, RequestError, SchemaError
 from dpcore.intake.process.readers import Watch
 from dpcore.privacy.budgets import default_delta, parse_epsilon, parse_limit
@@ -23,11 +23,11 @@ from dpcore.service.base import ServiceBase
 from dpcore.service.tables import InMemory, table_of
 from dpcore.workspace.database.transactions import read
 from dpcore.workspace.files.descriptions import DatasetInfo
-from dpcore.workspace.files.desks import Desk
-from dpcore.workspace.files.populations import DIFFERENT, Kin, check_people
+from dpcore.workspace.files.populations import DIFFERENT, RelatedDataset, check_people
+from dpcore.workspace.files.staging import StagingArea
 from dpcore.workspace.files.store import Savable, like
-from dpcore.workspace.ledger.accounts import Pot
-from dpcore.workspace.ledger.learned_facts import Due, check_learning, due
+from dpcore.workspace.ledger.accounts import CapState
+from dpcore.workspace.ledger.learned_facts import LearningCharge, check_learning, learning_charge
 from dpcore.workspace.ledger.ledger_checks import exact_delta
 from dpcore.workspace.people.users import ROLES
 
@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 
     from dpcore.demo import Demo
     from dpcore.intake.check.examination import AnyFinding
-    from dpcore.intake.joins.belonging import RowFinding
     from dpcore.intake.joins.relations import Source
+    from dpcore.intake.joins.row_findings import RowFinding
 
 #: Budget of each demonstration data set: enough to play, small enough to feel the meter.
 DEMO_BUDGET = Decimal(20)
@@ -61,7 +61,7 @@ class Datasets(ServiceBase):
     def add_dataset(
         self,
         source: Source | pd.DataFrame,
-        schema: Schema | Unfinished,
+        schema: Schema | LearnableSchema,
         *,
         right: str | Path | None = None,
         learn: Decimal | None = None,
@@ -140,19 +140,19 @@ class Datasets(ServiceBase):
             If a data set of the schema's name exists, or another version was faster.
         """
         self._require("custodian")
-        wanted = Unfinished.of(schema)
-        kin = self._kin(same_people_as, replaces, accepted, wanted.schema)
-        if kin is not None and any(amount is not None for amount in (budget, delta, analyst_cap, run_cap)):
+        wanted = LearnableSchema.of(schema)
+        related = self._related(same_people_as, replaces, accepted, wanted.schema)
+        if related is not None and any(amount is not None for amount in (budget, delta, analyst_cap, run_cap)):
             raise RequestError(SHARED)
-        if kin is None and budget is None:
+        if related is None and budget is None:
             raise RequestError(_NO_BUDGET)
-        plan = None if learn is None else self._plan_learning(wanted, learn, budget, delta, kin)
+        plan = None if learn is None else self._plan_learning(wanted, learn, budget, delta, related)
         described = wanted.finished() if plan is None else plan.schema
-        self._check_due(described, kin, plan, budget, delta)
+        self._check_due(described, related, plan, budget, delta)
         table = table_of(source, described, right, watch, accepted=accepted, keep=keep_keys, plan=plan)
         shown = truth if public else ""
-        if kin is not None:
-            stored = self._add_kin(table, described, kin, public=public, truth=shown, plan=plan)
+        if related is not None:
+            stored = self._add_related(table, described, related, public=public, truth=shown, plan=plan)
         else:
             caps = (
                 parse_epsilon(budget),
@@ -184,49 +184,59 @@ class Datasets(ServiceBase):
             See :meth:`add_dataset`.
         """
         self._require("custodian")
-        kin = self._kin(same_people_as, None)
-        pot = None if kin is None else self._ledger.pot(kin.of)
-        cap = PrivacyFilter(parse_epsilon(budget), _delta_of(max_rows, delta)) if pot is None else pot.cap
+        related = self._related(same_people_as, None)
+        cap_state = None if related is None else self._ledger.cap_state(related.of)
+        cap = PrivacyFilter(parse_epsilon(budget), _delta_of(max_rows, delta)) if cap_state is None else cap_state.cap
         loss, threshold = learning_loss(parse_epsilon(epsilon), cap, listed=listed)
-        pot = pot or Pot(replace(cap, aside=threshold), NOTHING, NOTHING)
-        return pot.adds(loss), pot.left()
+        cap_state = cap_state or CapState(replace(cap, aside=threshold), NOTHING, NOTHING)
+        return cap_state.adds(loss), cap_state.left()
 
     def _plan_learning(
-        self, wanted: Unfinished, epsilon: Decimal, budget: Decimal | None, delta: Decimal | None, kin: Kin | None
+        self,
+        wanted: LearnableSchema,
+        epsilon: Decimal,
+        budget: Decimal | None,
+        delta: Decimal | None,
+        related: RelatedDataset | None,
     ) -> LearningPlan:
         """What learning costs. Raises ``BudgetError`` if it cannot be divided, or needs a delta."""
         asked = parse_epsilon(epsilon)
-        if kin is not None:
-            return plan_learning(wanted, asked, self._ledger.pot(kin.of).cap, opens=False)
+        if related is not None:
+            return plan_learning(wanted, asked, self._ledger.cap_state(related.of).cap, opens=False)
         cap = PrivacyFilter(parse_epsilon(budget), _delta_of(wanted.schema.max_rows, delta))
         return plan_learning(wanted, asked, cap)
 
     def _check_due(
         self,
         schema: Schema,
-        kin: Kin | None,
+        related: RelatedDataset | None,
         plan: LearningPlan | None = None,
         budget: Decimal | None = None,
         delta: Decimal | None = None,
     ) -> None:
-        """See, before files are read, that what was or will be learned fits the budget. Raises as :func:`due`."""
-        owed = read(self._engine, lambda connection: due(connection, schema, kin.of if kin else None, plan))
-        if owed is None:
-            return
-        if kin is None:
-            cap = PrivacyFilter(parse_epsilon(budget), _delta_of(schema.max_rows, delta), owed.aside)
-            pot = Pot(cap, NOTHING, NOTHING)
-        else:
-            pot = self._ledger.pot(kin.of)
-        check_learning(pot, owed.loss)
+        """See, before files are read, that what was or will be learned fits the budget.
 
-    def _kin(
+        Raises as :func:`learning_charge` does.
+        """
+        charge = read(
+            self._engine, lambda connection: learning_charge(connection, schema, related.of if related else None, plan)
+        )
+        if charge is None:
+            return
+        if related is None:
+            cap = PrivacyFilter(parse_epsilon(budget), _delta_of(schema.max_rows, delta), charge.aside)
+            cap_state = CapState(cap, NOTHING, NOTHING)
+        else:
+            cap_state = self._ledger.cap_state(related.of)
+        check_learning(cap_state, charge.loss)
+
+    def _related(
         self,
         same_people_as: str | None,
         replaces: str | None,
         accepted: Collection[str] = (),
         schema: Schema | None = None,
-    ) -> Kin | None:
+    ) -> RelatedDataset | None:
         """The data set that a new one is about the same people as, if there is any.
 
         With a ``schema``, ``LossError`` is raised now, and not after files were read.
@@ -238,16 +248,16 @@ class Datasets(ServiceBase):
         finding = None if schema is None else _of_people(known, schema)
         if finding is not None:
             yes.add(finding.yes)
-        kin = Kin(known.id, replaces is not None, accepted=not yes.isdisjoint(accepted))
+        related = RelatedDataset(known.id, replaces is not None, accepted=not yes.isdisjoint(accepted))
         if schema is not None and not known.public:
-            check_people(known.name, known.schema, schema, accepted=kin.accepted)
-        return kin
+            check_people(known.name, known.schema, schema, accepted=related.accepted)
+        return related
 
-    def _add_kin(
+    def _add_related(
         self,
         table: Savable,
         schema: Schema,
-        kin: Kin,
+        related: RelatedDataset,
         *,
         public: bool,
         truth: str,
@@ -255,9 +265,9 @@ class Datasets(ServiceBase):
         plan: LearningPlan | None = None,
     ) -> DatasetInfo:
         def enter(connection: Connection, dataset_id: str) -> None:
-            owed = due(connection, schema, kin.of, plan)
-            self._ledger.join_account(dataset_id, kin, actor=self._user.name, within=connection)
-            self._charge_learning(connection, dataset_id, owed)
+            charge = learning_charge(connection, schema, related.of, plan)
+            self._ledger.join_account(dataset_id, related, actor=self._user.name, within=connection)
+            self._charge_learning(connection, dataset_id, charge)
 
         if not public:
             schema.check_private()
@@ -268,19 +278,19 @@ class Datasets(ServiceBase):
             public,
             truth=truth,
             described=described,
-            kin=kin,
+            related=related,
             learns=plan is not None,
             on_added=enter,
         )
 
-    def _charge_learning(self, connection: Connection, dataset_id: str, owed: Due | None) -> None:
-        if owed is not None:
-            self._ledger.charge_learning(dataset_id, owed, actor=self._user.name, within=connection)
+    def _charge_learning(self, connection: Connection, dataset_id: str, charge: LearningCharge | None) -> None:
+        if charge is not None:
+            self._ledger.charge_learning(dataset_id, charge, actor=self._user.name, within=connection)
 
     def examine(
         self,
         source: Source,
-        schema: Schema | Unfinished,
+        schema: Schema | LearnableSchema,
         *,
         right: str | Path | None = None,
         after: str | None = None,
@@ -306,11 +316,11 @@ class Datasets(ServiceBase):
             If files cannot be read, or do not have the columns.
         """
         self._require("custodian")
-        wanted = Unfinished.of(schema)
+        wanted = LearnableSchema.of(schema)
         before = None if after is None else self._store.folder(self._visible(after).id)
         found = table_of(source, wanted.schema, right, watch, after=before).examine()
-        kin = self._kin(same_people_as, replaces)
-        people = None if kin is None else _of_people(self._store.dataset(kin.of), wanted.schema)
+        related = self._related(same_people_as, replaces)
+        people = None if related is None else _of_people(self._store.dataset(related.of), wanted.schema)
         told = [finding for finding in found if not (finding.of_values and finding.place in wanted.listed)]
         return told if people is None else [people, *told]
 
@@ -325,12 +335,12 @@ class Datasets(ServiceBase):
         plan: LearningPlan | None = None,
     ) -> DatasetInfo:
         def enter(connection: Connection, dataset_id: str) -> None:
-            owed = due(connection, schema, None, plan)
-            aside = Decimal(0) if owed is None else owed.aside
+            charge = learning_charge(connection, schema, None, plan)
+            aside = Decimal(0) if charge is None else charge.aside
             self._ledger.open_account(
                 dataset_id, *caps, delta=chosen, aside=aside, actor=self._user.name, within=connection
             )
-            self._charge_learning(connection, dataset_id, owed)
+            self._charge_learning(connection, dataset_id, charge)
 
         if not public:
             schema.check_private()
@@ -398,17 +408,17 @@ class Datasets(ServiceBase):
         schema = info.schema if max_rows is None else _larger(info.schema, max_rows)
         table = table_of(source, schema, right, watch, accepted=accepted, after=after)
         said = None if info.description == schema.description else info.description
-        kin = Kin(info.id, replaces=True)
-        self._check_due(schema, kin)
-        stored = self._add_kin(table, schema, kin, public=info.public, truth=info.truth, described=said)
+        related = RelatedDataset(info.id, replaces=True)
+        self._check_due(schema, related)
+        stored = self._add_related(table, schema, related, public=info.public, truth=info.truth, described=said)
         if tell is not None:
             tell(table.told)
         return stored
 
-    def desk(self) -> Desk:
+    def staging_area(self) -> StagingArea:
         """Custodian: the caller's own place for files on their way to :meth:`add_dataset`."""
         self._require("custodian")
-        return Desk(self._home, self._user.name)
+        return StagingArea(self._home, self._user.name)
 
     def add_demo_datasets(self) -> list[DatasetInfo]:
         """Custodian or teacher: make the public demonstration data that is not there yet."""
@@ -440,7 +450,7 @@ class Datasets(ServiceBase):
 
 def _of_people(known: DatasetInfo, schema: Schema) -> RowFinding | None:
     """What is to be accepted if a new private data set defines a person differently than one whose budget it shares."""
-    from dpcore.intake.joins.belonging import RowFinding
+    from dpcore.intake.joins.row_findings import RowFinding
 
     difference = None if known.public else unit_difference(known.schema, schema)
     return None if difference is None else RowFinding(DIFFERENT, difference.sentence(known.name), needs_yes=True)

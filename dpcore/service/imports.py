@@ -10,8 +10,8 @@ from typing import Final
 from dpcore.errors import RequestError
 from dpcore.released.release import Imported, Release
 from dpcore.service.base import ServiceBase
-from dpcore.workspace.people.seen import has_mark, set_mark
 from dpcore.workspace.people.users import ROLES
+from dpcore.workspace.people.visitor_marks import has_mark, set_mark
 from dpcore.workspace.results.imports import forget_import, keep_import, read_imports
 
 #: Bytes of the largest file that is read as a result.

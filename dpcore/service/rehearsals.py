@@ -11,7 +11,7 @@ from dpcore.service.runs import Runs
 from dpcore.workspace.ledger.requests import RunRequest
 
 if TYPE_CHECKING:
-    from dpcore.rehearsal import Outlook, Rehearsal
+    from dpcore.rehearsal import QualityForecast, Rehearsal
 
 
 class Rehearsals(Runs, Releases):
@@ -38,7 +38,7 @@ class Rehearsals(Runs, Releases):
         progress: Callable[[int, int], None],
         *,
         shaped: bool = True,
-    ) -> Outlook:
+    ) -> QualityForecast:
         """Say how well a request may do at other epsilons, on invented records. Free.
 
         Raises
@@ -47,10 +47,10 @@ class Rehearsals(Runs, Releases):
             If the request predicts nothing, or cannot be honoured.
         """
         from dpcore.models.registry import get_learner
-        from dpcore.rehearsal import outlook
+        from dpcore.rehearsal import forecast_quality
 
         quote = self.quote(request)
-        return outlook(
+        return forecast_quality(
             get_learner(request.algorithm),
             quote.plan.schema,
             request.target,

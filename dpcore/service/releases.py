@@ -10,7 +10,7 @@ from dpcore.released.release import Release
 from dpcore.service.base import ServiceBase, check_id
 from dpcore.workspace.files.descriptions import ReleaseNote, Sharing
 from dpcore.workspace.people.users import ROLES
-from dpcore.workspace.results.drafts import KeptDraft, read_draft, write_draft
+from dpcore.workspace.results.drafts import SavedDraft, read_draft, write_draft
 from dpcore.workspace.results.notes import read_notes, write_note
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ class Releases(ServiceBase):
         every = weakest(self._everybodys(dataset.id))
         return totals(chosen, self._ledger.balance(dataset.id), every)
 
-    def draft(self, dataset_id: str) -> KeptDraft | None:
+    def draft(self, dataset_id: str) -> SavedDraft | None:
         """What the caller has written and chosen for a report on a data set, if anything.
 
         Raises

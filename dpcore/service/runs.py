@@ -8,10 +8,10 @@ import time
 from collections.abc import Callable
 from functools import partial
 
-from dpcore.data.execution.chosen import chosen_executor, cluster_address
+from dpcore.data.execution.executor_choice import cluster_address, configured_executor
 from dpcore.errors import AccessError, BudgetError, NotFoundError, RequestError
 from dpcore.released.plan import RunPlan
-from dpcore.released.workload import Forecast
+from dpcore.released.workload import DurationForecast
 from dpcore.service.base import ServiceBase, check_id
 from dpcore.validation import is_key
 from dpcore.workspace.files.descriptions import DatasetInfo
@@ -48,7 +48,7 @@ class Runs(ServiceBase):
             If the cluster does not answer.
         """
         self._require("custodian")
-        return chosen_executor().status()
+        return configured_executor().status()
 
     def quote(self, request: RunRequest) -> Quote:
         """Say what a run would cost and promise. Free; raises ``RequestError``."""
@@ -75,7 +75,7 @@ class Runs(ServiceBase):
         planner = planner_of(request.algorithm, dataset.schema, request.target, request.epsilon, request.parameters)
         plan = balance.planned(planner, pure=request.pure)
 
-        def forecaster(plan: RunPlan) -> Forecast:
+        def forecaster(plan: RunPlan) -> DurationForecast:
             return machine_of(self._home).forecast(get_learner(request.algorithm).workload(plan))
 
         return Quote(request, balance, planner, plan, forecaster, dataset.allowance)

@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 from dpcore import attacks
 from dpcore.attacks import AttackResult, chain_attack, learning_attack
 from dpcore.commands import app
-from dpcore.workspace.ledger.learned_facts import due
+from dpcore.workspace.ledger.learned_facts import learning_charge
 
 
 def test_an_analyst_gets_no_markov_chain_on_private_records() -> None:
@@ -31,9 +31,9 @@ def test_what_was_learned_is_not_had_for_nothing() -> None:
 
 def test_the_attack_by_learning_is_one_where_nothing_is_charged(monkeypatch: pytest.MonkeyPatch) -> None:
     def only_plans(connection, schema, kin, plan=None):
-        return None if plan is None else due(connection, schema, kin, plan)
+        return None if plan is None else learning_charge(connection, schema, kin, plan)
 
-    monkeypatch.setattr("dpcore.service.datasets.due", only_plans)
+    monkeypatch.setattr("dpcore.service.datasets.learning_charge", only_plans)
     assert learning_attack().succeeded
 
 

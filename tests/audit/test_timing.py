@@ -16,7 +16,7 @@ from numba.core.dispatcher import Dispatcher
 from dpcore.audit import timing
 from dpcore.audit.replay.methods import METHODS, ReplayMethod
 from dpcore.audit.replay.tape import Forced, Recording
-from dpcore.audit.timing import Room, StepTime, compare_facts, compare_method, longest_plan, tables_of
+from dpcore.audit.timing import StepTime, TableMemory, compare_facts, compare_method, longest_plan, tables_of
 from dpcore.data import counting
 from dpcore.learning.learner import Run
 from dpcore.models.registry import get_learner
@@ -82,7 +82,7 @@ def flows(method: ReplayMethod, more: list[CodeType] | None = None) -> Iterator[
     rng = method.generator(0)
     plan, learner = longest_plan(rng, method, ROWS), get_learner(method.family)
     tables = tables_of(rng, plan.schema)
-    recorded, room = Recording(0), Room(tables["half"])
+    recorded, room = Recording(0), TableMemory(tables["half"])
     learner.run(Run(room.holding(tables["half"]), plan, recorded, recorded.tick))
     for table in tables.values():
         forced = Forced(recorded.events)

@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dpcore.data.building import arriving, division
-from dpcore.data.building.arriving import largest_file
+from dpcore.data.building import division, row_buffer
 from dpcore.data.building.ingest import partitions_of
+from dpcore.data.building.row_buffer import largest_file
 from dpcore.data.partition import Partition
 from dpcore.data.table import PrivateTable
 from dpcore.domain.schemas.schema import Schema
@@ -85,8 +85,8 @@ def test_a_table_is_the_same_whatever_is_held_of_it(
 ) -> None:
     """The same records with the same random numbers and parts, so the same releases."""
     expected = made(case, 10**6)
-    monkeypatch.setattr(arriving, "_HELD", held)
-    monkeypatch.setattr(arriving, "_CALM", 50)
+    monkeypatch.setattr(row_buffer, "_HELD", held)
+    monkeypatch.setattr(row_buffer, "_CALM", 50)
     found = made(case, size, tmp_path)
     assert len(found) == len(expected)
     for one, other in zip(found, expected, strict=True):
@@ -106,7 +106,7 @@ def test_rows_are_read_to_their_end_however_few_bytes_come_at_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (expected,) = made("people", 10**6)
-    monkeypatch.setattr(arriving, "_HELD", 0)
+    monkeypatch.setattr(row_buffer, "_HELD", 0)
     monkeypatch.setattr(Path, "open", lambda path, mode, **_: Halting(path, mode))
     (found,) = made("people", 100, tmp_path)
     for name in expected.arrays:
@@ -115,15 +115,15 @@ def test_rows_are_read_to_their_end_however_few_bytes_come_at_once(
 
 def test_what_is_held_in_memory_does_not_grow_with_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(division, "PARTITION_ROWS", 100)
-    monkeypatch.setattr(arriving, "_HELD", 10_000)
+    monkeypatch.setattr(row_buffer, "_HELD", 10_000)
     held: list[int] = []
-    put = arriving.Rows._put
+    put = row_buffer.Rows._put
 
     def watched(self: Any, *arguments: Any) -> None:
         put(self, *arguments)
         held.append(sum(piece.nbytes for pieces in self._pieces for piece in pieces))
 
-    monkeypatch.setattr(arriving.Rows, "_put", watched)
+    monkeypatch.setattr(row_buffer.Rows, "_put", watched)
     domain = schema({"column": "who", "max_rows_per_person": 5}, 8000)
     partitions_of(pieces(rows(6000, 3600), 50), domain, SeededRandom(0), None, tmp_path)
     assert len(held) == 120
@@ -132,7 +132,7 @@ def test_what_is_held_in_memory_does_not_grow_with_the_file(tmp_path: Path, monk
 
 
 def test_names_are_not_put_down(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(arriving, "_HELD", 0)
+    monkeypatch.setattr(row_buffer, "_HELD", 0)
     made("people", 100, tmp_path)
     files = [file for file in tmp_path.rglob("*") if file.is_file()]
     assert files
@@ -142,8 +142,8 @@ def test_names_are_not_put_down(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 @pytest.mark.usefixtures("_divided")
 def test_rows_without_end_are_let_go_of_as_they_come(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One person's rows, or those of people whom the main table does not know, take no room."""
-    monkeypatch.setattr(arriving, "_HELD", 0)
-    monkeypatch.setattr(arriving, "_CALM", 300)
+    monkeypatch.setattr(row_buffer, "_HELD", 0)
+    monkeypatch.setattr(row_buffer, "_CALM", 300)
     sizes: list[int] = []
 
     def many(first: pd.DataFrame, count: int) -> Any:
@@ -159,12 +159,12 @@ def test_rows_without_end_are_let_go_of_as_they_come(tmp_path: Path, monkeypatch
     files = [file.stat().st_size for file in tmp_path.rglob("*") if file.is_file()]
     assert max(files) <= largest_file(few)
     room = division.partition_count(few.max_rows) * largest_file(few)
-    assert max(sizes) <= room < 100 * 500 * arriving.row_type(few.children[0]).itemsize  # Half of what came.
+    assert max(sizes) <= room < 100 * 500 * row_buffer.row_type(few.children[0]).itemsize  # Half of what came.
 
 
 @pytest.mark.usefixtures("_divided")
 def test_too_many_people_are_noticed_on_the_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(arriving, "_CALM", 100)
+    monkeypatch.setattr(row_buffer, "_CALM", 100)
     read = 0
 
     def endless() -> Any:

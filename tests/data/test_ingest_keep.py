@@ -16,9 +16,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
-from dpcore.data.building import arriving, division
-from dpcore.data.building.arriving import largest_file
+from dpcore.data.building import division, row_buffer
 from dpcore.data.building.ingest import ingest, partitions_of
+from dpcore.data.building.row_buffer import largest_file
 from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import SchemaError
 from dpcore.intake.joins.relations import check_headers, rows_for
@@ -184,8 +184,8 @@ def test_rows_put_down_on_their_way_give_the_same(
                         "stage": draw.choice(["low", "high"])} for _ in range(2000)])  # fmt: skip
     domain = schema(tuple(SUMMARIES), max_rows=100, keep="last", order_by="day")
     expected = stored(frame, domain)
-    monkeypatch.setattr(arriving, "_HELD", 0)
-    monkeypatch.setattr(arriving, "_CALM", 100)
+    monkeypatch.setattr(row_buffer, "_HELD", 0)
+    monkeypatch.setattr(row_buffer, "_CALM", 100)
     pieces = [frame.iloc[start : start + 90] for start in range(0, len(frame), 90)]
     rows = partitions_of(pieces, domain, SeededRandom(1), None, tmp_path)
     sizes = [file.stat().st_size for file in tmp_path.rglob("*") if file.is_file()]

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import dpcore.data.building.arriving as arriving
 import dpcore.data.building.division as division
+import dpcore.data.building.row_buffer as arriving
 from dpcore.data.building.ingest import ingest, partitions_of
 from dpcore.data.building.people import People
 from dpcore.data.packing import unpack

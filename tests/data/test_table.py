@@ -238,7 +238,7 @@ def test_a_partition_keeps_what_there_is_room_for():
     partition, made = table().partitions[0], []
 
     def make(key, size):
-        return partition.kept(key, lambda: made.append(key) or [np.zeros(size, dtype=np.uint8)])
+        return partition.cached(key, lambda: made.append(key) or [np.zeros(size, dtype=np.uint8)])
 
     partition.room = 100
     for key, size in (("a", 40), ("b", 40), ("a", 40), ("c", 40), ("a", 40), ("b", 40), ("large", 400), ("large", 400)):

@@ -13,7 +13,7 @@ import pytest
 from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import LossError
 from dpcore.intake.check.examination import Examination
-from dpcore.intake.joins.belonging import RowFinding
+from dpcore.intake.joins.row_findings import RowFinding
 from dpcore.intake.process.storing import examine_table
 from dpcore.service import Service
 from tests.support.rows import for_each

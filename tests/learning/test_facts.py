@@ -19,8 +19,8 @@ from dpcore.audit.replay.loss import Loss
 from dpcore.audit.replay.tape import Forced, Recording, pairs
 from dpcore.data.building.ingest import ingest
 from dpcore.data.table import PrivateTable
+from dpcore.domain.schemas.learnable_schema import LearnableSchema
 from dpcore.domain.schemas.schema import Schema
-from dpcore.domain.schemas.unfinished import Unfinished
 from dpcore.errors import BudgetError, IngestError, SchemaError
 from dpcore.intake.process.learning import Provisional, learn_schema
 from dpcore.learning import facts
@@ -37,7 +37,7 @@ PURE = PrivacyFilter(Decimal(5), Decimal(0))
 
 
 def planned(columns: list[dict[str, Any]], epsilon: str = "0.1", cap: PrivacyFilter = CAP, **more: Any) -> LearningPlan:
-    given = Unfinished.from_mapping({"name": "ward", "max_rows": 200_000, "columns": columns, **more})
+    given = LearnableSchema.from_mapping({"name": "ward", "max_rows": 200_000, "columns": columns, **more})
     return plan_learning(given, Decimal(epsilon), cap)
 
 
@@ -260,7 +260,7 @@ def test_without_a_delta_no_categories_are_learned() -> None:
 
 
 def test_categories_are_learned_only_as_the_budget_is_opened() -> None:
-    given = Unfinished.from_mapping(
+    given = LearnableSchema.from_mapping(
         {"name": "w", "max_rows": 9, "columns": [{"name": "c", "type": "categorical", "learn": True}, real("x", 0, 1)]}
     )
     with pytest.raises(BudgetError, match=r"only when a budget is opened.*list the categories of 'c'"):
@@ -284,7 +284,7 @@ def test_what_cannot_be_learned_is_refused(column: dict[str, Any], said: str) ->
 
 def test_parts_of_a_plan_sum_to_at_most_the_whole() -> None:
     plan = planned([real("x", 0, 1), real("y", 0, 1), {"name": "c", "type": "categorical", "learn": True}], "0.0371")
-    assert len(plan.wishes) * plan.share <= plan.loss.rho
+    assert len(plan.questions) * plan.share <= plan.loss.rho
     assert plan.share_of_delta <= plan.threshold_delta < plan.loss.delta == CAP.learning_delta
     assert replace(CAP, aside=plan.threshold_delta).accepts(total_loss([plan.loss]))
     assert largest_rho(plan.loss.epsilon, plan.loss.delta - plan.threshold_delta) >= plan.loss.rho

@@ -27,10 +27,10 @@ from dpcore.lessons import (
     estimate_margin,
     margin,
     noise_chance,
+    pool_answers,
     set_chances,
     study,
     survey,
-    together,
     toss,
 )
 from dpcore.plots.lessons.lessons_class import class_alt, class_figure
@@ -192,14 +192,14 @@ def answer(student: int, epsilon: str, noisy: int, name: str = "") -> ClassAnswe
 
 
 def test_the_mean_of_a_class_counts_answers_with_less_noise_for_more():
-    equal = together([answer(1, "0.2", 100), answer(2, "0.2", 140)])
+    equal = pool_answers([answer(1, "0.2", 100), answer(2, "0.2", 140)])
     assert (equal.answers, equal.students, equal.mean) == (2, 2, 120)
-    other = together([answer(1, "0.2", 100), answer(2, "2", 140)])
+    other = pool_answers([answer(1, "0.2", 100), answer(2, "2", 140)])
     variances = [sum(n * n * noise_chance(n, Decimal(e)) for n in range(-400, 401)) for e in ("0.2", "2")]
     assert other.margin == pytest.approx(1.96 / math.sqrt(sum(1 / variance for variance in variances)), rel=1e-3)
     assert other.mean > 138
     assert (equal.exact, other.exact) == (True, False)
-    assert together([answer(1, "0.2", 100)]).margin == margin(Decimal("0.2"))
+    assert pool_answers([answer(1, "0.2", 100)]).margin == margin(Decimal("0.2"))
 
 
 @for_each("epsilon", STOPS)
@@ -209,7 +209,7 @@ def test_the_mean_of_equal_answers_is_within_its_margin_as_often_as_is_said(epsi
     one = np.array([noise_chance(n, Decimal(epsilon)) for n in range(-reach, reach + 1)])
     sum_of_noise = one
     for answers in range(1, 9):
-        found = together([answer(student, epsilon, 100) for student in range(answers)])
+        found = pool_answers([answer(student, epsilon, 100) for student in range(answers)])
         most, middle = math.floor(found.margin * answers + 1e-9), len(sum_of_noise) // 2
         assert found.exact
         assert sum_of_noise[middle - most : middle + most + 1].sum() >= 0.95
@@ -235,7 +235,7 @@ def heights(figure, name):
 
 def test_bars_of_a_class_hold_every_answer_also_one_far_away():
     answers = tuple(answer(place, "0.2", noisy) for place, noisy in enumerate((120, 121, 121, 140, 9_000), start=1))
-    found = together(answers)
+    found = pool_answers(answers)
     figure = class_figure(answers, found, revealed=False)
     bars = heights(figure, "answers with ε = 0.2")
     assert sum(bars.y) == 5
@@ -246,4 +246,4 @@ def test_bars_of_a_class_hold_every_answer_also_one_far_away():
     assert set(heights(shown, "true count").x) == {123}
     assert "true count is 123" in class_alt(answers, found, revealed=True)
     one = (answer(1, "2", 123),)
-    assert sum(heights(class_figure(one, together(one), revealed=False), "answers with ε = 2").y) == 1
+    assert sum(heights(class_figure(one, pool_answers(one), revealed=False), "answers with ε = 2").y) == 1

@@ -11,11 +11,11 @@ import pytest
 
 from dpcore.service import Service
 from pages.components.visitor import access, background
-from pages.components.visitor.background import InTurn
+from pages.components.visitor.background import QueuedTask
 
 
 @dataclass
-class Holding(InTurn):
+class Holding(QueuedTask):
     """Work that goes on until it may end."""
 
     failed = "It failed."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pages.components.families.shared.ranged import Ranged, compared
+from pages.components.families.shared.interval_text import IntervalText, compared
 from pages.components.visitor import access
 from tests.support.pages.page_tools import add_ward, checked, fit, open_page, submit, words
 
@@ -15,13 +15,16 @@ from tests.support.pages.page_tools import add_ward, checked, fit, open_page, su
         (["5", "5"], "same"),
         (["5", "6"], "≠ differs"),
         (["5", None], ""),
-        ([Ranged("80%", 0.7, 0.9), Ranged("85%", 0.8, 0.95)], "intervals overlap"),
-        ([Ranged("80%", 0.79, 0.81), Ranged("85%", 0.84, 0.86)], "≠ differs"),
-        ([Ranged("80%", 0.7, 0.82), Ranged("81%", 0.75, 0.9), Ranged("95%", 0.88, 0.99)], "≠ differs"),
-        ([Ranged("80%", 0.7, 0.9), "not known"], "≠ differs"),
+        ([IntervalText("80%", 0.7, 0.9), IntervalText("85%", 0.8, 0.95)], "intervals overlap"),
+        ([IntervalText("80%", 0.79, 0.81), IntervalText("85%", 0.84, 0.86)], "≠ differs"),
+        (
+            [IntervalText("80%", 0.7, 0.82), IntervalText("81%", 0.75, 0.9), IntervalText("95%", 0.88, 0.99)],
+            "≠ differs",
+        ),
+        ([IntervalText("80%", 0.7, 0.9), "not known"], "≠ differs"),
     ],
 )
-def test_a_line_says_how_its_sides_compare(sides: list[str | Ranged | None], how: str) -> None:
+def test_a_line_says_how_its_sides_compare(sides: list[str | IntervalText | None], how: str) -> None:
     told, found = compared(sides)
     assert found == how
     assert ("does not apply" in told) == (None in sides)

@@ -596,7 +596,7 @@ def test_a_meter_shows_spending_that_nothing_bounds() -> None:
     office = as_(LOCAL_USER)
     office.raise_caps(dataset, delta=Decimal(0))
     office.charge(dataset, Decimal("0.25"), Decimal("5e-8"), Decimal("0.0012"), note="since the copy")
-    told = meter.render("x", *[office.balance(dataset)] * 2, quote(dataset))
+    told = meter.meter_html("x", *[office.balance(dataset)] * 2, quote(dataset))
     assert "Spent so far ε ∞; Reserved ε 0.00; This run adds ε ∞;" in told
     assert "counted together" not in told
     assert "Over budget: no larger ε would help" in told
@@ -608,7 +608,7 @@ def test_who_was_never_given_a_budget_is_not_over_it(login: Login) -> None:
     dataset = new_ward(each="0")
     login(ANN)
     price = access.service().quote(RunRequest(dataset_id=dataset, target="died", epsilon=HALF))
-    told = meter.render("x", as_(ANN).balance(dataset), as_(ANN).total_balance(dataset), price)
+    told = meter.meter_html("x", as_(ANN).balance(dataset), as_(ANN).total_balance(dataset), price)
     assert "No budget yet: ask" in told
     assert "fg-over" not in told
     app = open_page("rule_list")
@@ -620,7 +620,7 @@ def test_who_was_never_given_a_budget_is_not_over_it(login: Login) -> None:
 def test_a_frozen_meter_keeps_its_numbers_and_escapes_the_reason() -> None:
     whole = balance("3", "1", "2")
     frozen = balance("3", "1", "0", frozen=HOSTILE)
-    told = meter.render("x", frozen, whole, replace(quote(add_ward()), balance=frozen))
+    told = meter.meter_html("x", frozen, whole, replace(quote(add_ward()), balance=frozen))
     assert f"Frozen by the custodian: {escape(HOSTILE)}" in told
     assert "Spent so far ε 1.00" in told
     assert "<h2>Privacy budget</h2>" in told

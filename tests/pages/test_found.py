@@ -11,7 +11,7 @@ def compared(years: tuple[str, ...]) -> None:
     from pages.components.releases import found
     from tests.plots.ilp.test_ilp import ATOMS, release_of
 
-    found.show([release_of((Clause(atoms=(ATOMS[f"year {year}"],)), (40, 310), True)) for year in years])
+    found.render([release_of((Clause(atoms=(ATOMS[f"year {year}"],)), (40, 310), True)) for year in years])
 
 
 @pytest.mark.parametrize(("years", "together"), [(("> 1950", "<= 1950"), "both"), (("> 1950",) * 3, "all")])

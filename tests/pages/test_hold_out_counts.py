@@ -16,7 +16,7 @@ def drawn(confusion: list[list[int]]) -> AppTest:
         from pages.components.families.shared import blocks
 
         counts = SimpleNamespace(noisy_confusion=confusion, group_counts=(), count_margin=12)
-        blocks.show(confusion_table(SimpleNamespace(evaluation=counts, classes=("no", "yes")), "ill"))
+        blocks.render(confusion_table(SimpleNamespace(evaluation=counts, classes=("no", "yes")), "ill"))
 
     app = AppTest.from_function(table, args=(confusion,)).run()
     assert not app.exception
@@ -46,7 +46,7 @@ def test_every_count_has_the_noise_of_the_groups_that_it_adds_up() -> None:
         counts = np.array([[3000, 300, 0], [1537, 231, 0], [20, 90, -18]])
         estimates = np.array([[0.8, 0.1, 0.1], [0.9, 0.1, 0.0], [0.2, 0.6, 0.2]])
         model = SimpleNamespace(evaluation=evaluate(counts, estimates, 4.0, 12), classes=("a", "b", "c"))
-        blocks.show(confusion_table(model, "kind"))
+        blocks.render(confusion_table(model, "kind"))
 
     app = AppTest.from_function(table).run()
     assert not app.exception
@@ -82,7 +82,7 @@ def test_a_threshold_is_one_of_chances_only_where_it_parts_them(
 
         counts, estimates = np.array([[900, 60], [100, 140]]), np.array([[0.9, 0.1], [0.4, 0.6]])
         model = SimpleNamespace(evaluation=evaluate(counts, estimates, 1e-6, 1, limits=limits), classes=("no", "yes"))
-        thresholds.show(model, "ill", PEOPLE, "a", chances=True, typical=typical)
+        thresholds.render(model, "ill", PEOPLE, "a", chances=True, typical=typical)
 
     app = AppTest.from_function(drawn, args=(limits, typical)).run()
     assert not app.exception
@@ -107,7 +107,7 @@ def test_thresholds_say_what_they_count(most: int, noun: str) -> None:
         schema = Schema.from_mapping({"name": "ward", "max_rows": 2000, "columns": columns, "privacy_unit": unit})
         counts, estimates = np.array([[900, 60], [100, 140]]), np.array([[0.9, 0.1], [0.4, 0.6]])
         model = SimpleNamespace(evaluation=evaluate(counts, estimates, 1e-6, 1), classes=("no", "yes"))
-        thresholds.show(model, "ill", counted(schema), "a", chances=True)
+        thresholds.render(model, "ill", counted(schema), "a", chances=True)
 
     app = AppTest.from_function(drawn, args=(most,)).run()
     assert not app.exception

@@ -266,7 +266,7 @@ def test_the_file_of_clauses_writes_them_over_the_names_in_the_records(monkeypat
     """As JSON and the program do, though people read units and labels."""
     release, twins = release_of(*BOTH), []
     told = readable(release)
-    monkeypatch.setattr(downloads, "show", lambda *given: twins.append(given[-1]))
+    monkeypatch.setattr(downloads, "render", lambda *given: twins.append(given[-1]))
     result._files(told, parse_model(told), "files")
     assert twins[0]["prolog"].tolist() == [clause.prolog for clause in clause_texts(release)]
     assert "weight_above(A, 3.5)" in twins[0]["prolog"][0]
@@ -496,7 +496,7 @@ def test_two_results_stand_side_by_side():
 
 def test_files_hold_the_clauses(monkeypatch):
     given = []
-    monkeypatch.setattr(downloads, "show", lambda *content: given.append(content))
+    monkeypatch.setattr(downloads, "render", lambda *content: given.append(content))
     release = release_of(*BOTH)
     by_hand(monkeypatch, release)
     open_page("releases")

@@ -8,7 +8,7 @@ import pandas as pd
 
 from dpcore.models.ilp.language.atoms import Atom
 from dpcore.models.ilp.language.clause import Variable
-from dpcore.models.ilp.language.within import Within
+from dpcore.models.ilp.language.nested_conditions import NestedCondition
 from dpcore.models.released import parse_model
 from pages.components.families.ilp import case, try_case
 from pages.components.visitor import access
@@ -20,7 +20,7 @@ from tests.support.tables.nested_relations import draw_patients, nested_schema
 PAGE = "relational_rules"
 SCHEMA = nested_schema(max_rows=2000)
 URGENT = Atom(table="stay", column="kind", cells=(1,))
-HIGH = Within(table="stay", inner="lab", atoms=(Atom(table="lab", column="value", cells=(1,)),))
+HIGH = NestedCondition(table="stay", inner="lab", atoms=(Atom(table="lab", column="value", cells=(1,)),))
 
 
 def theory():
@@ -59,8 +59,8 @@ def test_a_clause_over_nested_rows_is_read_made_up_and_tried(monkeypatch):
 def test_keys_of_a_case_are_texts_that_may_be_told_or_not():
     release = theory()
     model = parse_model(release)
-    asked = try_case.asked_by(model.clauses)
-    links = {child.name: try_case._links(child, asked) for child in SCHEMA.children}
+    clause_columns = try_case.clause_columns(model.clauses)
+    links = {child.name: try_case._links(child, clause_columns) for child in SCHEMA.children}
     assert links["stay"] == {"stay_id": "What rows of lab call it. Any number or name."}
     assert links["lab"] == {"of": "The stay that it belongs to, as the table of these calls it."}
     assert links["drug"] == {}

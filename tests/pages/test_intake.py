@@ -180,7 +180,7 @@ def test_several_files_are_stored_as_one_table():
     assert "is stored" in words(checked(app.run()))
     [info] = access.service().datasets()
     assert [column.name for column in info.schema] == ["has_gout", "age"]
-    assert not access.service().desk().files()
+    assert not access.service().staging_area().files()
 
 
 def test_values_of_the_second_file_are_looked_at_when_asked_for():
@@ -354,10 +354,10 @@ def test_another_session_goes_on_where_the_first_was():
 
 def test_looking_from_another_session_changes_nothing():
     app = fill_in_half()
-    notes = access.service().desk().notes()
+    notes = access.service().staging_area().notes()
     other = open_page("custodian")
     assert_half_done(other)
-    assert access.service().desk().notes() == notes
+    assert access.service().staging_area().notes() == notes
     drawn = app.session_state["intake"].tables[0].grid
     assert checked(app.run()).session_state["intake"].tables[0].grid == drawn
 
@@ -406,22 +406,22 @@ def test_what_is_discarded_is_gone_everywhere():
 
 def test_the_main_file_is_removed_with_others_only_after_a_question():
     app = remove(upload(), "left.csv")
-    desk = access.service().desk()
+    staging_area = access.service().staging_area()
     assert "these go with it: **right.csv**" in words(app).replace(APART, "")
-    assert len(desk.files()) == 2
+    assert len(staging_area.files()) == 2
     app.button(key="remove-nothing").click()
-    assert len(desk.files()) == 2
+    assert len(staging_area.files()) == 2
     assert not [item for item in checked(app.run()).button if item.key == "remove-all"]
     remove(app, "left.csv").button(key="remove-all").click()
     checked(app.run())
-    assert not desk.files()
+    assert not staging_area.files()
 
 
 def test_nothing_is_left_of_an_upload_that_is_stored():
     app = store_all_the_same(complete(upload()))
     assert "is stored" in words(app)
-    assert not access.service().desk().files()
-    assert not access.service().desk().folder.exists()
+    assert not access.service().staging_area().files()
+    assert not access.service().staging_area().folder.exists()
 
 
 def test_each_custodian_sees_their_own_upload_only(monkeypatch):
@@ -506,9 +506,9 @@ def test_nothing_is_removed_or_brought_while_a_data_set_is_stored(monkeypatch):
     checked(app.run())
     assert "Checking and storing" in words(app)
     assert all(item.disabled for item in controls(app))
-    files = access.service().desk().files()
+    files = access.service().staging_area().files()
     remove(other_tab, "left.csv")  # Drawn before, so it could still be pressed.
-    assert access.service().desk().files() == files
+    assert access.service().staging_area().files() == files
     assert all(item.disabled for item in controls(other_tab))
     thread = upload_reading.current().thread
     go_on.set()
@@ -522,7 +522,7 @@ def test_what_is_under_way_is_shown_although_its_files_are_gone(monkeypatch):
     go_on = Event()
 
     def add(_service: Service, *_: object, **__: object) -> None:
-        access.installation().desk().clear()
+        access.installation().staging_area().clear()
         go_on.wait(60)
 
     monkeypatch.setattr(Service, "add_dataset", add)
@@ -530,7 +530,7 @@ def test_what_is_under_way_is_shown_although_its_files_are_gone(monkeypatch):
     complete(app)
     thread = upload_reading.current().thread
     for _ in range(600):
-        if not access.service().desk().files():
+        if not access.service().staging_area().files():
             break
         time.sleep(0.1)
     checked(app.run())
@@ -552,7 +552,7 @@ def test_a_fault_that_nobody_foresaw_is_not_called_a_stop(monkeypatch):
 
 def test_a_disk_without_room_for_what_is_typed_is_said(monkeypatch):
     app = upload()
-    (access.service().desk().folder / ".notes.json").symlink_to("/dev/full")
+    (access.service().staging_area().folder / ".notes.json").symlink_to("/dev/full")
     app.text_input(key="intake-name").set_value("Two views")
     checked(app.run())
     assert "could not be written down" in words(app)

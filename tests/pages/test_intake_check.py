@@ -94,8 +94,8 @@ def test_a_yes_is_not_written_down():
     app = store(described())
     yes_to(app, "gender").set_value(True)
     app = store(checked(app.run()), "Check again and store")
-    assert "gender" in access.service().desk().notes()
-    assert "intake-yes" not in access.service().desk().notes()
+    assert "gender" in access.service().staging_area().notes()
+    assert "intake-yes" not in access.service().staging_area().notes()
 
 
 def test_the_text_of_a_schema_is_corrected_too():
@@ -145,7 +145,7 @@ def test_a_suggestion_for_a_text_that_is_none_any_more_is_told_and_changes_nothi
 def test_what_was_read_off_the_records_is_not_written_down():
     app = store(described())
     assert "fit nowhere" in words(app)
-    assert "Female" not in access.service().desk().notes()
+    assert "Female" not in access.service().staging_area().notes()
 
 
 PEOPLE = b"x17,age,sex\n" + b"".join(
@@ -183,7 +183,7 @@ def test_another_column_becomes_the_person_with_one_press():
     assert "'x17' names 100 people in 200 rows" in words(app)
     [info] = access.service().datasets()
     assert info.schema.privacy_unit.column == "x17"
-    assert "100 people" not in access.service().desk().notes()
+    assert "100 people" not in access.service().staging_area().notes()
 
 
 def test_identifiers_that_stand_for_nobody_are_taken_for_missing_with_one_press():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from streamlit.testing.v1 import AppTest
 
-from dpcore.domain.schemas.unfinished import Unfinished
+from dpcore.domain.schemas.learnable_schema import LearnableSchema
 from dpcore.intake.columns import schema_columns, schema_rows
 from pages.components.custodian.intake import intake_yaml
 from pages.components.custodian.intake.intake_draft import Draft
@@ -95,7 +95,7 @@ def test_the_text_says_what_is_learned_and_goes_back_into_the_form():
 
 
 def test_marks_of_a_text_reach_a_form_that_has_none():
-    wanted = Unfinished.from_mapping(
+    wanted = LearnableSchema.from_mapping(
         {
             "name": "s",
             "max_rows": 9,

@@ -12,8 +12,8 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from dpcore.domain.schemas.learnable_schema import LearnableSchema
 from dpcore.domain.schemas.schema import Schema
-from dpcore.domain.schemas.unfinished import Unfinished
 from dpcore.errors import SchemaError
 from dpcore.intake.columns import category_text, schema_columns, schema_rows
 from pages.components.custodian.intake import intake_yaml
@@ -327,6 +327,6 @@ def test_a_schema_that_the_form_cannot_say_is_refused_and_changes_nothing(change
     main, car = (TableDraft(name, name, name, ["a"], schema_rows.rows_of([{"name": "a"}])) for name in ("train", "car"))
     draft = Draft(["train", "car"])
     with pytest.raises(SchemaError, match=sentence):
-        intake_yaml.take_over(Unfinished.from_mapping(content), draft, [main, car])
+        intake_yaml.take_over(LearnableSchema.from_mapping(content), draft, [main, car])
     assert not draft.fresh
     assert main.typed is car.typed is None

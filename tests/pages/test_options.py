@@ -9,9 +9,9 @@ def test_the_first_of_two_that_read_alike_can_be_chosen():
     def script() -> None:
         import streamlit as st
 
-        from pages.components.kit.texts import told_apart
+        from pages.components.kit.texts import distinct_labels
 
-        words = told_apart({"one": "age", "other": "age"})
+        words = distinct_labels({"one": "age", "other": "age"})
         st.text(st.selectbox("Column", list(words), 0, format_func=words.__getitem__, key="column"))
 
     app = AppTest.from_function(script).run()

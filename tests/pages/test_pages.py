@@ -91,13 +91,13 @@ def test_meter_says_in_words_that_a_run_does_not_fit():
     dataset_id = add_ward(budget="1.2", delta="0")
     fit(dataset_id, "1")
     price = quote(dataset_id)
-    html = meter.render("x", price.balance, price.balance, price)
+    html = meter.meter_html("x", price.balance, price.balance, price)
     assert "Over budget: short by ε 0.30." in html
     assert "more like it" not in html
 
 
 def test_meter_escapes_the_name_of_a_data_set():
-    assert "<script>" not in meter.render("<script>", *[balance("3", "1", "2")] * 2)
+    assert "<script>" not in meter.meter_html("<script>", *[balance("3", "1", "2")] * 2)
 
 
 # Data sets

@@ -7,7 +7,7 @@ from decimal import Decimal
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpcore.rehearsal import Outlook, Point
+from dpcore.rehearsal import Point, QualityForecast
 from dpcore.service import Service
 from dpcore.workspace.ledger.requests import RunRequest
 from pages.components.run import planner
@@ -17,13 +17,13 @@ from tests.support.pages.page_tools import add_ward, button, checked, fit, open_
 MEANS = {"0.1": 0.6, "1": 0.8, "10": 0.9}
 
 
-def made(used: tuple[str, ...] = (), close_from: Decimal | None = None, *, paired: bool = False) -> Outlook:
+def made(used: tuple[str, ...] = (), close_from: Decimal | None = None, *, paired: bool = False) -> QualityForecast:
     points = tuple(Point(Decimal(epsilon), mean, mean - 0.02, mean + 0.02) for epsilon, mean in MEANS.items())
-    return Outlook("accuracy", points, 0.55, 0.9 if used else None, paired, used, close_from)
+    return QualityForecast("accuracy", points, 0.55, 0.9 if used else None, paired, used, close_from)
 
 
 @pytest.fixture
-def answer(monkeypatch: pytest.MonkeyPatch) -> dict[str, Outlook]:
+def answer(monkeypatch: pytest.MonkeyPatch) -> dict[str, QualityForecast]:
     """What the service answers, without the work."""
     given = {"outlook": made()}
 
@@ -43,7 +43,7 @@ def ask(app: AppTest, wanted: float = 70) -> AppTest:
     return checked(app.run())
 
 
-def test_one_sentence_answers_and_one_button_fills_the_entry(answer: dict[str, Outlook]) -> None:
+def test_one_sentence_answers_and_one_button_fills_the_entry(answer: dict[str, QualityForecast]) -> None:
     dataset_id = add_ward()
     app = ask(open_page("tree"))
     assert "About ε = 0.32 should reach 70%" in words(app)
@@ -55,7 +55,7 @@ def test_one_sentence_answers_and_one_button_fills_the_entry(answer: dict[str, O
     assert not service.runs(dataset_id)
 
 
-def test_more_than_is_left_is_marked(answer: dict[str, Outlook]) -> None:
+def test_more_than_is_left_is_marked(answer: dict[str, QualityForecast]) -> None:
     add_ward(budget="2")
     app = ask(open_page("tree"), 88)
     text = words(app)
@@ -63,7 +63,7 @@ def test_more_than_is_left_is_marked(answer: dict[str, Outlook]) -> None:
     assert text.count("no: more than is left") == 1
 
 
-def test_what_is_in_the_way_is_named(answer: dict[str, Outlook]) -> None:
+def test_what_is_in_the_way_is_named(answer: dict[str, QualityForecast]) -> None:
     dataset_id = add_ward(budget="20")
     app = ask(open_page("tree"), 88)
     access.installation().raise_caps(dataset_id, run_cap=Decimal(2))
@@ -79,14 +79,14 @@ def test_what_is_in_the_way_is_named(answer: dict[str, Outlook]) -> None:
 def test_what_further_tables_tell_is_said_to_be_invented(used: tuple[str, ...]) -> None:
     """Whether or not a first look shaped the rest."""
     points = (Point(Decimal(1), 0.8, 0.7, 0.9),)
-    outlook = Outlook("accuracy", points, 0.55, None, False, used, None)
+    quality_forecast = QualityForecast("accuracy", points, 0.55, None, False, used, None)
     request = RunRequest(dataset_id="d", algorithm="ilp", target="ill", epsilon=Decimal(1), parameters={})
-    said = planner._how_far_off(outlook, planner.Question(request, 0.8, True), Decimal(1))
+    said = planner._how_far_off(quality_forecast, planner.Question(request, 0.8, True), Decimal(1))
     assert "quite far" in said
     assert "further tables" in said
 
 
-def test_other_settings_ask_for_another_answer(answer: dict[str, Outlook]) -> None:
+def test_other_settings_ask_for_another_answer(answer: dict[str, QualityForecast]) -> None:
     add_ward()
     app = ask(open_page("tree"))
     app.segmented_control(key="epsilon_preset").set_value("1").run()

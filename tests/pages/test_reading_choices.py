@@ -93,7 +93,7 @@ def test_what_cannot_be_understood_or_read_is_said():
     by_label(again.text_area, "Tables or queries").input("patient = patients")
     button(again, "Read the tables").click()
     assert columns(checked(again.run())) == ["patient_id", "age"]
-    assert [file.name for file in access.service().desk().files()] == ["clinic.source"]
+    assert [file.name for file in access.service().staging_area().files()] == ["clinic.source"]
 
 
 def test_tables_as_people_type_them():

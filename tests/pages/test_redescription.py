@@ -417,7 +417,7 @@ def test_tabs_hold_words_trees_certificate_and_files(monkeypatch):
 
 def test_the_csv_holds_what_is_kept(monkeypatch):
     given = []
-    monkeypatch.setattr(downloads, "show", lambda *arguments: given.append(arguments))
+    monkeypatch.setattr(downloads, "render", lambda *arguments: given.append(arguments))
     [key] = by_hand(monkeypatch, small_pairs())
     app = slide(open_page("releases"), key, 2000)
     open_tab(app, key, "Download")

@@ -25,9 +25,9 @@ def test_what_a_waiting_run_reserves_is_not_called_spent(monkeypatch: pytest.Mon
 
     def with_reserved(service: Service, request: RunRequest) -> Quote:
         found = price(service, request)
-        [pot] = found.balance.pots
-        waiting = replace(pot, total=pot.total + pure_loss(Decimal("0.5")))
-        return replace(found, balance=found.balance.exchanged(pot, waiting))
+        [cap_state] = found.balance.cap_states
+        waiting = replace(cap_state, total=cap_state.total + pure_loss(Decimal("0.5")))
+        return replace(found, balance=found.balance.exchanged(cap_state, waiting))
 
     for called, prices in (("spent", price), ("spent or reserved", with_reserved)):
         monkeypatch.setattr(Service, "quote", prices)

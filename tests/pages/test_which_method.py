@@ -16,7 +16,7 @@ from dpcore.privacy.budgets import USUAL_EPSILONS
 from dpcore.released.noisy_counts import noise_intervals
 from dpcore.released.plan import RunPlan
 from dpcore.service import Service, advice
-from dpcore.service.advice import COUNT, DESCRIBE, PREDICT, RELATE, Wish
+from dpcore.service.advice import COUNT, DESCRIBE, PREDICT, RELATE, AdviceQuestion
 from dpcore.workspace.ledger.requests import Quote, RunRequest
 from dpcore.workspace.people.users import User
 from pages.components.visitor import access
@@ -26,22 +26,22 @@ from tests.support.tables.small_trains import SCHEMA as TRAINS
 
 
 @pytest.mark.parametrize(
-    ("wish", "schema", "family"),
+    ("question", "schema", "family"),
     [
-        (Wish(COUNT), SCHEMA, "summaries"),
-        (Wish(RELATE), SCHEMA, "redescriptions"),
-        (Wish(DESCRIBE, "died"), SCHEMA, "rule_list"),
-        (Wish(DESCRIBE, "died", tables=True), SCHEMA, "rule_list"),
-        (Wish(DESCRIBE, "direction", tables=True), TRAINS, "ilp"),
-        (Wish(DESCRIBE, "direction"), TRAINS, "rule_list"),
-        (Wish(PREDICT, "died"), SCHEMA, "ebm"),
-        (Wish(PREDICT, "died", by_hand=True), SCHEMA, "tree"),
-        (Wish(PREDICT, "age", by_hand=True), SCHEMA, "ebm"),
+        (AdviceQuestion(COUNT), SCHEMA, "summaries"),
+        (AdviceQuestion(RELATE), SCHEMA, "redescriptions"),
+        (AdviceQuestion(DESCRIBE, "died"), SCHEMA, "rule_list"),
+        (AdviceQuestion(DESCRIBE, "died", tables=True), SCHEMA, "rule_list"),
+        (AdviceQuestion(DESCRIBE, "direction", tables=True), TRAINS, "ilp"),
+        (AdviceQuestion(DESCRIBE, "direction"), TRAINS, "rule_list"),
+        (AdviceQuestion(PREDICT, "died"), SCHEMA, "ebm"),
+        (AdviceQuestion(PREDICT, "died", by_hand=True), SCHEMA, "tree"),
+        (AdviceQuestion(PREDICT, "age", by_hand=True), SCHEMA, "ebm"),
     ],
 )
-def test_the_aim_and_the_schema_choose_the_method(wish: Wish, schema: Schema, family: str) -> None:
-    assert advice.family_for(wish, schema) == family
-    assert family not in advice.others_for(wish, schema)
+def test_the_aim_and_the_schema_choose_the_method(question: AdviceQuestion, schema: Schema, family: str) -> None:
+    assert advice.family_for(question, schema) == family
+    assert family not in advice.others_for(question, schema)
 
 
 def quoted(dataset_id: str, algorithm: str = "rule_list", target: str = "died"):
@@ -59,7 +59,7 @@ def test_the_epsilon_is_the_smallest_that_shows_the_groups_wanted() -> None:
     at = quoted(add_ward(budget="20"))
     whole = Decimal(1)
     found = {
-        group: advice.advise(Wish(DESCRIBE, "died", group=Decimal(group), part=whole), SCHEMA, at)
+        group: advice.advise(AdviceQuestion(DESCRIBE, "died", group=Decimal(group), part=whole), SCHEMA, at)
         for group in ("0.3", "0.1", "0.03")
     }
     chosen = [found[group].epsilon for group in found]
@@ -94,20 +94,20 @@ def test_in_the_group_that_is_told_noise_moves_a_chance_by_5_points_at_most(
     columns = [column for column in SCHEMA.model_dump(mode="json")["columns"] if column["name"] != target]
     outcome = {"name": target, "type": "categorical", "categories": ["a", "b", "c"][:classes]}
     schema = Schema.from_mapping({"name": "w", "max_rows": 30_000, "columns": [outcome, *columns]})
-    learner, wish = LEARNERS[algorithm], Wish(aim, target, by_hand=True)
+    learner, question = LEARNERS[algorithm], AdviceQuestion(aim, target, by_hand=True)
     for epsilon in ("0.3", "1", "5"):
         plan = learner.plan(schema, target, Decimal(epsilon), {})
         assert plan.evaluated
-        group = advice.group_needed(wish, algorithm, plan)
+        group = advice.group_needed(question, algorithm, plan)
         assert 0.035 < _half_width(plan, Decimal(group)) <= 0.05
 
 
 def test_chances_are_promised_with_what_the_promise_leaves_out() -> None:
     dataset_id = add_ward(budget="20")
-    told = " ".join(advice.advise(Wish(DESCRIBE, "died"), SCHEMA, quoted(dataset_id)).reasons)
+    told = " ".join(advice.advise(AdviceQuestion(DESCRIBE, "died"), SCHEMA, quoted(dataset_id)).reasons)
     assert "(those set aside among them)" in told
     assert "the noise moves the chance by no more than 5 points; chance in whose records these are" in told
-    shapes = advice.advise(Wish(PREDICT, "died"), SCHEMA, quoted(dataset_id, "ebm"))
+    shapes = advice.advise(AdviceQuestion(PREDICT, "died"), SCHEMA, quoted(dataset_id, "ebm"))
     assert "5 points" not in " ".join(shapes.reasons)
     assert "noise on a category's count is" in " ".join(shapes.reasons)
     assert "stand out" not in " ".join(shapes.cautions)
@@ -115,8 +115,8 @@ def test_chances_are_promised_with_what_the_promise_leaves_out() -> None:
 
 @pytest.mark.parametrize(("budget", "named"), [("0.05", True), ("0.1", False)])
 def test_a_forest_is_named_where_rows_times_epsilon_are_few(budget: str, named: bool) -> None:
-    wish = Wish(PREDICT, "died", part=Decimal(1))
-    told = advice.advise(wish, SCHEMA, quoted(add_ward(budget=budget), "ebm"))
+    question = AdviceQuestion(PREDICT, "died", part=Decimal(1))
+    told = advice.advise(question, SCHEMA, quoted(add_ward(budget=budget), "ebm"))
     assert (told.family, told.epsilon) == ("ebm", Decimal(budget))
     assert any("a forest ranks them better" in caution for caution in told.cautions) is named
     assert "forest" in told.others
@@ -124,12 +124,14 @@ def test_a_forest_is_named_where_rows_times_epsilon_are_few(budget: str, named: 
 
 def test_rows_are_those_that_a_first_look_told_with_noise() -> None:
     at = quoted(add_ward(budget="20"))
-    wish, most = Wish(DESCRIBE, "died", group=Decimal("0.1"), part=Decimal(1)), SCHEMA.max_rows
-    limit, fewer = advice.advise(wish, SCHEMA, at), advice.advise(wish, SCHEMA, at, most // 5)
+    question, most = AdviceQuestion(DESCRIBE, "died", group=Decimal("0.1"), part=Decimal(1)), SCHEMA.max_rows
+    limit, fewer = advice.advise(question, SCHEMA, at), advice.advise(question, SCHEMA, at, most // 5)
     assert fewer.epsilon > limit.epsilon
     assert f"There are at most {most:,} rows, which is public." in limit.reasons
     assert f"There are about {most // 5:,} rows, as a first look told." in fewer.reasons
-    assert f"There are about {most:,} rows, as a first look told." in advice.advise(wish, SCHEMA, at, most + 9).reasons
+    assert (
+        f"There are about {most:,} rows, as a first look told." in advice.advise(question, SCHEMA, at, most + 9).reasons
+    )
 
 
 def test_the_page_takes_the_rows_of_the_most_exact_first_look() -> None:
@@ -153,7 +155,7 @@ def test_rows_that_no_first_look_tells_well_are_those_that_are_allowed() -> None
 
 def test_it_never_costs_more_than_is_allowed_and_says_what_that_hides() -> None:
     at = quoted(add_ward(budget="2"))
-    told = advice.advise(Wish(DESCRIBE, "died", group=Decimal("0.001"), part=Decimal("0.1")), SCHEMA, at)
+    told = advice.advise(AdviceQuestion(DESCRIBE, "died", group=Decimal("0.001"), part=Decimal("0.1")), SCHEMA, at)
     assert told.quote.adds <= Decimal("0.2")
     [caution] = told.cautions
     assert "choose larger groups" in caution or "ask for larger ones" in caution
@@ -162,7 +164,7 @@ def test_it_never_costs_more_than_is_allowed_and_says_what_that_hides() -> None:
 def test_what_keeps_every_run_from_being_made_is_told_as_it_is() -> None:
     dataset_id = add_ward(budget="20")
     access.installation().retire_dataset(dataset_id, note="the study has ended")
-    told = advice.advise(Wish(DESCRIBE, "died"), SCHEMA, quoted(dataset_id))
+    told = advice.advise(AdviceQuestion(DESCRIBE, "died"), SCHEMA, quoted(dataset_id))
     [caution] = told.cautions
     assert caution.startswith("This data set is retired")
     assert "You have" not in " ".join(told.reasons)
@@ -171,7 +173,7 @@ def test_what_keeps_every_run_from_being_made_is_told_as_it_is() -> None:
 def test_a_limit_on_one_run_is_not_told_as_a_lack_of_budget() -> None:
     dataset_id = add_ward(budget="20")
     access.installation().raise_caps(dataset_id, run_cap=Decimal("0.000001"))
-    [caution] = advice.advise(Wish(DESCRIBE, "died"), SCHEMA, quoted(dataset_id)).cautions
+    [caution] = advice.advise(AdviceQuestion(DESCRIBE, "died"), SCHEMA, quoted(dataset_id)).cautions
     assert "is allowed for one run" in caution
 
 
@@ -187,8 +189,8 @@ def test_what_keeps_a_run_from_costing_more_is_named(run_cap: str | None, part: 
     dataset_id = add_ward(budget="0.1")
     if run_cap is not None:
         access.installation().raise_caps(dataset_id, run_cap=Decimal(run_cap))
-    wish = Wish(COUNT, group=Decimal("0.00001"), part=Decimal(part))
-    [caution] = advice.advise(wish, SCHEMA, quoted(dataset_id, "summaries", "")).cautions
+    question = AdviceQuestion(COUNT, group=Decimal("0.00001"), part=Decimal(part))
+    [caution] = advice.advise(question, SCHEMA, quoted(dataset_id, "summaries", "")).cautions
     assert caution.startswith(told)
 
 

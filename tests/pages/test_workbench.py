@@ -8,8 +8,8 @@ import pytest
 import yaml
 from streamlit.testing.v1 import AppTest
 
+from dpcore.domain.schemas.learnable_schema import LearnableSchema
 from dpcore.domain.schemas.schema import Schema
-from dpcore.domain.schemas.unfinished import Unfinished
 from dpcore.intake.columns import category_text, schema_columns, schema_rows
 from pages.components.custodian import column_changes
 from pages.components.custodian.intake import intake_yaml
@@ -253,14 +253,14 @@ def test_where_facts_come_from_goes_through_the_form():
     content = yaml.safe_load(INFERRED) | {"origin": "dictionary", "entity": "patient"}
     content["columns"].append({"name": "age", "type": "integer", "lower": 0, "upper": 90, "bins": 9, "origin": "known"})
     main, taken = draft(["ward", "age", "sex"]), Draft(["f"])
-    intake_yaml.take_over(Unfinished.from_mapping(content), taken, [main])
+    intake_yaml.take_over(LearnableSchema.from_mapping(content), taken, [main])
     again = Draft.read(json.dumps(vars(taken) | {"tables": [main.written()]}))
     assert again is not None
     typed = schema_rows.replaced(again.tables[0].now, [{"name": "sex", "type": "boolean"}])
     columns, faults = schema_columns.columns_of(typed)
     assert not faults
     said = intake_yaml.completed({"name": "s", "max_rows": 9, "columns": columns}, again.rest)
-    schema = Unfinished.from_mapping(said).schema
+    schema = LearnableSchema.from_mapping(said).schema
     assert schema.origin == "dictionary"
     assert schema.entity == "patient"
     assert {column.name: column.origin for column in schema.columns} == {

@@ -14,7 +14,7 @@ from dpcore.learning.learner import Run
 from dpcore.models.registry import LEARNERS
 from dpcore.models.released import parse_model
 from dpcore.privacy.randomness import SeededRandom
-from dpcore.rehearsal import outlook, shape_of
+from dpcore.rehearsal import forecast_quality, shape_of
 from dpcore.rehearsal.running import rehearse, shape_for
 from dpcore.rehearsal.trust import close_from
 from dpcore.released.evidence import Records
@@ -95,7 +95,7 @@ def test_what_follows_pairs_says_so_and_is_never_said_to_be_close(table, look):
     """Not even beside a result from which alone a rehearsal is said to be close."""
     learner, tree = LEARNERS["tree"], release_of("tree", "ill", table)
     assert close_from(shape_of(SCHEMA, "ill", [tree]), learner.family)
-    made = outlook(
+    made = forecast_quality(
         learner,
         SCHEMA,
         "ill",

@@ -13,7 +13,7 @@ from pydantic import BaseModel
 from dpcore.commands.text import certificate_text
 from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import BudgetError, RequestError, SchemaError
-from dpcore.learning.learner import Asked
+from dpcore.learning.learner import PlanRequest
 from dpcore.models.trees.released.tree_parameters import TreeParameters
 from dpcore.privacy.budgets import BudgetSplit
 from dpcore.privacy.losses import pure_rho
@@ -117,9 +117,9 @@ def test_gaussian_noise_has_a_deviation_and_a_margin():
 
 def test_training_leaves_out_those_set_aside_only_if_they_are_used():
     def part(domain: Schema, parameters: BaseModel) -> str:
-        asked = Asked(domain, "died", Decimal(1), parameters)
+        plan_request = PlanRequest(domain, "died", Decimal(1), parameters)
         split = BudgetSplit.by_weights(Decimal(1), {"tree": 1})
-        return asked.plan(split, sampler="none", estimates_step="tree").part
+        return plan_request.plan(split, sampler="none", estimates_step="tree").part
 
     nobody = schema().model_copy(update={"holdout_percent": 0})
     assert part(schema(), TreeParameters(evaluate=True)) == "train"

@@ -15,7 +15,7 @@ from dpcore.released.release import SECURE, Release
 from dpcore.report.dossier import Dossier
 from dpcore.report.forms.registry import registry_yaml
 from dpcore.report.totals import cost_together, exact_epsilon
-from dpcore.workspace.ledger.accounts import Balance, Pot
+from dpcore.workspace.ledger.accounts import Balance, CapState
 from dpcore.workspace.results.dossier import Application
 from tests.support.results import reports
 
@@ -41,7 +41,7 @@ def accounts(draw: st.DrawFn) -> tuple[list[Loss], int, Balance]:
     waiting = draw(st.booleans()) and len(losses) > 1
     spent = total_loss(losses[:-1] if waiting else losses)
     most = len(losses) - waiting
-    return losses[:most], draw(st.integers(1, most)), Balance((Pot(cap, spent, total_loss(losses)),))
+    return losses[:most], draw(st.integers(1, most)), Balance((CapState(cap, spent, total_loss(losses)),))
 
 
 def release_of(loss: Loss) -> Release:
@@ -72,7 +72,7 @@ def test_every_form_tells_the_same_part() -> None:
     """Small runs under a delta, which cost less together than their sum: page, statement and registry alike."""
     cap = PrivacyFilter(Decimal(5), Decimal("1e-6"))
     losses = [composing(Decimal("0.3"), cap.run_delta)] * 12
-    balance = Balance((Pot(cap, *[total_loss(losses)] * 2),))
+    balance = Balance((CapState(cap, *[total_loss(losses)] * 2),))
     releases = [release_of(loss).model_copy(update={"id": f"{place:032x}"}) for place, loss in enumerate(losses)]
     dossier = Dossier(reports.dataset(), releases, {}, balance, Application())
     part, whole = dossier.sums

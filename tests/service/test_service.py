@@ -27,7 +27,7 @@ from dpcore.privacy.budgets import default_delta, plain_epsilon
 from dpcore.privacy.losses import pure_loss
 from dpcore.service import Service
 from dpcore.workspace.files.descriptions import DatasetInfo
-from dpcore.workspace.files.desks import spool
+from dpcore.workspace.files.staging import spool
 from dpcore.workspace.ledger.requests import RunRequest
 from dpcore.workspace.people.users import User
 from dpcore.workspace.results.dossier import Application

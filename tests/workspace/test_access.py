@@ -105,8 +105,8 @@ def methods(house: House) -> dict[str, Callable[[Service], Any]]:
         "datasets": lambda s: s.datasets(),
         "dataset": lambda s: s.dataset(private),
         "add_dataset": lambda s: s.add_dataset(frame, schema, budget=ONE),
-        "desk": lambda s: s.desk(),
-        "strays": lambda s: s.strays(),
+        "staging_area": lambda s: s.staging_area(),
+        "orphans": lambda s: s.orphans(),
         "damaged": lambda s: s.damaged(),
         "executor_status": lambda s: s.executor_status(),
         "examine": lambda s: s.examine(frame, schema),
@@ -187,7 +187,7 @@ def methods(house: House) -> dict[str, Callable[[Service], Any]]:
 
 CUSTODIANS = {
     "add_dataset",
-    "desk",
+    "staging_area",
     "raise_caps",
     "charge",
     "accounts",
@@ -196,7 +196,7 @@ CUSTODIANS = {
     "thaw",
     "answer",
     "ledger_entries",
-    "strays",
+    "orphans",
     "damaged",
     "executor_status",
     "examine",

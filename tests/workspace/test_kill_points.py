@@ -107,16 +107,16 @@ def test_a_data_set_whose_storing_is_killed_is_there_or_not(kind: str, url: str,
             left = {path.name for path in (home / "incoming").rglob("*") if path.is_file()}
             assert left <= {"owner.new"}, f"{point}: records that nobody has claimed"
             stored = name in {info.name for info in service.datasets()}
-            strays = service.strays()
-            assert [stray.state for stray in strays] == ["unknown"] * len(strays)
-            assert len(strays) + stored <= 1
-            if strays:  # In place, and not entered: whoever runs it adopts it, or removes it.
-                service.remove_records(strays[0].id, note="killed")
+            orphans = service.orphans()
+            assert [orphan.state for orphan in orphans] == ["unknown"] * len(orphans)
+            assert len(orphans) + stored <= 1
+            if orphans:  # In place, and not entered: whoever runs it adopts it, or removes it.
+                service.remove_records(orphans[0].id, note="killed")
             if not stored:
                 add(service, number)
             assert [line.kind for line in service.ledger_entries(name)] == ["open"]
             usable(service, name)
-            assert service.strays() == []
+            assert service.orphans() == []
     assert points >= STORED
 
 
@@ -133,13 +133,13 @@ def test_a_next_version_that_is_killed_is_the_newest_or_none(kind: str, operatio
             assert (newest.name, newest.version) == ("ward", len(infos)), point
             assert [info.version for info in infos] == list(range(1, len(infos) + 1))
             assert len({info.population for info in infos}) == 1
-            for stray in service.strays():
-                assert stray.state == "unknown", point
+            for orphan in service.orphans():
+                assert orphan.state == "unknown", point
                 with pytest.raises(RequestError, match="a budget already"):
-                    service.adopt(stray.id, replaces="ward", budget=BUDGET, note="x")
-                adopted = service.adopt(stray.id, replaces="ward", note="the process was killed")
+                    service.adopt(orphan.id, replaces="ward", budget=BUDGET, note="x")
+                adopted = service.adopt(orphan.id, replaces="ward", note="the process was killed")
                 assert (adopted.name, adopted.version) == ("ward", newest.version + 1)
-            assert service.strays() == []
+            assert service.orphans() == []
             usable(service)
             check_ledger(service)
     assert points >= STORED

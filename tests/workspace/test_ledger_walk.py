@@ -74,7 +74,7 @@ def test_a_ledger_accepts_and_says_what_an_account_by_hand_does(seed: int, kind:
         if what < 0.6:
             loss = any_loss(dice, kept.delta)
             assert (balance := ledger.balance("data", analyst)).fitting(loss) == kept.fits(analyst, loss)
-            assert balance.pots[-1].adds(loss) >= 0
+            assert balance.cap_states[-1].adds(loss) >= 0
             if kept.takes(analyst, loss):
                 run = ledger.reserve("data", analyst, loss, str(step), "hash").id
                 kept.runs[run] = (analyst, loss, False)

@@ -15,11 +15,11 @@ import sqlalchemy as sa
 from dpcore.errors import AwayError, InstallationError
 from dpcore.privacy.losses import pure_loss
 from dpcore.service import Service
-from dpcore.workspace.database import installation, turns
+from dpcore.workspace.database import file_locks, installation
+from dpcore.workspace.database.file_locks import holding
 from dpcore.workspace.database.home import Binding, Home
 from dpcore.workspace.database.installation import look, open_installation
 from dpcore.workspace.database.transactions import be_patient, write
-from dpcore.workspace.database.turns import holding
 from dpcore.workspace.ledger.ledger import Ledger
 from tests.support.servers.databases import KINDS, ready_url
 from tests.support.workspaces.accounts import release_for
@@ -212,7 +212,7 @@ def test_a_line_that_is_written_while_one_looks_makes_no_copy(
 def test_a_mark_that_somebody_holds_is_not_called_damaged(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Else an operator would be told how to forget what was spent."""
     fill(home, runs=0)
-    monkeypatch.setattr(turns, "TIMEOUT", 0.05)
+    monkeypatch.setattr(file_locks, "TIMEOUT", 0.05)
     with (
         (home / "installation.json").open("r+b") as stream,
         holding(stream.fileno()),

@@ -16,7 +16,7 @@ import pytest
 from dpcore.errors import ConflictError, SchemaError
 from dpcore.privacy.budgets import default_delta
 from dpcore.privacy.losses import pure_loss, pure_rho, run_loss
-from dpcore.released.workload import Forecast
+from dpcore.released.workload import DurationForecast
 from dpcore.service import Service
 from dpcore.workspace.database.database_tables import jobs, utc_now
 from dpcore.workspace.database.database_tables import ledger_entries as lines
@@ -356,7 +356,7 @@ def test_no_message_tells_where_a_damaged_data_set_lies(
 
 def test_progress_is_written_at_counts_alone() -> None:
     calls: list[tuple[str, int, int]] = []
-    forecast = Forecast({"first": 1.0, "second": 3.0}, 0.0)
+    forecast = DurationForecast({"first": 1.0, "second": 3.0}, 0.0)
     progress = Reports("run", lambda *place: calls.append(place[:3]), forecast)
     for step in ("first", "second"):
         for done in range(100_001):
@@ -370,7 +370,7 @@ def test_progress_is_written_at_counts_alone() -> None:
 
 def test_a_time_that_cannot_be_told_ends_no_run() -> None:
     calls: list[Any] = []
-    Reports("run", lambda *place: calls.append(place), Forecast({"first": 1e300}, 0.0))("first", 0, 1)
+    Reports("run", lambda *place: calls.append(place), DurationForecast({"first": 1e300}, 0.0))("first", 0, 1)
     assert calls == []
 
 

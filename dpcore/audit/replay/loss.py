@@ -13,7 +13,7 @@ import numpy as np
 from dpcore.arrays import Floats, Ints
 from dpcore.audit.replay.probabilities import Draw, choice_logs, divergence_rho
 from dpcore.audit.replay.tape import RunEvent
-from dpcore.audit.replay.walks import Settled, settled
+from dpcore.audit.replay.walks import StationaryState, settled
 from dpcore.privacy.bounded_range import Selections, gaussian_deltas
 from dpcore.privacy.randomness import Choice, Noise
 
@@ -59,7 +59,7 @@ class Loss:
         mechanisms by the Rényi divergence of their outputs, as far as these are known.
     stages : list of float
         Largest size of the loss within each larger mechanism: in all draws between two ticks of progress.
-    walks : list of (Settled, Settled)
+    walks : list of (StationaryState, StationaryState)
         Markov chains. All other attributes take them for selections from their limits.
     """
 
@@ -74,7 +74,7 @@ class Loss:
     kept: float = 0.0
     rho: float = 0.0
     stages: list[float] = field(default_factory=list)
-    walks: list[tuple[Settled, Settled]] = field(default_factory=list)
+    walks: list[tuple[StationaryState, StationaryState]] = field(default_factory=list)
     _stage: list[Draw] = field(default_factory=list)
 
     @classmethod

@@ -46,7 +46,7 @@ class Moves:
 
 
 @dataclass(frozen=True)
-class Settled:
+class StationaryState:
     """Last state of a chain on one table, over all states, in an order that records do not change.
 
     Attributes
@@ -67,7 +67,7 @@ class Settled:
         return float(np.abs(np.exp(self.limit) - self.arrived).sum()) / 2
 
 
-def settled(first: Any, second: Any) -> tuple[Settled, Settled]:
+def settled(first: Any, second: Any) -> tuple[StationaryState, StationaryState]:
     """Last states of a chain on two tables.
 
     Raises
@@ -77,7 +77,7 @@ def settled(first: Any, second: Any) -> tuple[Settled, Settled]:
     """
     weights = log_weights(first), log_weights(second)
     start, moves = starts(first), proposals(first)
-    one, two = (Settled(softmax_logs(own), _arrived(own, start, moves, first.steps)) for own in weights)
+    one, two = (StationaryState(softmax_logs(own), _arrived(own, start, moves, first.steps)) for own in weights)
     return one, two
 
 
@@ -110,7 +110,7 @@ def proposals(walk: object) -> Moves:
     raise ValueError(f"a replay does not know the chain {type(walk).__name__}")
 
 
-class Dealt(SeededRandom):
+class FixedUniforms(SeededRandom):
     """A source whose uniform numbers are given."""
 
     def __init__(self, numbers: Sequence[float]) -> None:
@@ -140,7 +140,7 @@ def _(walk: ListWalk) -> Floats:
     found, before = np.zeros(len(states)), 0.0
     for length, chance in enumerate(walk.prior.length_weights.tolist()):
         for numbers, part in _drawn(walk.prior, length, [0] * len(walk.prior.counts)):
-            state, size = walk.start(Dealt([before + chance / 2, *numbers]))
+            state, size = walk.start(FixedUniforms([before + chance / 2, *numbers]))
             found[states[tuple(state[:size].tolist())]] += chance * part
         before += chance
     return found
@@ -218,7 +218,7 @@ def _(walk: TreeWalk | PairWalk) -> Floats:
     sizes = _sizes(walk)
     found = np.zeros(sizes)
     for state in np.ndindex(*sizes):
-        trees = walk.start(Dealt([(own + 0.5) / size for own, size in zip(state, sizes, strict=True)]))
+        trees = walk.start(FixedUniforms([(own + 0.5) / size for own, size in zip(state, sizes, strict=True)]))
         found[tuple(np.concatenate(trees).tolist())] += 1 / found.size
     return found.ravel()
 

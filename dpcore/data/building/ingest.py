@@ -1,7 +1,7 @@
 """From rows of any origin to partitions: encode block by block, bound each person.
 
 Rows of a block are encoded and put down with those of the same partition
-(:mod:`dpcore.data.building.arriving`). So memory depends on the size of a block and of a
+(:mod:`dpcore.data.building.row_buffer`). So memory depends on the size of a block and of a
 partition, whatever the number of rows. Names of people are not put down: two keyed hashes, whose
 keys nobody keeps unless that is asked for (:mod:`dpcore.data.building.people`), stand for them.
 """
@@ -17,9 +17,9 @@ import pandas as pd
 
 from dpcore.arrays import Array, Flags, Ints, Words
 from dpcore.cores import ahead
-from dpcore.data.building.arriving import Rows, has_state, places_of, together
 from dpcore.data.building.division import coins, named_rows, new_key, partition_count, partition_rows, scaled, threshold
 from dpcore.data.building.people import People, noted
+from dpcore.data.building.row_buffer import Rows, has_state, person_numbers, places_of
 from dpcore.data.partition import ChildRecords, Partition
 from dpcore.data.table import PrivateTable
 from dpcore.domain.columns import MAX_COLUMNS, NumericColumn
@@ -171,7 +171,7 @@ def _settle(main: Rows, division: _Division, randomness: RandomSource) -> None:
     schema, sizes = division.schema, []
     met = np.zeros(len(schema.columns), dtype=np.bool_)
     for home, rows in enumerate(ahead(map(main.settled, range(division.count)))):
-        ids, owners = randomness.words(len(rows)), together(rows["who"])
+        ids, owners = randomness.words(len(rows)), person_numbers(rows["who"])
         people = int(owners[-1]) + 1 if len(owners) else 0
         if division.kept is None:
             rows["holdout"] = (randomness.words(people) < threshold(schema.holdout_percent))[owners]

@@ -25,8 +25,8 @@ from distributed.comm.core import CommClosedError
 from dpcore import version
 from dpcore.data.execution.executors import CLUSTER, LocalExecutor, Public, Sums, added
 from dpcore.data.partition import Partition
-from dpcore.data.stored.fetched import STORE
-from dpcore.data.stored.opened import opened, opened_table
+from dpcore.data.stored.remote_tables import STORE
+from dpcore.data.stored.table_cache import cached_partition, cached_table
 from dpcore.errors import ClusterError, SchemaError
 
 #: Seconds without a sign of a worker after which none is expected, before a run begins and in the middle.
@@ -291,7 +291,7 @@ def _tell(places: Sequence[_Place]) -> tuple[str, bool]:
     """What a worker says of itself: its version, and whether it can open all partitions."""
     try:
         for directory in {directory for directory, _ in places}:
-            opened_table(directory).check([number for there, number in places if there == directory])
+            cached_table(directory).check([number for there, number in places if there == directory])
     except SchemaError:
         return version.__version__, False
     return version.__version__, True
@@ -320,7 +320,7 @@ async def _awaited(ask: Callable[[], Any]) -> Any:
 
 def _answer(place: Any, kernel: Any, public: Any, named: Mapping[str, object]) -> Any:
     """What a kernel finds in one partition, which is opened, or fetched, by the thread that asks it."""
-    return kernel(opened(place), *public, **named)
+    return kernel(cached_partition(place), *public, **named)
 
 
 @lru_cache(maxsize=4)

@@ -17,7 +17,7 @@ USUAL_BINS = 10
 _MOST_CATEGORIES, _MOST_BINS = 1000, 256
 
 
-class Wish(SchemaPart):
+class ColumnQuestion(SchemaPart):
     """What is to be learned of one column.
 
     Attributes

@@ -21,7 +21,7 @@ from dpcore.domain.identifiers import plain_key
 from dpcore.domain.schemas.learned import LearningCertificate
 from dpcore.domain.schemas.names import Name
 from dpcore.domain.schemas.origins import DECLARED, INFERRED, Origin, problem_of, refusal_of
-from dpcore.domain.schemas.tables import Keeping, Table, absent
+from dpcore.domain.schemas.tables import RowSelection, Table, absent
 from dpcore.errors import SchemaError
 from dpcore.validation import explain_validation
 
@@ -41,7 +41,7 @@ def _exact(matching: str) -> bool:
     return matching == "exact"
 
 
-class PrivacyUnit(Keeping):
+class PrivacyUnit(RowSelection):
     """Who is protected: a row, or the person that ``column`` identifies.
 
     Attributes
@@ -83,7 +83,7 @@ class PrivacyUnit(Keeping):
         return [None if text is None else plain_key(text)[0] or None for text in known]
 
 
-class ChildTable(Keeping, Table):
+class ChildTable(RowSelection, Table):
     """A further table with any number of rows about each row of the main one.
 
     Attributes
@@ -156,7 +156,7 @@ class ChildTable(Keeping, Table):
         return tuple(dict.fromkeys([*super().file_columns, *self.links]))
 
     @property
-    def keeping(self) -> Keeping:
+    def keeping(self) -> RowSelection:
         return self
 
     @property
@@ -261,7 +261,7 @@ class Schema(Table):
         return self
 
     @property
-    def keeping(self) -> Keeping:
+    def keeping(self) -> RowSelection:
         return self.privacy_unit
 
     def invented(self) -> Schema:

@@ -23,7 +23,7 @@ def absent(value: object) -> bool:
     return not value
 
 
-class Where(SchemaPart):
+class RowFilter(SchemaPart):
     """Which rows of a file are those of a table: the ones with one value in a column, which need not be stored.
 
     Attributes
@@ -37,12 +37,12 @@ class Where(SchemaPart):
     value: str = Field(default="", max_length=200)
 
 
-class Keeping(SchemaPart):
+class RowSelection(SchemaPart):
     """Which rows of a file belong to a table, and which of a person's are kept, if there are more than may be.
 
     Attributes
     ----------
-    where : Where or None
+    where : RowFilter or None
         Which rows of the file; ``None``: all.
     keep : str
         ``random``, or those that come ``first`` or ``last`` by ``order_by``; among rows that come
@@ -53,7 +53,7 @@ class Keeping(SchemaPart):
         How its dates are written, in the letters of ``strptime``; ISO 8601, if empty.
     """
 
-    where: Where | None = Field(default=None, exclude_if=absent)
+    where: RowFilter | None = Field(default=None, exclude_if=absent)
     keep: Keep = "random"
     order_by: Name | None = None
     order_format: DateFormat = ""
@@ -108,7 +108,7 @@ class Table(SchemaPart):
         return tuple(dict.fromkeys([*sources, *(name for name in further if name is not None)]))
 
     @property
-    def keeping(self) -> Keeping:
+    def keeping(self) -> RowSelection:
         """Which of a person's rows are kept."""
         raise NotImplementedError
 

@@ -32,8 +32,8 @@ from dpcore.domain.schemas.schema import ChildTable, Schema
 from dpcore.errors import LossError
 from dpcore.intake.check.persons import PersonTally
 from dpcore.intake.columns.corrections import Correction, corrections, unread_comma
-from dpcore.intake.joins.belonging import SHARE_LOST, OrderTally, RowFinding, yes_to
 from dpcore.intake.joins.keys import KeyTally
+from dpcore.intake.joins.row_findings import SHARE_LOST, OrderTally, RowFinding, yes_to
 
 #: Values that fit nowhere: so many different ones are told apart, and so many listed.
 _MOST_KEPT, LISTED = 20_000, 20
@@ -191,7 +191,7 @@ class Examination:
     stored : People, optional
         Those people, where the table keeps keys.
     beside : sequence of str
-        Columns of the main table that may identify people: see :func:`dpcore.intake.profile.candidates.beside`.
+        Columns of the main table that may identify people: see :mod:`dpcore.intake.profile.identifier_candidates`.
     """
 
     def __init__(

@@ -19,11 +19,11 @@ from dpcore.data.building.people import People
 from dpcore.domain.encoding import Block
 from dpcore.domain.identifiers import STEPS, plain_key, spellings
 from dpcore.domain.schemas.schema import Schema
-from dpcore.intake.check.keyed import KeyCounts
+from dpcore.intake.check.key_counts import KeyCounts
 from dpcore.intake.check.placeholders import Frequent
 from dpcore.intake.columns.corrections import Correction
 from dpcore.intake.columns.identifiers import PERSON, REPEATS, rank
-from dpcore.intake.joins.belonging import SHARE_LOST, RowFinding
+from dpcore.intake.joins.row_findings import SHARE_LOST, RowFinding
 from dpcore.numerals import percent
 from dpcore.privacy.randomness import SecureRandom
 
@@ -81,7 +81,7 @@ class PersonTally:
     Parameters
     ----------
     beside : sequence of str
-        Columns that may identify people, too: see :func:`dpcore.intake.profile.candidates.beside`.
+        Columns that may identify people, too: see :mod:`dpcore.intake.profile.identifier_candidates`.
     stored : People, optional
         People whose rows are stored already.
     """

@@ -20,7 +20,7 @@ from dpcore.domain.columns import (
 from dpcore.domain.schemas.origins import LOOKED_UP
 from dpcore.domain.schemas.schema import Schema
 from dpcore.intake.columns.identifiers import is_identifying
-from dpcore.intake.sources.commas import comma_in
+from dpcore.intake.sources.decimal_commas import comma_in
 
 #: Signs that people write where there is nothing to write.
 NOTHING: Final = frozenset(
@@ -71,7 +71,7 @@ def corrections(
 
 
 def unread_comma(column: Column, strange: Counter[str]) -> str:
-    """What no schema mends: see :func:`dpcore.intake.sources.commas.comma_in`; empty where categories are listed."""
+    """What no schema mends: see :mod:`dpcore.intake.sources.decimal_commas`; empty where categories are listed."""
     plain = isinstance(column, (*NumericColumn, BooleanColumn))
     return comma_in({text: count for text, count in strange.items() if plain and text.lower() not in NOTHING})
 

@@ -12,8 +12,8 @@ import pandas as pd
 from pydantic import ValidationError
 
 from dpcore.domain.columns import COLUMN_ADAPTER
+from dpcore.domain.schemas.learnable_schema import stand_in
 from dpcore.domain.schemas.origins import LEARNED
-from dpcore.domain.schemas.unfinished import stand_in
 from dpcore.errors import SchemaError
 from dpcore.intake.columns.category_text import split_categories, split_groups
 from dpcore.intake.columns.schema_rows import (

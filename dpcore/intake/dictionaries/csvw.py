@@ -11,18 +11,18 @@ from urllib.parse import quote, unquote
 from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import IngestError
 from dpcore.intake.columns.guesses import LEFT_OUT
-from dpcore.intake.dictionaries.dictionary_tables import Described, child_head, draft_of_tables, objects, texts
+from dpcore.intake.dictionaries.dictionary_tables import TableDescription, child_head, draft_of_tables, objects, texts
 from dpcore.intake.dictionaries.drafts import (
     LISTED,
     NUMERIC,
     TEXT,
     Draft,
     bounded,
+    column_texts,
     listed,
     number,
     part_of,
     plain_text,
-    told,
 )
 from dpcore.intake.dictionaries.extension import KEY, beyond
 
@@ -113,7 +113,7 @@ def _words(value: object, most: int) -> str:
     return plain_text(value, most)
 
 
-def _table(table: Mapping[str, Any], headers: Mapping[str, dict[str, str]]) -> Described:
+def _table(table: Mapping[str, Any], headers: Mapping[str, dict[str, str]]) -> TableDescription:
     schema, own, name = table["tableSchema"], headers[_stem(table)], _stem(table)
     absent = texts(table.get("null", schema.get("null", ())), "value")
     fields = [_plain(field) for field in _columns(table)]
@@ -128,7 +128,7 @@ def _table(table: Mapping[str, Any], headers: Mapping[str, dict[str, str]]) -> D
     unit = table.get("privacyUnit")
     said = own.get(unit, unit) if isinstance(unit, str) and (unit in own or not people) else None
     key = _single(schema.get("primaryKey"))
-    return Described(
+    return TableDescription(
         name,
         [{**field, **({KEY: field[_REST]} if _REST in field else {})} for field in fields],
         lambda field: _column(field, absent),
@@ -146,7 +146,7 @@ def _single(names: object) -> str | None:
 
 
 def _column(field: Mapping[str, Any], absent: Any) -> dict[str, Any]:
-    column = told(_header(field), _words(field.get("dc:title"), 128), _words(field.get("dc:description"), 500))
+    column = column_texts(_header(field), _words(field.get("dc:title"), 128), _words(field.get("dc:description"), 500))
     return column | _facts(column["name"], field, texts(field.get("null", absent), "value"))
 
 

@@ -15,7 +15,7 @@ from dpcore.intake.dictionaries.extension import FOREIGN, KEY, completed
 
 
 @dataclass
-class Described:
+class TableDescription:
     """A table as a dictionary describes it.
 
     Attributes
@@ -87,7 +87,7 @@ def file_name(name: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:60] or "data"
 
 
-def draft_of_tables(form: str, head: dict[str, Any], rest: Any, tables: list[Described]) -> Draft:
+def draft_of_tables(form: str, head: dict[str, Any], rest: Any, tables: list[TableDescription]) -> Draft:
     """The draft of one or several tables; ``rest`` is what this program once wrote beside the head.
 
     Raises
@@ -97,8 +97,8 @@ def draft_of_tables(form: str, head: dict[str, Any], rest: Any, tables: list[Des
     """
     if not tables:
         raise IngestError("The dictionary describes no table.")
-    used = Counter(table for described in tables for _, table, _ in described.keys)
-    main = max(tables, key=lambda described: used[described.name] if described.name else 0)
+    used = Counter(table for description in tables for _, table, _ in description.keys)
+    main = max(tables, key=lambda description: used[description.name] if description.name else 0)
     children = [(side, child) for child in tables if child is not main for side in _towards(child, main)]
     joined = [there for _, child in children for _, table, there in child.keys if table == main.name]
     person, notes = next(iter([*joined, *filter(None, [main.person])]), None), []
@@ -121,11 +121,11 @@ def draft_of_tables(form: str, head: dict[str, Any], rest: Any, tables: list[Des
     return draft
 
 
-def _towards(child: Described, main: Described) -> list[str]:
+def _towards(child: TableDescription, main: TableDescription) -> list[str]:
     return [side for side, table, _ in child.keys if main.name and table == main.name][:1]
 
 
-def _child(draft: Draft, child: Described, side: str, person: str | None) -> dict[str, Any]:
+def _child(draft: Draft, child: TableDescription, side: str, person: str | None) -> dict[str, Any]:
     gathered = child.gathered(side, child.name)
     draft.left_out |= gathered.left_out
     draft.notes += gathered.notes()

@@ -258,7 +258,7 @@ def plain_text(text: object, most: int) -> str:
     return " ".join("".join(sign if sign.isprintable() else " " for sign in bare).split())[:most].strip()
 
 
-def told(name: str, label: Any = "", description: Any = "") -> dict[str, Any]:
+def column_texts(name: str, label: Any = "", description: Any = "") -> dict[str, Any]:
     """The fields of a column that people read. Raises ``IngestError`` if it cannot be called so."""
     name = str(name).strip()
     if not is_name(name):

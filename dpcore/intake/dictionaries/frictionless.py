@@ -9,7 +9,7 @@ from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import IngestError
 from dpcore.intake.columns.guesses import LEFT_OUT
 from dpcore.intake.dictionaries.dictionary_tables import (
-    Described,
+    TableDescription,
     child_head,
     draft_of_tables,
     file_name,
@@ -22,10 +22,10 @@ from dpcore.intake.dictionaries.drafts import (
     TEXT,
     Draft,
     bounded,
+    column_texts,
     listed,
     part_of,
     plain_text,
-    told,
 )
 from dpcore.intake.dictionaries.extension import KEY, beyond
 
@@ -60,7 +60,7 @@ def _head(content: Mapping[str, object], title: str) -> dict[str, Any]:
     return {"name": plain_text(name, 128) or title, "description": plain_text(content.get("description"), 2000)}
 
 
-def _table(resource: Mapping[str, object]) -> Described:
+def _table(resource: Mapping[str, object]) -> TableDescription:
     name = str(resource.get("name") or "")
     schema = resource.get("schema")
     if not isinstance(schema, Mapping) or not isinstance(schema.get("fields"), list):
@@ -76,7 +76,7 @@ def _table(resource: Mapping[str, object]) -> Described:
         and (other := _single(to.get("fields"))) is not None
     ]
     fields = objects(schema["fields"])
-    return Described(
+    return TableDescription(
         name,
         fields,
         lambda field: _column(field, absent),
@@ -93,7 +93,7 @@ def _single(names: object) -> str | None:
 
 
 def _column(field: Mapping[str, Any], absent: Any) -> dict[str, Any]:
-    column = told(field.get("name", ""), field.get("title"), field.get("description"))
+    column = column_texts(field.get("name", ""), field.get("title"), field.get("description"))
     return column | _facts(column["name"], field, texts(field.get("missingValues", absent), "value"))
 
 

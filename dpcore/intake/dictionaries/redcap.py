@@ -9,7 +9,16 @@ from typing import Any, Final
 from dpcore.domain.schemas.origins import STANDARD
 from dpcore.errors import IngestError
 from dpcore.intake.columns.guesses import LEFT_OUT, guess
-from dpcore.intake.dictionaries.drafts import FREE_TEXT, Draft, Gathered, bounded, draft_of, listed, part_of, told
+from dpcore.intake.dictionaries.drafts import (
+    FREE_TEXT,
+    Draft,
+    Gathered,
+    bounded,
+    column_texts,
+    draft_of,
+    listed,
+    part_of,
+)
 
 FORM: Final = "REDCap data dictionary"
 #: Headers as the designer and as the interface for programs write them, in small letters.
@@ -50,7 +59,7 @@ def read(lines: Iterable[Mapping[str, Any]], title: str) -> Draft:
     rows = [line for line in lines if str(line.get("field_name") or "").strip()]
     if not rows:
         raise IngestError("The REDCap data dictionary has no fields.")
-    person = told(rows[0]["field_name"])["name"]
+    person = column_texts(rows[0]["field_name"])["name"]
     main = Gathered()
     for row in rows[1:]:
         _read_field(main, {header: str(value or "").strip() for header, value in row.items() if header})
@@ -64,7 +73,7 @@ def read(lines: Iterable[Mapping[str, Any]], title: str) -> Draft:
 
 
 def _read_field(main: Gathered, row: dict[str, str]) -> None:
-    column = told(row["field_name"], row.get("field_label"), row.get("field_note"))
+    column = column_texts(row["field_name"], row.get("field_label"), row.get("field_note"))
     kind = row.get("field_type", "").lower()
     if row.get("identifier", "").lower() not in _NO:
         main.leave(column["name"], _IDENTIFIER)
@@ -79,7 +88,7 @@ def _read_boxes(main: Gathered, column: dict[str, object], row: dict[str, str]) 
     for code, label in choices_of(row.get("choices", "")).items():
         name = f"{column['name']}___{re.sub(r'[^a-z0-9]', '_', code.lower())}"
         whole = f"{column['label'] or column['name']}: {label}"
-        main.take(told(name, whole, column["description"]) | {"type": "boolean"})
+        main.take(column_texts(name, whole, column["description"]) | {"type": "boolean"})
 
 
 def _facts(name: str, kind: str, row: dict[str, str]) -> dict[str, object]:

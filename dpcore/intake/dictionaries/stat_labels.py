@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from dpcore.intake.columns.guesses import LEFT_OUT
-from dpcore.intake.dictionaries.dictionary_tables import Described, draft_of_tables
-from dpcore.intake.dictionaries.drafts import NO_RANGE, TEXT, Draft, listed, told
+from dpcore.intake.dictionaries.dictionary_tables import TableDescription, draft_of_tables
+from dpcore.intake.dictionaries.drafts import NO_RANGE, TEXT, Draft, column_texts, listed
 from dpcore.intake.sources.stat_files import ColumnNote, dictionary_of
 
 FORM: Final = "labels of an SPSS, Stata or SAS file"
@@ -24,13 +24,13 @@ def columns_of(path: Path) -> dict[str, dict[str, Any]]:
     return {column["name"]: column for column in _table(path).gathered(None).columns}
 
 
-def _table(path: Path) -> Described:
+def _table(path: Path) -> TableDescription:
     notes: list[Mapping[str, Any]] = [{"note": note} for note in dictionary_of(path)]
-    return Described("", notes, lambda field: _column(field["note"]), [])
+    return TableDescription("", notes, lambda field: _column(field["note"]), [])
 
 
 def _column(note: ColumnNote) -> dict[str, Any]:
-    return told(note.name, note.label) | _facts(note)
+    return column_texts(note.name, note.label) | _facts(note)
 
 
 def _facts(note: ColumnNote) -> dict[str, Any]:

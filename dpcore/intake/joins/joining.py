@@ -21,12 +21,12 @@ from dpcore.domain.columns import View
 from dpcore.domain.encoding import people_of
 from dpcore.domain.schemas.schema import ChildTable, PrivacyUnit, Schema
 from dpcore.errors import IngestError
-from dpcore.intake.joins.keys import Meeting
-from dpcore.intake.sources.commas import number_columns
+from dpcore.intake.joins.keys import KeyOverlap
+from dpcore.intake.sources.decimal_commas import number_columns
 from dpcore.intake.sources.files import read_chunks, read_header
 
 #: Told how the keys of two files met, once both are read.
-Told = Callable[[Meeting], None]
+Told = Callable[[KeyOverlap], None]
 _PLACES: dict[View, str] = {"left": "first", "right": "second"}
 
 
@@ -248,7 +248,7 @@ def read_joined(
         )
     if told is not None:
         first, second = len(seen) + nobody["left"], len(met) + nobody["right"]
-        told(Meeting((first, nobody["left"]), (second, nobody["right"]), int(met.sum())))
+        told(KeyOverlap((first, nobody["left"]), (second, nobody["right"]), int(met.sum())))
     yield _finished(others[~met].reindex(columns=list(columns)), key)
 
 

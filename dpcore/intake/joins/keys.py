@@ -18,7 +18,7 @@ from dpcore.data.building.division import named_rows, new_key
 from dpcore.data.building.people import People
 from dpcore.domain.encoding import Block
 from dpcore.domain.schemas.schema import ChildTable, PrivacyUnit, Schema
-from dpcore.intake.joins.belonging import SHARE_LOST, RowFinding
+from dpcore.intake.joins.row_findings import SHARE_LOST, RowFinding
 from dpcore.privacy.randomness import SecureRandom
 
 #: Hashes that wait to be sorted in, at least: sorting in a few at a time would be slow.
@@ -31,7 +31,7 @@ _ALIKE: Final = "Check that both write '{key}' alike: leading zeros and endings 
 
 
 @dataclass(frozen=True)
-class Meeting:
+class KeyOverlap:
     """How the keys of two joined files met.
 
     Attributes
@@ -66,9 +66,9 @@ class KeyTally:
         self._people, self._stored = _Known(), None if stored is None else _known_of(stored)
         self._parents = {child.parent: _Known() for child in schema.children if child.parent is not None}
         self._counts: dict[str, Counter[str]] = {name: Counter() for name in ("", *(c.name for c in schema.children))}
-        self._meeting: Meeting | None = None
+        self._meeting: KeyOverlap | None = None
 
-    def meet(self, meeting: Meeting) -> None:
+    def meet(self, meeting: KeyOverlap) -> None:
         """Take down how the keys of two joined files met."""
         self._meeting = meeting
 
@@ -176,7 +176,7 @@ def _finding(place: str, lost: int, rows: int, parts: list[str], advice: list[st
     return RowFinding(place, sentence, lost > SHARE_LOST * rows)
 
 
-def _of_joined(place: str, key: str, meeting: Meeting) -> RowFinding | None:
+def _of_joined(place: str, key: str, meeting: KeyOverlap) -> RowFinding | None:
     """Of two joined files: where all people of one are in the other, their keys are written alike."""
     sides = {"first": meeting.left, "second": meeting.right}
     absent = [_of(lost, rows, f" of the {side} file") for side, (rows, lost) in sides.items() if lost]

@@ -13,10 +13,10 @@ from dpcore.data.building.ingest import check_header, frame_chunks
 from dpcore.domain.encoding import texts_of
 from dpcore.domain.schemas.names import plain_name
 from dpcore.domain.schemas.schema import ChildTable, Schema
-from dpcore.domain.schemas.tables import Where
+from dpcore.domain.schemas.tables import RowFilter
 from dpcore.errors import IngestError
 from dpcore.intake.joins.joining import Told, chunks_for, join_key, joint_columns, read_joined
-from dpcore.intake.sources.commas import number_columns
+from dpcore.intake.sources.decimal_commas import number_columns
 from dpcore.intake.sources.files import declared_types, read_chunks, read_header
 from dpcore.intake.sources.headers import plain_names, renamed
 from dpcore.intake.sources.served import open_served
@@ -116,7 +116,7 @@ def _meant(table: Schema | ChildTable, chunks: Iterator[pd.DataFrame]) -> Iterat
     return (chunk[_fits(chunk, where)].reset_index(drop=True) for chunk in chunks)
 
 
-def _fits(chunk: pd.DataFrame, where: Where) -> list[bool]:
+def _fits(chunk: pd.DataFrame, where: RowFilter) -> list[bool]:
     if where.column not in chunk.columns:
         raise IngestError(f"The file has no column '{where.column}', which says of which table a row is.")
     return [text == where.value for text in texts_of(chunk[where.column])]

@@ -7,15 +7,15 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from dpcore.domain.schemas.learnable_schema import LearnableSchema
 from dpcore.domain.schemas.schema import Schema
-from dpcore.domain.schemas.unfinished import Unfinished
 from dpcore.errors import IngestError
 from dpcore.intake.dictionaries.reading import read_dictionary
 from dpcore.intake.joins.joining import join_key, joint_columns, shared_columns
 from dpcore.intake.joins.relations import check_headers, read_headers
 from dpcore.intake.process.repeats import repeats_of
 from dpcore.intake.process.storing import counted_rows, examine_table, store_table
-from dpcore.intake.profile.looking import look_at
+from dpcore.intake.profile.column_profiles import profile_columns
 from dpcore.intake.profile.suggestions import suggest_joint_schema, suggest_relations, suggest_schema
 from dpcore.intake.sources.files import describe, read_header
 from dpcore.intake.sources.sheets import sheet_names
@@ -90,7 +90,7 @@ def _look(
     def counted(pieces: Iterator[Any]) -> Iterator[Any]:
         return counted_rows(pieces, tell, table or "")
 
-    return asdict(look_at(_source(source), kinds, table=table, right=second, key=key, counted=counted))
+    return asdict(profile_columns(_source(source), kinds, table=table, right=second, key=key, counted=counted))
 
 
 def _dictionary(_: Tell, path: str, title: str = "") -> dict[str, Any]:
@@ -102,7 +102,7 @@ def _repeats(_: Tell, path: Any) -> list[dict[str, Any]]:
 
 
 def _schema(_: Tell, text: str) -> dict[str, Any]:
-    return Unfinished.from_text(text).content()
+    return LearnableSchema.from_text(text).content()
 
 
 def _check(_: Tell, source: Any, schema: str) -> None:

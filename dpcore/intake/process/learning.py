@@ -44,7 +44,7 @@ class Provisional:
 
     def __init__(self, plan: LearningPlan) -> None:
         self._plan, self._declared = plan, plan.schema
-        self._columns = [plan.schema.column(name) for name in plan.wishes]
+        self._columns = [plan.schema.column(name) for name in plan.questions]
         self._known = {name: _Vocabulary(plan.schema.column(name)) for name in plan.listed}
         unit = plan.schema.privacy_unit
         self.schema = plan.schema.model_copy(
@@ -77,12 +77,12 @@ class Provisional:
     def learned(self, table: PrivateTable, randomness: RandomSource) -> Schema:
         """The schema with what was learned. Raises ``SchemaError`` if no column is left."""
         facts: dict[str, Mapping[str, Any]] = {}
-        for place, (name, wish) in enumerate(self._plan.wishes.items()):
+        for place, (name, question) in enumerate(self._plan.questions.items()):
             if name in self._known:
                 names = self._known[name].names
-                facts[name] = {"categories": learn_categories(table, place, names, wish, self._plan, randomness)}
+                facts[name] = {"categories": learn_categories(table, place, names, question, self._plan, randomness)}
             else:
-                facts[name] = learn_cuts(table, place, self._columns[place], wish, self._plan, randomness)
+                facts[name] = learn_cuts(table, place, self._columns[place], question, self._plan, randomness)
         return _completed(self._plan, facts)
 
 

@@ -59,7 +59,7 @@ class Limits:
         RequestError
             If a setting of the operator is not a number.
         """
-        from dpcore.data.building.arriving import largest_file
+        from dpcore.data.building.row_buffer import largest_file
 
         declared = 0 if schema is None else stored_bytes(schema)
         given = sum(part.path.stat().st_size for file in files for part in parts_of(file) if part.path.is_file())

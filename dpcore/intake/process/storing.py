@@ -17,7 +17,7 @@ from dpcore.domain.schemas.schema import Schema
 from dpcore.intake.check.examination import AnyFinding, Examination
 from dpcore.intake.joins.relations import Source, rows_for
 from dpcore.intake.process.learning import learn_schema
-from dpcore.intake.profile.candidates import beside
+from dpcore.intake.profile.identifier_candidates import identifier_candidates
 from dpcore.privacy.randomness import SecureRandom
 from dpcore.released.learning_plan import LearningPlan
 
@@ -73,9 +73,9 @@ def store_table(
     with needing_room(folder), TemporaryDirectory(dir=folder) as between:
         if plan is not None:
             schema = _learned(plan, source, right, Path(between), tell)
-        learned = () if plan is None else tuple(plan.wishes)
+        learned = () if plan is None else tuple(plan.questions)
         stored = None if after is None else people
-        further = beside(schema, source, right)
+        further = identifier_candidates(schema, source, right)
         examination = Examination(schema, accepted, learned=learned, whole=after is None, stored=stored, beside=further)
         rows, children = rows_for(schema, source, right, examination.keys.meet, further)
         told = {name: counted_rows(examination.of(pieces, name), tell, name) for name, pieces in children.items()}
@@ -112,7 +112,7 @@ def examine_table(
         If something cannot be read.
     """
     stored = None if after is None else People.of(after)
-    further = beside(schema, source, right)
+    further = identifier_candidates(schema, source, right)
     examination = Examination(schema, whole=after is None, stored=stored, beside=further)
     rows, children = rows_for(schema, source, right, examination.keys.meet, further)
     for name, pieces in {"": rows, **{child.name: children[child.name] for child in schema.parents_first}}.items():

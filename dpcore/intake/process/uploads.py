@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeGuard, cast
 
 from dpcore import errors
+from dpcore.domain.schemas.learnable_schema import LearnableSchema
 from dpcore.domain.schemas.schema import Schema
-from dpcore.domain.schemas.unfinished import Unfinished
 from dpcore.errors import FrostglassError, IngestError
 from dpcore.intake.process.limits import Limits
 from dpcore.intake.process.readers import Watch, answered
@@ -79,9 +79,9 @@ def ask(
     return _result(answered(json.dumps(line, default=_absolute), limits.seconds, watch), limits)
 
 
-def parse_schema(text: str, watch: Watch | None = None) -> Unfinished:
+def parse_schema(text: str, watch: Watch | None = None) -> LearnableSchema:
     """A schema, finished or not, from the text of a file that came from anywhere. Raises ``SchemaError``."""
-    return Unfinished.from_mapping(ask("schema", text=text, watch=watch))
+    return LearnableSchema.from_mapping(ask("schema", text=text, watch=watch))
 
 
 def divide_repeats(draft: Draft, header: list[str], files: list[Path], watch: Watch | None = None) -> bool:

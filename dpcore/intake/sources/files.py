@@ -13,8 +13,8 @@ from dpcore.data.building.ingest import check_header
 from dpcore.domain.schemas.names import plain_name
 from dpcore.errors import IngestError
 from dpcore.intake.sources.choices import chosen
-from dpcore.intake.sources.commas import with_points
 from dpcore.intake.sources.csv_files import csv_chunks, csv_description, csv_names
+from dpcore.intake.sources.decimal_commas import with_points
 from dpcore.intake.sources.headers import plain_names, renamed
 from dpcore.intake.sources.parquet_files import parquet_chunks, parquet_names, parquet_types
 from dpcore.intake.sources.parts import Files, Part, parts_of

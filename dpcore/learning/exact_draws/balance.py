@@ -85,12 +85,12 @@ def pulled_shares(noisy: Ints, expected: Floats, deviation: float) -> Floats:
 
 
 #: Weight of a record of every class but the largest.
-WORTH: Final = 4096
+FULL_WEIGHT: Final = 4096
 #: Records of the expected shares that are added to noisy class counts, in scales of their noise.
 _LENT: Final = 2.0
 
 
-def likely_counts(noisy: Ints, scale: float, above: Floats | None) -> Floats:
+def posterior_counts(noisy: Ints, scale: float, above: Floats | None) -> Floats:
     """Positive class counts of some records, from noisy ones and what a larger part of them lets expect.
 
     Parameters
@@ -105,7 +105,7 @@ def likely_counts(noisy: Ints, scale: float, above: Floats | None) -> Floats:
     return np.maximum(noisy, 0) + (_LENT * scale + 1) * shares
 
 
-def class_worth(counts: Floats) -> Ints:
-    """Weight of a record of each class: :data:`WORTH`, and less in the largest, which weighs as much as the second."""
+def weigh_classes(counts: Floats) -> Ints:
+    """Weight of a record of each class: :data:`FULL_WEIGHT`, and less in the largest: as much as the second."""
     second = float(np.sort(counts)[-2])
-    return np.asarray(np.maximum(1, np.floor(WORTH * np.minimum(1.0, second / counts))), dtype=np.int64)
+    return np.asarray(np.maximum(1, np.floor(FULL_WEIGHT * np.minimum(1.0, second / counts))), dtype=np.int64)

@@ -164,11 +164,11 @@ def draw_block(
     utility: LeafUtility,
     weight: ExactWeight,
     randomness: RandomSource,
-    worth: Ints | None = None,
+    class_weights: Ints | None = None,
 ) -> Block:
     """Draw a block with probability proportional to prior x exp(weight x utility).
 
-    Sensitivity 1, or the largest ``worth`` (``labelled``, ``correct``: monotone): a record is in one leaf of a block.
+    Sensitivity 1, or the largest weight (``labelled``, ``correct``: monotone): a record is in one leaf of a block.
 
     Parameters
     ----------
@@ -179,11 +179,11 @@ def draw_block(
         Labels have a uniform prior.
     depth : int
         1 to 3.
-    worth : array of shape (n_classes,), optional
+    class_weights : array of shape (n_classes,), optional
         Weight of the records of each class in ``labelled`` and ``correct``, at most that for which ``weight``
         was fitted. Default: 1 each.
     """
-    problem = _Problem(joint, log_prior, depth, utility, weight, worth)
+    problem = _Problem(joint, log_prior, depth, utility, weight, class_weights)
     splits: list[int] = []
     for place in range(2**depth - 1):
         path = _path_to(place, splits)
@@ -192,7 +192,7 @@ def draw_block(
     if utility != "labelled":
         return Block(tuple(splits), None)
     leaves = [_path_to(2**depth - 1 + leaf, splits) for leaf in range(2**depth)]
-    values = problem.worth * joint.at_each(leaves)
+    values = problem.class_weights * joint.at_each(leaves)
     scores = weight.numerator * (values - values.max(axis=1, keepdims=True))
     return Block(tuple(splits), weighted_indices(scores, 2.0**weight.bits, randomness))
 
@@ -222,10 +222,10 @@ class _Problem:
         depth: int,
         utility: LeafUtility,
         weight: ExactWeight,
-        worth: Ints | None = None,
+        class_weights: Ints | None = None,
     ) -> None:
         self._joint, self._prior = joint, log_prior
-        self.worth = np.ones(len(joint.none), dtype=np.int64) if worth is None else worth
+        self.class_weights = np.ones(len(joint.none), dtype=np.int64) if class_weights is None else class_weights
         self._depth, self._kind, self._weight = depth, LEAF_UTILITIES.index(utility), weight.value
         if depth == MAX_DEPTH:
             self._pairs = self._pair_values()
@@ -254,7 +254,7 @@ class _Problem:
         if LEAF_UTILITIES[self._kind] == "purity":
             whole = counts.sum(axis=-1)
             return GRID * (counts**2).sum(axis=-1) // np.maximum(whole, 1), np.zeros(whole.shape)
-        values = counts * self.worth
+        values = counts * self.class_weights
         best = values.max(axis=-1)
         if LEAF_UTILITIES[self._kind] == "correct":
             return best, np.zeros(best.shape)
@@ -295,7 +295,7 @@ class _Problem:
                 triple_starts(size),
                 firsts,
                 self._prior,
-                self.worth,
+                self.class_weights,
                 self._kind,
                 self._weight,
                 bests,

@@ -32,17 +32,17 @@ def weighed(exponent: float) -> float:
 
 
 @kernel
-def leaf_value(counts: Ints, worth: Ints, kind: int, weight: float) -> tuple[np.int64, float]:
+def leaf_value(counts: Ints, class_weights: Ints, kind: int, weight: float) -> tuple[np.int64, float]:
     """Value of a leaf; ``kind`` is the position of its utility in :data:`LEAF_UTILITIES`.
 
     Parameters
     ----------
-    worth : array of shape (n_classes,)
+    class_weights : array of shape (n_classes,)
         Weight of each class.
     """
     best, whole, squares = np.int64(0), np.int64(0), np.int64(0)
     for c in range(counts.shape[0]):
-        best = max(best, worth[c] * counts[c])
+        best = max(best, class_weights[c] * counts[c])
         whole += counts[c]
         squares += counts[c] * counts[c]
     if kind == 2:
@@ -51,7 +51,7 @@ def leaf_value(counts: Ints, worth: Ints, kind: int, weight: float) -> tuple[np.
         return best, 0.0
     total = 0.0
     for c in range(counts.shape[0]):
-        total += weighed(weight * (worth[c] * counts[c] - best))
+        total += weighed(weight * (class_weights[c] * counts[c] - best))
     return best, math.log(total / counts.shape[0])
 
 
@@ -64,7 +64,7 @@ def fill_pairs(
     starts: Ints,
     firsts: Ints,
     log_prior: Floats,
-    worth: Ints,
+    class_weights: Ints,
     kind: int,
     weight: float,
     bests: Ints,
@@ -91,10 +91,10 @@ def fill_pairs(
                     three = threes[starts[low, middle] + high - middle - 1]
                     _signed(ones[k], twos[i, k], twos[j, k], three, side)
                 for s in range(4):
-                    best, rest = leaf_value(side[s], worth, kind, weight)
+                    best, rest = leaf_value(side[s], class_weights, kind, weight)
                     for c in range(labels):
                         other[c] = node[s, c] - side[s, c]
-                    other_best, other_rest = leaf_value(other, worth, kind, weight)
+                    other_best, other_rest = leaf_value(other, class_weights, kind, weight)
                     split_bests[s, k] = best + other_best
                     split_rests[s, k] = rest + other_rest + log_prior[k]
             for s in range(4):

@@ -12,8 +12,8 @@ from dpcore.domain.columns import NumericColumn
 from dpcore.domain.encoding import encode_columns
 from dpcore.domain.schemas.schema import ChildTable, Schema
 from dpcore.models.ilp.language.atoms import Atom
+from dpcore.models.ilp.language.nested_conditions import single
 from dpcore.models.ilp.language.prolog import Prolog
-from dpcore.models.ilp.language.within import single
 from dpcore.models.ilp.released.example import made_up_case
 from dpcore.models.ilp.released.fulfilled import satisfied
 from dpcore.models.ilp.released.ilp_model import ILPModel

@@ -10,7 +10,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from dpcore.lessons.noise import margin
-from dpcore.lessons.together import ClassAnswer, Together
+from dpcore.lessons.pooled_answers import ClassAnswer, PooledAnswers
 from dpcore.numerals import whole
 from dpcore.plots.lessons.lessons import lesson_layout
 from dpcore.plots.style import DASHES, INK, colour
@@ -23,14 +23,14 @@ _PATTERNS = ("", "/", "x", ".", "-", "+")
 
 
 @lru_cache(maxsize=32)  # Many browsers look at one room; public numbers only.
-def class_figure(answers: tuple[ClassAnswer, ...], found: Together, *, revealed: bool) -> go.Figure:
+def class_figure(answers: tuple[ClassAnswer, ...], found: PooledAnswers, *, revealed: bool) -> go.Figure:
     """Histogram of noisy answers to one question, with their mean and, if it is revealed, the truth.
 
     Parameters
     ----------
     answers : tuple of ClassAnswer
         At least one, all to the same question.
-    found : Together
+    found : PooledAnswers
         The same answers taken together.
     revealed : bool
         Whether the true count is drawn.
@@ -103,7 +103,7 @@ def _line(name: str, at: float, top: float, line: dict[str, Any]) -> go.Scatter:
     )
 
 
-def class_alt(answers: Sequence[ClassAnswer], found: Together, *, revealed: bool) -> str:
+def class_alt(answers: Sequence[ClassAnswer], found: PooledAnswers, *, revealed: bool) -> str:
     """The histogram in words."""
     low, high = min(one.noisy for one in answers), max(one.noisy for one in answers)
     told = "1 answer" if found.answers == 1 else f"{found.answers} answers, from {whole(low)} to {whole(high)}"

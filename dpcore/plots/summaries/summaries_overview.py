@@ -21,20 +21,20 @@ _ACROSS, MOST_CELLS = 3, 40
 _ROW = 190
 
 
-def overview_figure(told: Sequence[ColumnReading], schema: Schema) -> go.Figure:
+def overview_figure(readings: Sequence[ColumnReading], schema: Schema) -> go.Figure:
     """Bars with 95 % whiskers for every column, in the order of the schema."""
-    down = max(1, math.ceil(len(told) / _ACROSS))
+    down = max(1, math.ceil(len(readings) / _ACROSS))
     height = 60 + _ROW * down
     figure = make_subplots(
         rows=down,
         cols=_ACROSS,
-        subplot_titles=[_title(reading) for reading in told],
+        subplot_titles=[_title(reading) for reading in readings],
         vertical_spacing=min(80 / height, 1 / max(1, down - 1) - 1e-6),
         horizontal_spacing=0.07,
     )
     axis = {"fixedrange": True, "tickfont": {"size": 11}}
     across, up = [axis] * (down * _ACROSS), [_share_axis(None)] * (down * _ACROSS)
-    for place, reading in enumerate(told):
+    for place, reading in enumerate(readings):
         figure.add_trace(_bars(reading, schema), row=place // _ACROSS + 1, col=place % _ACROSS + 1)
         across[place], up[place] = {**_ticks(reading, schema), **axis}, {**_share_axis(reading), **axis}
     pairs = enumerate(zip(across[1:], up[1:], strict=True), 2)
@@ -100,9 +100,9 @@ def _bars(reading: ColumnReading, schema: Schema) -> go.Bar:
     )
 
 
-def overview_alt(told: Sequence[ColumnReading], schema: Schema) -> str:
+def overview_alt(readings: Sequence[ColumnReading], schema: Schema) -> str:
     """The sheet in words: the middle of each number, the largest group of each other column."""
-    each = [(most_of(reading, schema), _cut(reading)) for reading in told]
+    each = [(most_of(reading, schema), _cut(reading)) for reading in readings]
     return "; ".join(f"{most} ({cut} drawn)" if cut else most for most, cut in each) + ". Bars show each column."
 
 

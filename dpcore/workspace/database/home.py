@@ -23,9 +23,9 @@ from tempfile import TemporaryFile
 from dpcore.disk import is_full
 from dpcore.errors import InstallationError
 from dpcore.workspace.database.engines import private_folder
+from dpcore.workspace.database.file_locks import holding
 from dpcore.workspace.database.owners import open_private
 from dpcore.workspace.database.transactions import HOME_FULL
-from dpcore.workspace.database.turns import holding
 from dpcore.workspace.database.witness import Line, Witness
 
 _SIZE = 512
@@ -78,16 +78,16 @@ def usable(folder: Path) -> Iterator[None]:
     Raises
     ------
     InstallationError
-        As :func:`told` does.
+        As :func:`disk_errors_explained` does.
     """
-    with told(folder):
+    with disk_errors_explained(folder):
         with TemporaryFile(dir=_make(folder)) as probe:
             probe.write(b"x")
         yield
 
 
 @contextmanager
-def told(folder: Path) -> Iterator[None]:
+def disk_errors_explained(folder: Path) -> Iterator[None]:
     """Say in a sentence what the disk or the file system of a home folder refuses.
 
     Raises

@@ -28,9 +28,9 @@ from dpcore.errors import AwayError, InstallationError
 from dpcore.workspace.database.database import open_database
 from dpcore.workspace.database.database_tables import installation
 from dpcore.workspace.database.engines import connect, sqlite_file
-from dpcore.workspace.database.home import Binding, Home, told
+from dpcore.workspace.database.file_locks import file_lock
+from dpcore.workspace.database.home import Binding, Home, disk_errors_explained
 from dpcore.workspace.database.transactions import read, watch, write
-from dpcore.workspace.database.turns import turn
 from dpcore.workspace.database.witness import NO_LINE, Line
 
 _LOG = logging.getLogger("frostglass.installation")
@@ -207,7 +207,7 @@ def open_installation(folder: Path, url: str) -> Engine:
         If the two do not belong together, one of them is missing, older than the other or
         copied, the database does not answer, or the home folder cannot be used.
     """
-    with told(folder), turn((home := Home(folder)).queue):
+    with disk_errors_explained(folder), file_lock((home := Home(folder)).queue):
         facts = look(home, url)
         if facts.fault is not None:
             raise InstallationError(facts.fault)
@@ -234,7 +234,7 @@ def look(home: Home, url: str) -> Facts:
         If the database cannot be read, or the home folder cannot be used.
     """
     binding, copied, damaged = None, False, False
-    with told(home.folder):
+    with disk_errors_explained(home.folder):
         try:
             binding = home.binding()
             copied = binding is not None and home.copied()

@@ -20,7 +20,7 @@ from sqlalchemy.engine import Connection, Engine
 from sqlalchemy.exc import DataError, DBAPIError, InterfaceError, InternalError, OperationalError
 
 from dpcore.errors import AwayError, FullError, InstallationError, RequestError, UncertainError
-from dpcore.workspace.database.turns import turn
+from dpcore.workspace.database.file_locks import file_lock
 from dpcore.workspace.database.unchanged import answers
 
 _ATTEMPTS = 10
@@ -177,7 +177,7 @@ def _writing(engine: Engine, work: Callable[[Connection], T]) -> T:
 
 def _turn(engine: Engine) -> AbstractContextManager[None]:
     queue = engine.get_execution_options().get("frostglass_queue")
-    return nullcontext() if queue is None else turn(queue)
+    return nullcontext() if queue is None else file_lock(queue)
 
 
 def _repeat(once: Callable[[], T], patience: float) -> T:

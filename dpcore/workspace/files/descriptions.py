@@ -94,7 +94,7 @@ def numbered(name: str, version: int) -> str:
 
 
 @dataclass(frozen=True)
-class Stray:
+class Orphan:
     """Records without an entry in the database, or an entry without records.
 
     Attributes

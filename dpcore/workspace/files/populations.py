@@ -29,7 +29,7 @@ _D, _E = datasets.c, ledger_entries.c
 
 
 @dataclass(frozen=True)
-class Kin:
+class RelatedDataset:
     """A data set that a new one is about the same people as.
 
     Attributes
@@ -85,7 +85,7 @@ def takes_conditional(connection: Connection, dataset_id: str) -> bool:
     return connection.execute(sa.select(_D.id).where(_D.id == dataset_id, taken)).first() is not None
 
 
-def place(connection: Connection, row: dict[str, Any], kin: Kin | None) -> dict[str, Any]:
+def place(connection: Connection, row: dict[str, Any], related: RelatedDataset | None) -> dict[str, Any]:
     """The row of a new data set with its population and version; who is replaced gives up the name.
 
     Raises
@@ -97,17 +97,17 @@ def place(connection: Connection, row: dict[str, Any], kin: Kin | None) -> dict[
     ConflictError
         If who is to be replaced has been already.
     """
-    if kin is None:
+    if related is None:
         return row | {"population": row["id"], "version": 1}
-    other = dataset_row(connection, kin.of)
+    other = dataset_row(connection, related.of)
     if other["public"] != row["public"]:
         raise RequestError("Public and private data sets share no budget: what is public has no people to protect.")
-    if not kin.replaces:
+    if not related.replaces:
         return row | {"population": other["population"], "version": 1}
-    if connection.execute(sa.select(_D.id).where(_D.id == kin.of, retired())).first():
+    if connection.execute(sa.select(_D.id).where(_D.id == related.of, retired())).first():
         raise ConflictError(f"'{other['name']}' has been replaced or retired already: see which version is the newest.")
     _number(connection, other)
-    follows = {"version": other["version"] + 1, "replaces": kin.of}
+    follows = {"version": other["version"] + 1, "replaces": related.of}
     return row | follows | {"name": other["name"], "population": other["population"]}
 
 
@@ -120,14 +120,14 @@ def _number(connection: Connection, row: RowMapping) -> None:
         raise ConflictError(f"A data set called '{name}' exists. Rename it first.") from None
 
 
-def joined(connection: Connection, dataset_id: str, kin: Kin) -> str:
+def joined(connection: Connection, dataset_id: str, related: RelatedDataset) -> str:
     """What a line of the ledger says of a data set that joins the account of another one. Raises ``LossError``."""
-    other, row = dataset_row(connection, kin.of), dataset_row(connection, dataset_id)
-    told = f"shares the budget of '{other['name']}' ({kin.of})."
+    other, row = dataset_row(connection, related.of), dataset_row(connection, dataset_id)
+    told = f"shares the budget of '{other['name']}' ({related.of})."
     if row["public"]:
         return told
     known, new = (Schema.model_validate_json(each["schema"]) for each in (other, row))
-    accepted = check_people(other["name"], known, new, accepted=kin.accepted)
+    accepted = check_people(other["name"], known, new, accepted=related.accepted)
     return f"{told} {accepted}".strip()
 
 

@@ -4,7 +4,7 @@ A data set is written into a folder that nobody looks into, forced to disk, rena
 and only then entered into the database; a crash in between leaves a folder without an entry.
 Nothing that is in place is ever removed by itself: the database may be the one that is wrong.
 What lies there without an entry is listed, and adopted or removed by hand:
-:mod:`dpcore.workspace.upkeep.strays`.
+:mod:`dpcore.workspace.upkeep.orphans`.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ from dpcore.errors import (
 )
 from dpcore.workspace.database.database_tables import datasets, utc_now
 from dpcore.workspace.database.engines import private_folder
+from dpcore.workspace.database.file_locks import claimed, file_lock, is_claimed
 from dpcore.workspace.database.home import stored_in, to_disk
 from dpcore.workspace.database.owners import hand_over
 from dpcore.workspace.database.transactions import Hook, read, write
-from dpcore.workspace.database.turns import claimed, is_claimed, turn
 from dpcore.workspace.files.descriptions import DatasetInfo
-from dpcore.workspace.files.populations import Kin, allows_conditional, place, retired
+from dpcore.workspace.files.populations import RelatedDataset, allows_conditional, place, retired
 
 if TYPE_CHECKING:
     from dpcore.data.execution.executors import Executor
@@ -85,7 +85,7 @@ class Store:
 
     def alone(self) -> AbstractContextManager[None]:
         """Have the turn of those who adopt and remove folders. Raises ``AwayError``."""
-        return turn(self._tidying)
+        return file_lock(self._tidying)
 
     def add_dataset(
         self,
@@ -96,7 +96,7 @@ class Store:
         *,
         truth: str = "",
         described: str | None = None,
-        kin: Kin | None = None,
+        related: RelatedDataset | None = None,
         learns: bool = False,
         on_added: Hook | None = None,
     ) -> DatasetInfo:
@@ -106,7 +106,7 @@ class Store:
         ----------
         described : str, optional
             What people read of it, if not the description of its schema.
-        kin : Kin, optional
+        related : RelatedDataset, optional
             An earlier data set about the same people.
         learns : bool
             Whether the table comes with a schema that was learned, in place of the given one.
@@ -122,7 +122,7 @@ class Store:
         UncertainError
             If the database went away and the data set may be stored.
         """
-        if kin is None or not kin.replaces:
+        if related is None or not related.replaces:
             self.check_name(name)
         dataset_id = uuid.uuid4().hex
         incoming = self._folders.incoming / dataset_id
@@ -132,7 +132,14 @@ class Store:
                 schema = self._write(incoming, None if learns else schema, table)
                 try:
                     self.enter(
-                        dataset_id, name, schema, public, truth=truth, described=described, kin=kin, on_entered=on_added
+                        dataset_id,
+                        name,
+                        schema,
+                        public,
+                        truth=truth,
+                        described=described,
+                        related=related,
+                        on_entered=on_added,
                     )
                 except UncertainError:
                     # Only its acknowledgement may be lost. If there is no entry, the folder stays, to be looked at.
@@ -153,7 +160,7 @@ class Store:
         *,
         truth: str = "",
         described: str | None = None,
-        kin: Kin | None = None,
+        related: RelatedDataset | None = None,
         on_entered: Hook | None = None,
     ) -> None:
         """Enter a folder that is in place; ``on_entered`` runs in the same transaction.
@@ -174,7 +181,7 @@ class Store:
             "created": utc_now(),
         }
         with needing_room(self._folders.stored):
-            write(self._engine, lambda connection: _enter(connection, row, kin, on_entered))
+            write(self._engine, lambda connection: _enter(connection, row, related, on_entered))
 
     def discard(self, dataset_id: str) -> None:
         """Remove the folder of a data set. What a kill leaves of it, the next start removes."""
@@ -228,10 +235,10 @@ class Store:
     def dataset(self, dataset_id: str) -> DatasetInfo:
         """One data set by id or, failing that, by name. Raises ``NotFoundError``."""
 
-        def work(connection: Connection) -> tuple[DatasetInfo, ...]:
+        def transaction(connection: Connection) -> tuple[DatasetInfo, ...]:
             return tuple(_infos(connection, sa.or_(datasets.c.id == dataset_id, datasets.c.name == dataset_id)))
 
-        found = read(self._engine, work, question=("data set", dataset_id))
+        found = read(self._engine, transaction, question=("data set", dataset_id))
         if not found:
             raise NotFoundError("There is no such data set.")
         exact = [info for info in found if info.id == dataset_id]
@@ -339,8 +346,8 @@ def _is_entered(connection: Connection, dataset_id: str) -> bool:
     return connection.execute(sa.select(datasets.c.id).where(datasets.c.id == dataset_id)).first() is not None
 
 
-def _enter(connection: Connection, row: dict[str, Any], kin: Kin | None, on_added: Hook | None) -> None:
-    placed = place(connection, row, kin)
+def _enter(connection: Connection, row: dict[str, Any], related: RelatedDataset | None, on_added: Hook | None) -> None:
+    placed = place(connection, row, related)
     try:
         connection.execute(datasets.insert().values(**placed))
     except IntegrityError:

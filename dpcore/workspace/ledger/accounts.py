@@ -63,7 +63,7 @@ _ZERO = Decimal(0)
 
 
 @dataclass(frozen=True)
-class Pot:
+class CapState:
     """What is spent under one cap.
 
     Attributes
@@ -97,7 +97,7 @@ class Pot:
         """Whether there is room for one more run of this loss."""
         return self.cap.accepts(self.total + loss)
 
-    def raised(self, more: Decimal) -> Pot:
+    def raised(self, more: Decimal) -> CapState:
         """The same with a higher cap on epsilon."""
         return replace(self, cap=replace(self.cap, epsilon=self.cap.epsilon + more))
 
@@ -112,7 +112,7 @@ class Balance:
 
     Attributes
     ----------
-    pots : tuple of Pot
+    cap_states : tuple of CapState
         All must have room for a run. The first is the one that is told, the last that of the data set.
     run_cap : Decimal or None
         Most that one run may cost.
@@ -124,7 +124,7 @@ class Balance:
         Whether runs whose guarantee has a condition are taken.
     """
 
-    pots: tuple[Pot, ...]
+    cap_states: tuple[CapState, ...]
     run_cap: Decimal | None = None
     frozen: str | None = None
     over: str | None = None
@@ -133,27 +133,27 @@ class Balance:
     @property
     def cap(self) -> Decimal:
         """Total that may ever be spent."""
-        return self.pots[0].cap.epsilon
+        return self.cap_states[0].cap.epsilon
 
     @property
     def delta(self) -> Decimal:
         """Delta of the cap; 0 if epsilons of pure runs are added."""
-        return self.pots[0].cap.delta
+        return self.cap_states[0].cap.delta
 
     @property
     def total(self) -> Loss:
         """Plain sums over all runs counted in ``spent`` and ``reserved``."""
-        return self.pots[0].total
+        return self.cap_states[0].total
 
     @cached_property
     def spent(self) -> Decimal:
         """Cost of runs that read, or may have read, records. It never comes back."""
-        return self.pots[0].cap.spent(self.pots[0].spent)
+        return self.cap_states[0].cap.spent(self.cap_states[0].spent)
 
     @cached_property
     def reserved(self) -> Decimal:
         """What runs that have not read a record yet add to that. It counts as spent unless refunded."""
-        return max(_ZERO, self.pots[0].cap.spent(self.total) - self.spent) if self.spent.is_finite() else _ZERO
+        return max(_ZERO, self.cap_states[0].cap.spent(self.total) - self.spent) if self.spent.is_finite() else _ZERO
 
     @cached_property
     def left(self) -> Decimal:
@@ -163,32 +163,34 @@ class Balance:
     @cached_property
     def largest(self) -> Decimal:
         """Largest epsilon of a pure run that would be accepted now, whatever one run may cost."""
-        return min(pot.cap.left(pot.total) for pot in self.pots) if self.frozen is None else _ZERO
+        return (
+            min(cap_state.cap.left(cap_state.total) for cap_state in self.cap_states) if self.frozen is None else _ZERO
+        )
 
     def planned(self, planner: Planner, *, pure: bool) -> RunPlan:
         """The plan of a run in the form that suits the nearer cap, whatever is spent. Raises ``BudgetError``."""
-        nearest = min((pot.cap for pot in self.pots), key=lambda cap: cap.epsilon)
+        nearest = min((cap_state.cap for cap_state in self.cap_states), key=lambda cap: cap.epsilon)
         return plan_under(nearest, planner, pure=pure, most=self.run_cap)
 
     def adds(self, loss: Loss) -> Decimal:
         """What one more run of this loss adds to what is spent."""
-        return self.pots[0].adds(loss)
+        return self.cap_states[0].adds(loss)
 
     def left_after(self, loss: Loss) -> Decimal:
         """What would be left after one more run of this loss."""
-        return min(pot.left(loss) for pot in self.pots)
+        return min(cap_state.left(loss) for cap_state in self.cap_states)
 
     def fitting(self, loss: Loss, after: Loss = NOTHING) -> int:
         """How many runs of this loss fit, one after the other, ``after`` another."""
-        return min(pot.cap.fitting(pot.total + after, loss) for pot in self.pots)
+        return min(cap_state.cap.fitting(cap_state.total + after, loss) for cap_state in self.cap_states)
 
-    def full(self, loss: Loss) -> Pot | None:
-        """The first pot without room for one more run of this loss, if there is one."""
-        return next((pot for pot in self.pots if not pot.accepts(loss)), None)
+    def full(self, loss: Loss) -> CapState | None:
+        """The first cap without room for one more run of this loss, if there is one."""
+        return next((cap_state for cap_state in self.cap_states if not cap_state.accepts(loss)), None)
 
-    def exchanged(self, pot: Pot, other: Pot) -> Balance:
-        """The same with another pot in the place of one."""
-        return replace(self, pots=tuple(other if one is pot else one for one in self.pots))
+    def exchanged(self, cap_state: CapState, other: CapState) -> Balance:
+        """The same with another cap in the place of one."""
+        return replace(self, cap_states=tuple(other if one is cap_state else one for one in self.cap_states))
 
     def stop(self, loss: Loss) -> tuple[Hindrance, str] | None:
         """What is in the way of a run of this loss whatever is left, with a sentence; ``None`` if nothing is."""
@@ -216,8 +218,8 @@ class Balance:
         hindrance = self.hindrance(loss)
         if hindrance == "frozen":
             return self.adds(loss)
-        pot = self.full(loss) if hindrance == "budget" else None
-        return _ZERO if pot is None else pot.lacks(loss)
+        cap_state = self.full(loss) if hindrance == "budget" else None
+        return _ZERO if cap_state is None else cap_state.lacks(loss)
 
     def refusal(self, loss: Loss, short_by: Decimal | None = None) -> str | None:
         """Why a run of this loss cannot be reserved: what it would come to, and whom to ask.
@@ -234,28 +236,28 @@ class Balance:
                 f"Not enough budget: this run asks for ε = {_shown(loss.epsilon)}, but {_shown(self.run_cap)} is "
                 f"allowed for one run on this data set. It is short by {_shown(loss.epsilon - self.run_cap)}. {_WHOM}"
             )
-        pot = self.full(loss)
-        return None if pot is None else self._too_much(pot, loss, short_by)
+        cap_state = self.full(loss)
+        return None if cap_state is None else self._too_much(cap_state, loss, short_by)
 
-    def _too_much(self, pot: Pot, loss: Loss, short_by: Decimal | None) -> str:
-        """That there is no room in a pot, and what would help."""
-        left, at = pot.left(), at_delta(pot.cap.delta)
-        if not pot.cap.spent(pot.total).is_finite():
+    def _too_much(self, cap_state: CapState, loss: Loss, short_by: Decimal | None) -> str:
+        """That there is no room in a cap, and what would help."""
+        left, at = cap_state.left(), at_delta(cap_state.cap.delta)
+        if not cap_state.cap.spent(cap_state.total).is_finite():
             return (
                 f"Not enough budget: what was spent here has no bound{at or ' without a delta'}. Ask the custodian to "
                 "raise the delta first."
             )
-        if not pot.cap.spent(pot.total + loss).is_finite():
+        if not cap_state.cap.spent(cap_state.total + loss).is_finite():
             return f"Not enough budget: what this run could tell has no bound without a delta. {_WHOM}"
-        account = "in this data set's budget" if pot is self.pots[-1] else "in your own budget"
+        account = "in this data set's budget" if cap_state is self.cap_states[-1] else "in your own budget"
         tells = self.largest > 0 and (self.largest < left or loss.delta > 0)
         pure = f" A run without a delta of up to ε = {_shown(self.largest, up=False)} would fit." if tells else ""
         # Without a delta there is one form only, and costs are added up.
-        about = "about " if short_by is None and pot.cap.delta else ""
-        short = f"{about}{_shown(pot.lacks(loss) if short_by is None else short_by)}"
+        about = "about " if short_by is None and cap_state.cap.delta else ""
+        short = f"{about}{_shown(cap_state.lacks(loss) if short_by is None else short_by)}"
         return (
-            f"Not enough budget: this run would add ε = {_shown(pot.adds(loss))}{at}, but {_shown(left, up=False)} is "
-            f"left {account}. It is short by {short}.{pure} {_WHOM}"
+            f"Not enough budget: this run would add ε = {_shown(cap_state.adds(loss))}{at}, but "
+            f"{_shown(left, up=False)} is left {account}. It is short by {short}.{pure} {_WHOM}"
         )
 
 

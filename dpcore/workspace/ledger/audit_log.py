@@ -66,7 +66,7 @@ COLUMNS = (
 
 
 @dataclass(frozen=True)
-class Wanted:
+class AuditLogFilter:
     """Which lines to show; what is empty or ``None`` allows everything.
 
     Attributes
@@ -110,7 +110,7 @@ class Wanted:
         )
 
 
-def chosen(entries: Iterable[LedgerEntry], wanted: Wanted) -> list[LedgerEntry]:
+def chosen(entries: Iterable[LedgerEntry], wanted: AuditLogFilter) -> list[LedgerEntry]:
     """The lines that are wanted, in the order given."""
     return [entry for entry in entries if wanted.fits(entry)]
 

@@ -48,11 +48,11 @@ class Grants:
         """
         limit, name, why = parse_limit(limit), canonical_name(analyst), _needed(reason)
 
-        def work(connection: Connection) -> None:
+        def transaction(connection: Connection) -> None:
             caps_of(connection, dataset_id)
             _grant(connection, dataset_id, name, limit, why, actor)
 
-        write(self._engine, work)
+        write(self._engine, transaction)
 
     def freeze(self, dataset_id: str, analyst: str, reason: str, *, actor: str | None) -> None:
         """Freeze an analyst: no run of theirs begins to read records.
@@ -92,7 +92,7 @@ class Grants:
         """
         epsilon, name, why = parse_epsilon(epsilon), canonical_name(analyst), _needed(reason)
 
-        def work(connection: Connection) -> BudgetRequest:
+        def transaction(connection: Connection) -> BudgetRequest:
             caps_of(connection, dataset_id)
             asked = _requests(connection, {row["id"] for row in members(connection, dataset_id)}, name)
             if any(request.state == "open" for request in asked):
@@ -101,7 +101,7 @@ class Grants:
             append(connection, "ask", dataset_id, note=why, **amount)
             return _requests(connection, {dataset_id}, name)[-1]
 
-        return write(self._engine, work)
+        return write(self._engine, transaction)
 
     def answer(self, number: int, limit: Decimal | None, reason: str, *, actor: str | None) -> BudgetRequest:
         """Answer a request: with a new limit for its analyst, or ``None`` to decline it.
@@ -118,7 +118,7 @@ class Grants:
         limit = None if limit is None else parse_limit(limit)
         why = _needed(reason) if limit is None else kept_note(reason)
 
-        def work(connection: Connection) -> BudgetRequest:
+        def transaction(connection: Connection) -> BudgetRequest:
             asked = _request(connection, number)
             if asked.state != "open":
                 raise ConflictError(f"This request is {asked.state} already.")
@@ -137,31 +137,31 @@ class Grants:
                 _grant(connection, asked.dataset_id, asked.analyst, limit, why, actor, number)
             return _request(connection, number)
 
-        return write(self._engine, work)
+        return write(self._engine, transaction)
 
     def requests(self, datasets: Collection[str] | None = None, analyst: str | None = None) -> list[BudgetRequest]:
         """Requests, oldest first: those on some data sets, and of one analyst, or all."""
 
-        def work(connection: Connection) -> tuple[BudgetRequest, ...]:
+        def transaction(connection: Connection) -> tuple[BudgetRequest, ...]:
             return tuple(_requests(connection, datasets, analyst))
 
-        return list(read(self._engine, work, question=("requests", asked_of(datasets), analyst)))
+        return list(read(self._engine, transaction, question=("requests", asked_of(datasets), analyst)))
 
     def accounts(self, dataset_id: str) -> list[Account]:
         """Everybody who was given budget, asked for it or used it, by name."""
 
-        def work(connection: Connection) -> list[Account]:
+        def transaction(connection: Connection) -> list[Account]:
             caps_of(connection, dataset_id)
             chosen = sa.select(_E.analyst).where(_E.account == account_of(dataset_id), _E.kind.in_(_ABOUT_ANALYSTS))
             names = connection.execute(chosen.distinct()).scalars().all()
             return [_account(connection, dataset_id, name) for name in sorted(names)]
 
-        return read(self._engine, work)
+        return read(self._engine, transaction)
 
     def _switch(self, kind: str, dataset_id: str, analyst: str, reason: str, actor: str | None) -> None:
         name, why = canonical_name(analyst), _needed(reason)
 
-        def work(connection: Connection) -> None:
+        def transaction(connection: Connection) -> None:
             caps_of(connection, dataset_id)
             frozen = standing_of(connection, dataset_id, name).frozen is not None
             if frozen == (kind == "freeze"):
@@ -169,7 +169,7 @@ class Grants:
                 raise ConflictError(f"The budget of {name} is {state}.")
             append(connection, kind, dataset_id, analyst=name, note=why, actor=actor)
 
-        write(self._engine, work)
+        write(self._engine, transaction)
 
 
 def _needed(reason: str) -> str:

@@ -25,7 +25,7 @@ from dpcore.released.learning_plan import LearningPlan
 from dpcore.workspace.database.database_tables import ledger_entries
 from dpcore.workspace.files.populations import account_of, members
 from dpcore.workspace.files.store import parse_schema
-from dpcore.workspace.ledger.accounts import Pot
+from dpcore.workspace.ledger.accounts import CapState
 from dpcore.workspace.ledger.ledger_checks import exact_amounts, exact_delta
 from dpcore.workspace.ledger.ledger_lines import AMOUNTS
 
@@ -48,7 +48,7 @@ _NOT_SET_ASIDE = (
 
 
 @dataclass(frozen=True)
-class Due:
+class LearningCharge:
     """What an account is charged for learning a schema.
 
     Attributes
@@ -65,19 +65,19 @@ class Due:
     note: str
 
 
-def due(
+def learning_charge(
     connection: Connection,
     schema: Schema,
-    kin: str | None,
+    related: str | None,
     plan: LearningPlan | None = None,
     *,
     accounted: bool = False,
-) -> Due | None:
+) -> LearningCharge | None:
     """What has to be charged for the learned facts of a schema as a data set comes; ``None`` if nothing.
 
     Parameters
     ----------
-    kin : str or None
+    related : str or None
         A data set whose account is to be shared; ``None``: an account is opened.
     plan : LearningPlan, optional
         What is learned now.
@@ -91,34 +91,39 @@ def due(
     BudgetError
         If categories have to be charged to an account that was opened without setting their delta aside.
     """
-    learned, paid = schema.learned, [] if kin is None else list(_paid(connection, kin))
+    learned, paid = schema.learned, [] if related is None else list(_paid(connection, related))
     unpaid = [name for name, column in _learned_columns(schema) if not any(_covers(one, name, column) for one in paid)]
-    known = {*(() if plan is None else plan.wishes), *(() if learned is None else learned.columns)}
+    known = {*(() if plan is None else plan.questions), *(() if learned is None else learned.columns)}
     unknown = [f"'{name}'" for name in unpaid if name not in known]
     if unknown and not accounted:
         raise SchemaError(_NO_PRICE.format(names=", ".join(unknown), are="are" if len(unknown) > 1 else "is"))
     if plan is not None:
-        return Due(plan.loss, plan.threshold_delta, plan.note)
+        return LearningCharge(plan.loss, plan.threshold_delta, plan.note)
     if learned is None or (not unpaid and any(one.learned == learned for one in paid)):
         return None
     _check_claims(schema, learned)
-    if kin is not None and learned.threshold_delta:
+    if related is not None and learned.threshold_delta:
         raise BudgetError(_NOT_SET_ASIDE)
-    return Due(_loss(learned), learned.threshold_delta, _NOTE.format(len(learned.columns), learned.time, learned.asked))
+    return LearningCharge(
+        _loss(learned), learned.threshold_delta, _NOTE.format(len(learned.columns), learned.time, learned.asked)
+    )
 
 
-def check_learning(pot: Pot, loss: Loss) -> None:
+def check_learning(cap_state: CapState, loss: Loss) -> None:
     """Raise ``BudgetError`` if a schema cannot be learned at this cost."""
-    if loss.delta and pot.cap.delta <= pot.cap.aside:
+    if loss.delta and cap_state.cap.delta <= cap_state.cap.aside:
         raise BudgetError(
             "What was learned of the schema has a delta, and that of this budget is not above what it takes "
-            f"({exact_amount(max(pot.cap.aside, loss.delta))}): choose a larger one."
+            f"({exact_amount(max(cap_state.cap.aside, loss.delta))}): choose a larger one."
         )
-    if not pot.accepts(loss):
-        adds, left = format_epsilon(pot.adds(loss), places=9), format_epsilon(pot.left(), places=9, up=False)
+    if not cap_state.accepts(loss):
+        adds, left = (
+            format_epsilon(cap_state.adds(loss), places=9),
+            format_epsilon(cap_state.left(), places=9, up=False),
+        )
         raise BudgetError(
-            f"Not enough budget: learning the schema would add ε = {adds}{at_delta(pot.cap.delta)}, but {left} is "
-            "left. Choose a smaller epsilon for it, or a larger budget."
+            f"Not enough budget: learning the schema would add ε = {adds}{at_delta(cap_state.cap.delta)}, but {left} "
+            "is left. Choose a smaller epsilon for it, or a larger budget."
         )
 
 
@@ -134,12 +139,12 @@ def _learned_columns(schema: Schema) -> Iterator[tuple[str, Any]]:
                 yield prefix + column.name, column
 
 
-def _paid(connection: Connection, kin: str) -> Iterator[Schema]:
+def _paid(connection: Connection, related: str) -> Iterator[Schema]:
     """Schemas of an account that were learned, and whose line it has."""
-    charged = (_E.kind == "learn") & (_E.account == account_of(kin))
+    charged = (_E.kind == "learn") & (_E.account == account_of(related))
     chosen = sa.select(_E.dataset_id, *(_E[name] for name in AMOUNTS)).where(charged)
     lines = {tuple(row) for row in connection.execute(chosen)}
-    for row in members(connection, kin):
+    for row in members(connection, related):
         schema = parse_schema(row["schema"])
         if schema.learned and (row["id"], *(getattr(schema.learned, name) for name in AMOUNTS)) in lines:
             yield schema

@@ -23,9 +23,9 @@ from dpcore.privacy.losses import Loss
 from dpcore.released.release import Release
 from dpcore.workspace.database.database_tables import ledger_entries, releases, utc_now
 from dpcore.workspace.database.transactions import Hook, read, write, write_once
-from dpcore.workspace.files.populations import Kin, account_of, dataset_row, joined
-from dpcore.workspace.ledger.accounts import Balance, LedgerEntry, Pot
-from dpcore.workspace.ledger.learned_facts import Due, check_learning
+from dpcore.workspace.files.populations import RelatedDataset, account_of, dataset_row, joined
+from dpcore.workspace.ledger.accounts import Balance, CapState, LedgerEntry
+from dpcore.workspace.ledger.learned_facts import LearningCharge, check_learning
 from dpcore.workspace.ledger.ledger_checks import (
     TOO_LARGE_TO_JOIN,
     check_delta,
@@ -42,13 +42,13 @@ from dpcore.workspace.ledger.ledger_lines import (
     append_like,
     balance_of,
     by_nonce,
+    cap_state_of,
     caps_of,
     entry_of,
     filter_of,
     find_caps,
     kept_note,
     loss_of,
-    pot_of,
     reservation_of,
     state_of,
 )
@@ -101,7 +101,7 @@ class Ledger:
         """
         caps = parse_caps(cap, delta, analyst_cap, run_cap)
 
-        def work(connection: Connection) -> None:
+        def transaction(connection: Connection) -> None:
             check_delta(connection, dataset_id, delta)
             if find_caps(connection, dataset_id) is not None:
                 raise ConflictError("This data set has a budget already.")
@@ -109,11 +109,13 @@ class Ledger:
             append(connection, "open", dataset_id, note=note, actor=actor, **caps | {"delta": aside})
 
         if within is None:
-            write(self._engine, work)
+            write(self._engine, transaction)
         else:
-            work(within)
+            transaction(within)
 
-    def join_account(self, dataset_id: str, kin: Kin, *, note: str = "", actor: str | None, within: Connection) -> None:
+    def join_account(
+        self, dataset_id: str, related: RelatedDataset, *, note: str = "", actor: str | None, within: Connection
+    ) -> None:
         """Let a data set that was entered just now share the account of others about the same people.
 
         Who is replaced is retired in the same transaction.
@@ -128,17 +130,19 @@ class Ledger:
             If there is no account.
         """
         check_delta(within, dataset_id, filter_of(caps_of(within, dataset_id)).delta, TOO_LARGE_TO_JOIN)
-        told = kept_note(note, after=joined(within, dataset_id, kin))
+        told = kept_note(note, after=joined(within, dataset_id, related))
         append(within, "join", dataset_id, note=told, actor=actor)
-        if kin.replaces:
+        if related.replaces:
             told = f"replaced by version {dataset_row(within, dataset_id)['version']} ({dataset_id})"
-            append(within, "retire", kin.of, note=told, actor=actor)
+            append(within, "retire", related.of, note=told, actor=actor)
 
-    def pot(self, dataset_id: str) -> Pot:
+    def cap_state(self, dataset_id: str) -> CapState:
         """What is spent on a data set, and under which cap. Raises ``NotFoundError``."""
-        return read(self._engine, lambda connection: pot_of(connection, dataset_id))
+        return read(self._engine, lambda connection: cap_state_of(connection, dataset_id))
 
-    def charge_learning(self, dataset_id: str, owed: Due, *, actor: str | None, within: Connection) -> None:
+    def charge_learning(
+        self, dataset_id: str, charge: LearningCharge, *, actor: str | None, within: Connection
+    ) -> None:
         """Charge the account of a data set, which was entered just now, for learning its schema.
 
         Raises
@@ -146,8 +150,8 @@ class Ledger:
         BudgetError
             If it does not fit: then nothing of what was learned may be kept.
         """
-        check_learning(pot_of(within, dataset_id), owed.loss)
-        append(within, "learn", dataset_id, note=owed.note, actor=actor, **exact_amounts(owed.loss))
+        check_learning(cap_state_of(within, dataset_id), charge.loss)
+        append(within, "learn", dataset_id, note=charge.note, actor=actor, **exact_amounts(charge.loss))
 
     def raise_caps(
         self,
@@ -172,7 +176,7 @@ class Ledger:
         parsed = parse_caps(cap, delta, analyst_cap, run_cap)
         changes = {name: amount for name, amount in parsed.items() if amount is not None}
 
-        def work(connection: Connection) -> None:
+        def transaction(connection: Connection) -> None:
             present = caps_of(connection, dataset_id)
             after = {**present, **changes}
             if delta is not None:
@@ -180,7 +184,7 @@ class Ledger:
                 check_past_delta(connection, dataset_id, delta, present["delta"])
             append(connection, "caps", dataset_id, note=note, actor=actor, **after)
 
-        write(self._engine, work)
+        write(self._engine, transaction)
 
     def charge(
         self,
@@ -208,11 +212,11 @@ class Ledger:
         if not note.strip():
             raise RequestError("Say in the note what was spent, and where that is known from.")
 
-        def work(connection: Connection) -> None:
+        def transaction(connection: Connection) -> None:
             caps_of(connection, dataset_id)
             append(connection, "charge", dataset_id, note=note, actor=actor, **amounts)
 
-        write(self._engine, work)
+        write(self._engine, transaction)
 
     def reserve(
         self,
@@ -250,7 +254,7 @@ class Ledger:
                 raise BudgetError(refusal)
             return None
 
-        def work(connection: Connection) -> Reservation:
+        def transaction(connection: Connection) -> Reservation:
             if (found := find(connection)) is not None:
                 return found
             run_id = uuid.uuid4().hex
@@ -271,7 +275,7 @@ class Ledger:
 
         # First without a writer's turn: what is refused need not queue, and nobody waits while
         # a process that has just begun compiles these questions. The turn decides.
-        return read(self._engine, find) or write(self._engine, work)
+        return read(self._engine, find) or write(self._engine, transaction)
 
     def touch(self, reservation_id: str) -> None:
         """Mark that records are about to be read: from here on the cost is spent for good.
@@ -285,7 +289,7 @@ class Ledger:
             not a run whose guarantee has a condition.
         """
 
-        def work(connection: Connection) -> None:
+        def transaction(connection: Connection) -> None:
             row = self._require(connection, reservation_id, "reserved")
             stop = balance_of(connection, row["dataset_id"], row["analyst"]).stop(loss_of(row))
             if stop is not None:
@@ -293,7 +297,7 @@ class Ledger:
             append_like(connection, "touch", row)
 
         # Only the worker that claimed a run touches it, so a touch that is found was this one.
-        write_once(self._engine, work, lambda c: state_of(c, reservation_id) == "touched")
+        write_once(self._engine, transaction, lambda c: state_of(c, reservation_id) == "touched")
 
     def commit(self, reservation_id: str, release: Release, *, on_committed: Hook | None = None) -> None:
         """Store a release together with the entry that charges it: both, or neither.
@@ -307,7 +311,7 @@ class Ledger:
             schema, or noise that is not private.
         """
 
-        def work(connection: Connection) -> None:
+        def transaction(connection: Connection) -> None:
             row = self._require(connection, reservation_id, "touched")
             check_release(release, row, dataset_row(connection, row["dataset_id"]))
             connection.execute(
@@ -325,7 +329,7 @@ class Ledger:
                 on_committed(connection, reservation_id)
 
         mine = sa.select(releases.c.id).where(releases.c.id == release.id)
-        write_once(self._engine, work, lambda c: c.execute(mine).first() is not None)
+        write_once(self._engine, transaction, lambda c: c.execute(mine).first() is not None)
 
     def refund(
         self,
@@ -343,13 +347,13 @@ class Ledger:
             If records were touched, or the reservation has ended.
         """
 
-        def work(connection: Connection) -> None:
+        def transaction(connection: Connection) -> None:
             row = self._require(connection, reservation_id, "reserved")
             append_like(connection, "refund", row, note=reason, actor=actor)
             if on_refunded is not None:
                 on_refunded(connection, reservation_id)
 
-        write(self._engine, work)
+        write(self._engine, transaction)
 
     def state(self, reservation_id: str) -> ReservationState:
         """Where a reservation stands. Raises ``NotFoundError``."""
@@ -363,16 +367,16 @@ class Ledger:
     def reserved(self, reservation_id: str) -> Loss:
         """What was reserved for a run. Raises ``NotFoundError``."""
 
-        def work(connection: Connection) -> Loss:
+        def transaction(connection: Connection) -> Loss:
             state_of(connection, reservation_id)
             return loss_of(reservation_of(connection, reservation_id))
 
-        return read(self._engine, work)
+        return read(self._engine, transaction)
 
     def entries(self, dataset_id: str | None = None) -> list[LedgerEntry]:
         """Every line about the account of a data set, or about all, oldest first."""
 
-        def work(connection: Connection) -> list[LedgerEntry]:
+        def transaction(connection: Connection) -> list[LedgerEntry]:
             chosen = sa.select(ledger_entries)
             if dataset_id is not None:
                 dataset_row(connection, dataset_id)
@@ -381,7 +385,7 @@ class Ledger:
             rows = connection.execute(chosen.order_by(ledger_entries.c.sequence)).mappings()
             return [entry_of(row) for row in rows]
 
-        return read(self._engine, work)
+        return read(self._engine, transaction)
 
     def _require(self, connection: Connection, reservation_id: str, state: ReservationState) -> RowMapping:
         """Reservation entry, if the reservation is in ``state``."""

@@ -14,7 +14,7 @@ from dpcore.released.plan import UNCONDITIONAL
 from dpcore.released.release import Certificate, Release
 from dpcore.workspace.files.populations import members
 from dpcore.workspace.files.store import parse_schema
-from dpcore.workspace.ledger.ledger_lines import loss_of, pot_of
+from dpcore.workspace.ledger.ledger_lines import cap_state_of, loss_of
 from dpcore.workspace.people.users import canonical_name
 
 _TOO_LARGE = (
@@ -53,7 +53,7 @@ def check_delta(connection: Connection, dataset_id: str, delta: Decimal, told: s
 
 def check_past_delta(connection: Connection, dataset_id: str, delta: Decimal, aside: Decimal) -> None:
     """See that a delta bounds what was spent before, and is above what is set aside."""
-    if delta == 0 and pot_of(connection, dataset_id).total.delta:
+    if delta == 0 and cap_state_of(connection, dataset_id).total.delta:
         raise BudgetError(_NOT_PURE)
     if delta and delta <= aside:
         raise BudgetError(_BELOW_ASIDE.format(aside=exact_amount(aside)))

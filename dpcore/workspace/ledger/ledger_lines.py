@@ -19,7 +19,7 @@ from dpcore.privacy.losses import NOT_STATED, NOTHING, Loss, run_loss
 from dpcore.validation import storable
 from dpcore.workspace.database.database_tables import ledger_entries, utc_now
 from dpcore.workspace.files.populations import account_of, takes_conditional
-from dpcore.workspace.ledger.accounts import REASON_LIMIT, Balance, LedgerEntry, Pot, Standing
+from dpcore.workspace.ledger.accounts import REASON_LIMIT, Balance, CapState, LedgerEntry, Standing
 
 ReservationState = Literal["reserved", "touched", "committed", "refunded"]
 _STATES: dict[str, ReservationState] = {
@@ -135,23 +135,23 @@ def balance_of(connection: Connection, dataset_id: str, analyst: str | None = No
     """What an analyst may spend; without one, all together. Raises ``NotFoundError``."""
     caps = caps_of(connection, dataset_id)
     cap, frozen = filter_of(caps), None
-    pots = [_pot(connection, dataset_id, None, cap)]
+    cap_states = [_cap_state(connection, dataset_id, None, cap)]
     if analyst is not None:
         standing = standing_of(connection, dataset_id, analyst)
         frozen = standing.frozen
         if standing.limit is not None:
-            pots.insert(0, _pot(connection, dataset_id, analyst, PrivacyFilter(standing.limit, cap.delta)))
+            cap_states.insert(0, _cap_state(connection, dataset_id, analyst, PrivacyFilter(standing.limit, cap.delta)))
     over, conditional = _over(connection, dataset_id), takes_conditional(connection, dataset_id)
-    return Balance(tuple(pots), caps["run_cap"], frozen, over, conditional)
+    return Balance(tuple(cap_states), caps["run_cap"], frozen, over, conditional)
 
 
 def own_balance_of(connection: Connection, dataset_id: str, analyst: str) -> Balance:
     """The same, told of what the analyst alone has spent, limited or not."""
     found = balance_of(connection, dataset_id, analyst)
-    if len(found.pots) > 1:
+    if len(found.cap_states) > 1:
         return found
-    cap = replace(found.pots[0].cap, aside=_ZERO)
-    return replace(found, pots=(_pot(connection, dataset_id, analyst, cap), *found.pots))
+    cap = replace(found.cap_states[0].cap, aside=_ZERO)
+    return replace(found, cap_states=(_cap_state(connection, dataset_id, analyst, cap), *found.cap_states))
 
 
 def filter_of(caps: Mapping[str, Any]) -> PrivacyFilter:
@@ -159,7 +159,7 @@ def filter_of(caps: Mapping[str, Any]) -> PrivacyFilter:
     return PrivacyFilter(caps["cap"], caps["delta_cap"] or _ZERO, caps["delta"])
 
 
-def _pot(connection: Connection, dataset_id: str, analyst: str | None, cap: PrivacyFilter) -> Pot:
+def _cap_state(connection: Connection, dataset_id: str, analyst: str | None, cap: PrivacyFilter) -> CapState:
     """What is spent of one cap, from exact sums over each kind of line."""
     pure = _E.delta == _ZERO
     parts = (
@@ -174,12 +174,12 @@ def _pot(connection: Connection, dataset_id: str, analyst: str | None, cap: Priv
         chosen = chosen.where(_E.analyst == analyst)
     sums = {kind: Loss(*amounts) for kind, *amounts in connection.execute(chosen.group_by(_E.kind))}
     claimed, touched, refunded, outside, learned = (sums.get(kind, NOTHING) for kind in _SPENDING)
-    return Pot(cap, touched + outside + learned, claimed - refunded + outside + learned)
+    return CapState(cap, touched + outside + learned, claimed - refunded + outside + learned)
 
 
-def pot_of(connection: Connection, dataset_id: str) -> Pot:
+def cap_state_of(connection: Connection, dataset_id: str) -> CapState:
     """What is spent on a data set, all analysts together. Raises ``NotFoundError``."""
-    return _pot(connection, dataset_id, None, filter_of(caps_of(connection, dataset_id)))
+    return _cap_state(connection, dataset_id, None, filter_of(caps_of(connection, dataset_id)))
 
 
 def _over(connection: Connection, dataset_id: str) -> str | None:

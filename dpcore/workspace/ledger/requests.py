@@ -20,7 +20,7 @@ from dpcore.frozen import FrozenModel
 from dpcore.privacy.budgets import EPSILON_LIMIT, EPSILON_STEP, parse_epsilon
 from dpcore.released.plan import RunPlan, form_sentence, guarantee_sentence, guaranteed_odds
 from dpcore.released.run_form import Planner
-from dpcore.released.workload import Forecast
+from dpcore.released.workload import DurationForecast
 from dpcore.workspace.ledger.accounts import Balance, Hindrance
 
 RunState = Literal["queued", "running", "done", "failed", "cancelled", "interrupted"]
@@ -86,11 +86,11 @@ class Quote:
     balance: Balance
     planner: Planner = field(repr=False, compare=False)
     plan: RunPlan
-    forecaster: Callable[[RunPlan], Forecast] = field(repr=False, compare=False)
+    forecaster: Callable[[RunPlan], DurationForecast] = field(repr=False, compare=False)
     allowance: str
 
     @cached_property
-    def forecast(self) -> Forecast:
+    def forecast(self) -> DurationForecast:
         """Seconds and memory that the run will take."""
         return self.forecaster(self.plan)
 
@@ -136,14 +136,14 @@ class Quote:
         All of its cost for whoever is frozen; infinite if no larger epsilon would help. A larger cap may change the
         form of a run, so what it lacks in its present form is only the first guess.
         """
-        guess, pot = self.balance.short_by(self.plan.loss), self.balance.full(self.plan.loss)
-        if not self.short or pot is None or not guess.is_finite():
+        guess, cap_state = self.balance.short_by(self.plan.loss), self.balance.full(self.plan.loss)
+        if not self.short or cap_state is None or not guess.is_finite():
             return guess
 
         def fits(more: Decimal) -> bool:
-            larger = pot.raised(more)
+            larger = cap_state.raised(more)
             try:
-                plan = self.balance.exchanged(pot, larger).planned(self.planner, pure=self.request.pure)
+                plan = self.balance.exchanged(cap_state, larger).planned(self.planner, pure=self.request.pure)
             except BudgetError:
                 return False
             return larger.accepts(plan.loss)

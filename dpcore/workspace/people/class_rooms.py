@@ -158,7 +158,7 @@ class ClassRooms:
             raise RequestError("Choose one of the toy budgets that are offered.")
         key = secrets.token_urlsafe(16)
 
-        def work(connection: Connection) -> Room:
+        def transaction(connection: Connection) -> Room:
             _remove(connection, _ended())
             if limited:
                 _limit(connection, teacher[:NAME_LENGTH])
@@ -169,7 +169,7 @@ class ClassRooms:
             connection.execute(class_rooms.insert().values(**vars(room), key=_hash(key), used=now))
             return room
 
-        return write(self._engine, work), key
+        return write(self._engine, transaction), key
 
     def room(self, code: str) -> Room:
         """The room with a code, however it is typed. Raises ``NotFoundError``."""
@@ -199,7 +199,7 @@ class ClassRooms:
         """
         called, key = checked_name(name), secrets.token_urlsafe(16)
 
-        def work(connection: Connection) -> str:
+        def transaction(connection: Connection) -> str:
             room = _open_room(connection, code)
             taken = connection.execute(sa.select(_S.student).where(_S.code == room.code)).scalars().all()
             whose = None if person is None else _hash(f"{room.code} {person}")
@@ -215,7 +215,7 @@ class ClassRooms:
             _use(connection, room)
             return key
 
-        return write(self._engine, work)
+        return write(self._engine, transaction)
 
     def seat(self, code: str, key: str) -> Seat:
         """A student's place. Raises ``NotFoundError``."""
@@ -245,7 +245,7 @@ class ClassRooms:
         if question not in range(len(COUNTS)):
             raise RequestError("Choose one of the questions that are offered.")
 
-        def work(connection: Connection) -> Seat:
+        def transaction(connection: Connection) -> Seat:
             room = _open_room(connection, code)
             seat = _seat(connection, room, key)
             if len(seat.budget.answers) >= ANSWERS:
@@ -257,7 +257,7 @@ class ClassRooms:
             _use(connection, room)
             return Seat(seat.student, seat.name, budget)
 
-        return write(self._engine, work)
+        return write(self._engine, transaction)
 
     def board(self, code: str) -> Board:
         """Everybody's answers. Raises ``NotFoundError``."""
@@ -281,27 +281,27 @@ class ClassRooms:
             If the key is another one.
         """
 
-        def work(connection: Connection) -> Room:
+        def transaction(connection: Connection) -> Room:
             room = _own_room(connection, code, key, owner)
             connection.execute(class_rooms.update().where(_R.code == room.code).values(**settings))
             return _room(connection, code)
 
-        return write(self._engine, work)
+        return write(self._engine, transaction)
 
     def free_seats(self, code: str, key: str, *, owner: str | None = None) -> int:
         """Take the places away from which nobody has asked; returns how many. Raises as :meth:`steer`."""
 
-        def work(connection: Connection) -> int:
+        def transaction(connection: Connection) -> int:
             room = _own_room(connection, code, key, owner)
             busy = sa.select(_A.seat)
             return connection.execute(class_seats.delete().where(_S.code == room.code, _S.key.not_in(busy))).rowcount
 
-        return write(self._engine, work)
+        return write(self._engine, transaction)
 
     def remove_student(self, code: str, key: str, student: int, *, owner: str | None = None) -> None:
         """Take a place away, with its answers. Raises as :meth:`steer`, and ``NotFoundError`` if there is none."""
 
-        def work(connection: Connection) -> None:
+        def transaction(connection: Connection) -> None:
             room = _own_room(connection, code, key, owner)
             seat = connection.scalar(sa.select(_S.key).where(_S.code == room.code, _S.student == student))
             if seat is None:
@@ -309,7 +309,7 @@ class ClassRooms:
             connection.execute(class_answers.delete().where(_A.seat == seat))
             connection.execute(class_seats.delete().where(_S.key == seat))
 
-        write(self._engine, work)
+        write(self._engine, transaction)
 
     def steered(self, code: str, key: str, *, owner: str | None = None) -> bool:
         """Whether somebody may steer a room. Raises ``NotFoundError``."""

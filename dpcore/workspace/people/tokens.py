@@ -59,7 +59,7 @@ def issue(engine: Engine, user: User, roles: frozenset[Role]) -> Token:
     now = utc_now()
     ends = (now + LONGEST) if user.expires is None else min(user.expires, now + LONGEST)
 
-    def work(connection: Connection) -> None:
+    def transaction(connection: Connection) -> None:
         connection.execute(tokens.delete().where(_T.ends <= _second(now)))
         own = sa.select(sa.func.count()).select_from(tokens).where(_T.owner == user.name)
         if connection.execute(own).scalar_one() >= MOST:
@@ -67,7 +67,7 @@ def issue(engine: Engine, user: User, roles: frozenset[Role]) -> Token:
         row = {"hash": _hash(text), "owner": user.name, "roles": ",".join(sorted(roles)), "ends": _second(ends)}
         connection.execute(tokens.insert().values(**row))
 
-    write(engine, work)
+    write(engine, transaction)
     return Token(text, ends)
 
 

@@ -41,7 +41,7 @@ class Draft(FrozenModel):
 
 
 @dataclass(frozen=True)
-class KeptDraft:
+class SavedDraft:
     """A draft, and when it was last written down."""
 
     draft: Draft
@@ -58,17 +58,17 @@ def write_draft(engine: Engine, dataset_id: str, author: str, draft: Draft | Non
     """
     content = None if draft is None else _content(draft)
 
-    def work(connection: Connection) -> None:
+    def transaction(connection: Connection) -> None:
         own = (_R.dataset_id == dataset_id) & (_R.author == author)
         connection.execute(report_drafts.delete().where(own))
         if content is not None:
             row = {"dataset_id": dataset_id, "author": author, "content": content}
             connection.execute(report_drafts.insert().values(**row, time=utc_now()))
 
-    write(engine, work)
+    write(engine, transaction)
 
 
-def read_draft(engine: Engine, dataset_id: str, author: str) -> KeptDraft | None:
+def read_draft(engine: Engine, dataset_id: str, author: str) -> SavedDraft | None:
     """The draft that an author has on a data set, if there is one.
 
     Raises
@@ -81,7 +81,7 @@ def read_draft(engine: Engine, dataset_id: str, author: str) -> KeptDraft | None
     if row is None:
         return None
     try:
-        return KeptDraft(Draft.model_validate_json(row["content"]), row["time"])
+        return SavedDraft(Draft.model_validate_json(row["content"]), row["time"])
     except (ValidationError, RequestError):
         raise RequestError(
             "What was kept of your report can no longer be read. It is replaced as soon as you "

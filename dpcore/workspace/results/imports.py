@@ -34,7 +34,7 @@ def keep_import(engine: Engine, owner: str, release: Release) -> None:
     content = release.to_json()
     row = {"owner": owner, "id": release.id, "content": content, "time": utc_now()}
 
-    def work(connection: Connection) -> None:
+    def transaction(connection: Connection) -> None:
         connection.execute(imported_releases.delete().where(_R.owner == owner, _R.id == release.id))
         there = sa.select(sa.func.count(), sa.func.sum(sa.func.length(_R.content))).where(_R.owner == owner)
         count, letters = connection.execute(there).one()
@@ -44,7 +44,7 @@ def keep_import(engine: Engine, owner: str, release: Release) -> None:
             raise RequestError(_FULL.format(most=f"results of nearly {MOST_LETTERS >> 20} MB"))
         connection.execute(imported_releases.insert().values(**row))
 
-    write(engine, work)
+    write(engine, transaction)
 
 
 def read_imports(engine: Engine, owner: str) -> tuple[list[Imported], list[str]]:

@@ -40,28 +40,28 @@ def write_note(engine: Engine, release_id: str, name: str, note: str, author: st
         utc_now().replace(microsecond=0),
     )
 
-    def work(connection: Connection) -> None:
+    def transaction(connection: Connection) -> None:
         chosen = sa.select(releases.c.id).where(releases.c.id == release_id)
         if connection.execute(chosen).first() is None:
             raise NotFoundError("There is no such release.")
         connection.execute(release_notes.delete().where(_R.release_id == release_id))
         connection.execute(release_notes.insert().values(**vars(wanted)))
 
-    write(engine, work)
+    write(engine, transaction)
     return wanted
 
 
 def read_notes(engine: Engine, datasets: Collection[str] | None = None) -> dict[str, ReleaseNote]:
     """Notes by release: those on some data sets, or all."""
 
-    def work(connection: Connection) -> tuple[ReleaseNote, ...]:
+    def transaction(connection: Connection) -> tuple[ReleaseNote, ...]:
         chosen = sa.select(release_notes)
         if datasets is not None:
             chosen = chosen.join(releases, releases.c.id == _R.release_id)
             chosen = chosen.where(releases.c.dataset_id.in_(datasets))
         return tuple(ReleaseNote(**row) for row in connection.execute(chosen).mappings())
 
-    return {note.release_id: note for note in read(engine, work, question=("notes", asked_of(datasets)))}
+    return {note.release_id: note for note in read(engine, transaction, question=("notes", asked_of(datasets)))}
 
 
 def checked_name(name: str) -> str:

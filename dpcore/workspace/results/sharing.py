@@ -57,12 +57,12 @@ class Released:
     def sharing(self, datasets: Collection[str], *, reader: str | None) -> dict[str, Sharing]:
         """Owner of each release that ``reader`` may read, and whether it is shared."""
 
-        def work(connection: Connection) -> tuple[tuple[str, Sharing], ...]:
+        def transaction(connection: Connection) -> tuple[tuple[str, Sharing], ...]:
             chosen = sa.select(_R.id, _R.analyst, _shared().label("shared"))
             rows = connection.execute(chosen.where(_R.dataset_id.in_(datasets), _readable(reader)))
             return tuple((row.id, Sharing(row.analyst, bool(row.shared))) for row in rows)
 
-        return dict(read(self._engine, work, question=("sharing", asked_of(datasets), reader)))
+        return dict(read(self._engine, transaction, question=("sharing", asked_of(datasets), reader)))
 
     def share(self, release_id: str, shared: bool, *, owner: str) -> Sharing:
         """Let everybody who sees the data set read a release, or no longer.
@@ -74,7 +74,7 @@ class Released:
         """
         chosen = sa.select(_R.dataset_id, _shared().label("shared")).where(_R.id == release_id, _R.analyst == owner)
 
-        def work(connection: Connection) -> None:
+        def transaction(connection: Connection) -> None:
             row: RowMapping | None = connection.execute(chosen).mappings().one_or_none()
             if row is None:
                 raise NotFoundError(_NONE)
@@ -88,7 +88,7 @@ class Released:
                     release_id=release_id,
                 )
 
-        write(self._engine, work)
+        write(self._engine, transaction)
         return Sharing(owner, shared)
 
 

@@ -15,7 +15,7 @@ from typing import Final
 from pydantic import Field, ValidationError
 
 from dpcore.frozen import FrozenModel
-from dpcore.released.workload import Forecast, Work, Workload
+from dpcore.released.workload import DurationForecast, Work, Workload
 from dpcore.version import __version__
 from dpcore.workspace.database.owners import open_private
 
@@ -51,11 +51,11 @@ class Machine(FrozenModel):
         shared = work.words * self.word + work.places * self.place
         return shared / min(cores, work.cores or cores) + work.draws * self.draw + work.calls * self.call
 
-    def forecast(self, workload: Workload) -> Forecast:
+    def forecast(self, workload: Workload) -> DurationForecast:
         """What a run takes here, on all cores."""
         cores = os.cpu_count() or 1
         steps = {name: self.seconds(work, cores) for name, work in workload.steps.items()}
-        return Forecast(steps, _READY + workload.bytes)
+        return DurationForecast(steps, _READY + workload.bytes)
 
 
 def machine_of(home: Path) -> Machine:

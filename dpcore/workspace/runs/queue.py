@@ -113,7 +113,7 @@ class RunQueue:
         values = {"state": "running", "worker": str(worker), "message": _RUNNING}
         tried: list[int] = []
 
-        def work(connection: Connection) -> Job | None:
+        def transaction(connection: Connection) -> Job | None:
             row = _claimed_before(connection, tried, values)
             if row is None:
                 chosen = sa.select(jobs).where(_J.state == "queued", next_one(connection))
@@ -124,19 +124,19 @@ class RunQueue:
             connection.execute(jobs.update().where(_J.number == row["number"]).values(**values))
             return Job(row["run_id"], row["analyst"], _request(row))
 
-        return write(self._engine, work)
+        return write(self._engine, transaction)
 
     def report(self, run_id: str, step: str, done: int, total: int, ready: datetime | None = None) -> bool:
         """Store progress, or fail at once; return whether somebody asked the run to stop."""
 
-        def work(connection: Connection) -> bool:
+        def transaction(connection: Connection) -> bool:
             values = {"step": step[:64], "done": done, "total": total, "ready": ready}
             running = (_J.run_id == run_id) & (_J.state == "running")
             connection.execute(jobs.update().where(running).values(**values))
             asked = sa.select(_J.stop_asked).where(_J.run_id == run_id)
             return bool(connection.execute(asked).scalar())
 
-        return write(self._engine, work, patience=0.0)
+        return write(self._engine, transaction, patience=0.0)
 
     def complete(self, run_id: str, release: Release) -> None:
         """Store the release of a run, charge it and mark the run as done; all of it, or nothing."""
@@ -236,13 +236,13 @@ class RunQueue:
     def status(self, run_id: str) -> RunStatus:
         """Where a run stands. Raises ``NotFoundError``."""
 
-        def work(connection: Connection) -> RunStatus:
+        def transaction(connection: Connection) -> RunStatus:
             found = _statuses(connection, _listing().where(_J.run_id == run_id))
             if not found:
                 raise NotFoundError("There is no such run.")
             return found[0]
 
-        return read(self._engine, work, question=("run", run_id))
+        return read(self._engine, transaction, question=("run", run_id))
 
     def statuses(
         self,
@@ -252,7 +252,7 @@ class RunQueue:
     ) -> list[RunStatus]:
         """Runs, newest first: those on some data sets, and of one analyst, or all."""
 
-        def work(connection: Connection) -> tuple[RunStatus, ...]:
+        def transaction(connection: Connection) -> tuple[RunStatus, ...]:
             chosen = _listing().order_by(_J.number.desc())
             if datasets is not None:
                 chosen = chosen.where(_J.dataset_id.in_(datasets))
@@ -262,7 +262,7 @@ class RunQueue:
                 chosen = chosen.where(_J.state.in_(ACTIVE_STATES))
             return tuple(_statuses(connection, chosen))
 
-        return list(read(self._engine, work, question=("runs", asked_of(datasets), analyst, active)))
+        return list(read(self._engine, transaction, question=("runs", asked_of(datasets), analyst, active)))
 
 
 def _claimed_before(connection: Connection, tried: Collection[int], values: Mapping[str, str]) -> RowMapping | None:

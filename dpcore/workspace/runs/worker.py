@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 from dpcore.errors import CancelledError, ClusterError, ConflictError, FrostglassError, RequestError
 from dpcore.released.plan import UNCONDITIONAL, RunPlan
 from dpcore.released.release import Release, make_release
-from dpcore.released.workload import Forecast
+from dpcore.released.workload import DurationForecast
 from dpcore.workspace.database.database_tables import utc_now
 from dpcore.workspace.database.installation import open_installation
 from dpcore.workspace.database.transactions import be_patient
@@ -102,9 +102,9 @@ class Worker:
             _LOG.error("run %s failed: %s", job.run_id, type(error).__name__)
             self._queue.end(job.run_id, "failed", _FAILED_SPENT)
 
-    def _prepare(self, job: Job) -> tuple[Learner, RunPlan, PrivateTable, Forecast]:
+    def _prepare(self, job: Job) -> tuple[Learner, RunPlan, PrivateTable, DurationForecast]:
         """Everything that can be checked from public values, before the point of no return."""
-        from dpcore.data.execution.chosen import chosen_executor
+        from dpcore.data.execution.executor_choice import configured_executor
         from dpcore.models.registry import get_learner
 
         request = job.request
@@ -117,7 +117,7 @@ class Worker:
         if any(getattr(plan.loss, name) != getattr(paid, name) for name in same) or plan.loss.rho > paid.rho:
             raise RequestError(_OTHER_PRICE)
         self._store.check_stored(dataset.id, plan.schema)
-        table = self._store.table(dataset.id, chosen_executor())
+        table = self._store.table(dataset.id, configured_executor())
         table.check()
         return learner, plan, table, machine_of(self._home).forecast(learner.workload(plan))
 
@@ -138,7 +138,9 @@ class Worker:
             # Touched in spite of the error, or cancelled: what the ledger says stays.
             self._queue.end(job.run_id, "failed", _FAILED_SPENT)
 
-    def _spend(self, job: Job, learner: Learner, plan: RunPlan, table: PrivateTable, forecast: Forecast) -> Release:
+    def _spend(
+        self, job: Job, learner: Learner, plan: RunPlan, table: PrivateTable, forecast: DurationForecast
+    ) -> Release:
         """Read the records: the release that the run was paid for."""
         from dpcore.learning.learner import Run
         from dpcore.privacy.randomness import SecureRandom
@@ -167,11 +169,13 @@ class Reports:
     ----------
     report : callable
         Stores progress; returns whether somebody asked the run to stop.
-    forecast : Forecast
+    forecast : DurationForecast
         Of the run, from its plan.
     """
 
-    def __init__(self, run_id: str, report: Callable[[str, int, int, datetime], bool], forecast: Forecast) -> None:
+    def __init__(
+        self, run_id: str, report: Callable[[str, int, int, datetime], bool], forecast: DurationForecast
+    ) -> None:
         self._run_id, self._report, self._forecast = run_id, report, forecast
         self._start = time.monotonic()
         self._last: tuple[str, int] | None = None

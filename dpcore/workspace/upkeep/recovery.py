@@ -18,10 +18,10 @@ from dpcore.errors import RequestError
 from dpcore.workspace.database.database import open_database
 from dpcore.workspace.database.database_tables import datasets, jobs
 from dpcore.workspace.database.engines import sqlite_file
-from dpcore.workspace.database.home import Home, told
+from dpcore.workspace.database.file_locks import file_lock
+from dpcore.workspace.database.home import Home, disk_errors_explained
 from dpcore.workspace.database.installation import Facts, look, name_database, newest_line
 from dpcore.workspace.database.transactions import write
-from dpcore.workspace.database.turns import turn
 from dpcore.workspace.database.witness import Line
 from dpcore.workspace.ledger.ledger_lines import append, find_caps, kept_note
 from dpcore.workspace.ledger.requests import ACTIVE_STATES
@@ -58,7 +58,7 @@ def accept(folder: Path, url: str, *, code: str, note: str, close: bool, actor: 
     """
     if not note.strip():
         raise RequestError("Say in the note what happened, and what is known of what was spent.")
-    with told(folder), turn((home := Home(folder)).queue):
+    with disk_errors_explained(folder), file_lock((home := Home(folder)).queue):
         facts = look(home, url)
         if facts.fault is None:
             raise RequestError(_NOTHING_WRONG)
@@ -69,7 +69,7 @@ def accept(folder: Path, url: str, *, code: str, note: str, close: bool, actor: 
         _put_aside(url, code)
         engine = open_database(url)
 
-        def work(connection: Connection) -> Line:
+        def transaction(connection: Connection) -> Line:
             name_database(connection, identifier)
             _end_runs(connection)
             for dataset_id, population in connection.execute(sa.select(datasets.c.id, datasets.c.population)).all():
@@ -78,7 +78,7 @@ def accept(folder: Path, url: str, *, code: str, note: str, close: bool, actor: 
                     _close(connection, dataset_id, actor)
             return newest_line(connection)
 
-        newest = write(engine, work)
+        newest = write(engine, transaction)
         engine.dispose()
         home.bind(identifier, newest)
         if facts.binding is not None:

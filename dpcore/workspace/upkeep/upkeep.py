@@ -33,7 +33,7 @@ class Upkeep:
             If another data set has it.
         """
 
-        def work(connection: Connection) -> None:
+        def transaction(connection: Connection) -> None:
             row = dataset_row(connection, dataset_id)
             chosen = like(parse_schema(row["schema"]), name=name).name
             try:
@@ -43,7 +43,7 @@ class Upkeep:
             note = kept_note(f"'{row['name']}' is now '{chosen}'")
             append(connection, "rename", dataset_id, note=note, actor=actor)
 
-        write(self._engine, work)
+        write(self._engine, transaction)
 
     def describe(self, dataset_id: str, description: str, *, actor: str) -> None:
         """Describe a data set anew: what people read of it, not what its columns mean.
@@ -54,12 +54,12 @@ class Upkeep:
             If no schema could have this description.
         """
 
-        def work(connection: Connection) -> None:
+        def transaction(connection: Connection) -> None:
             schema = parse_schema(dataset_row(connection, dataset_id)["schema"])
             _change(connection, dataset_id, described=like(schema, description=description).description)
             append(connection, "describe", dataset_id, actor=actor)
 
-        write(self._engine, work)
+        write(self._engine, transaction)
 
     def allow_conditional(self, dataset_id: str, allowed: bool, *, note: str, actor: str) -> None:
         """Allow runs whose guarantee has a condition on this data set alone, or no longer.
@@ -74,7 +74,7 @@ class Upkeep:
         if allowed and not note.strip():
             raise RequestError("Say in the note why Markov chains are allowed: the audit log keeps it.")
 
-        def work(connection: Connection) -> None:
+        def transaction(connection: Connection) -> None:
             if dataset_row(connection, dataset_id)["public"]:
                 raise RequestError("The records are public, so Markov chains are free on them.")
             if takes_conditional(connection, dataset_id) == allowed:
@@ -82,7 +82,7 @@ class Upkeep:
                 raise ConflictError(f"Markov chains are {state} on this data set.")
             append(connection, "allow" if allowed else "forbid", dataset_id, note=note, actor=actor)
 
-        write(self._engine, work)
+        write(self._engine, transaction)
 
     def retire(self, dataset_id: str, *, note: str, actor: str) -> None:
         """Let nobody run anything more on a data set; runs under way go on, and results stay.
@@ -93,12 +93,12 @@ class Upkeep:
             If it is retired already.
         """
 
-        def work(connection: Connection) -> None:
+        def transaction(connection: Connection) -> None:
             if connection.execute(sa.select(_D.id).where(_D.id == dataset_id, retired())).first():
                 raise ConflictError("This data set is retired already.")
             append(connection, "retire", dataset_id, note=note, actor=actor)
 
-        write(self._engine, work)
+        write(self._engine, transaction)
 
 
 def _change(connection: Connection, dataset_id: str, **values: str) -> None:

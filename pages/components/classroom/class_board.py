@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from dpcore.errors import FrostglassError
-from dpcore.lessons import COUNTS, class_cost, together
+from dpcore.lessons import COUNTS, class_cost, pool_answers
 from dpcore.lessons.toy import DELTA
 from dpcore.numerals import minus, small, whole
 from dpcore.plots.lessons.lessons_class import class_alt, class_figure
@@ -20,7 +20,7 @@ from pages.components.kit import figure, markup, refresh
 from pages.components.visitor import access, login
 
 if TYPE_CHECKING:
-    from dpcore.lessons.together import Together
+    from dpcore.lessons.pooled_answers import PooledAnswers
 
 SECONDS = 3
 #: Far more than what floating point adds to a margin, far less than what is shown of it.
@@ -30,7 +30,7 @@ _ROWS = 30
 _QUESTION = "class-board-question"
 
 
-def show(code: str, room: Room) -> None:
+def render(code: str, room: Room) -> None:
     """The board, with the question that it shows; ``room`` as it is drawn above."""
     st.subheader("The board", anchor=False)
     question = st.selectbox(
@@ -62,13 +62,13 @@ def _draw(board: Board, question: int) -> None:
     if not answers:
         markup.empty("No answers to this question yet", "They appear here as soon as somebody asks.")
         return
-    found, revealed = together(answers), board.room.revealed
+    found, revealed = pool_answers(answers), board.room.revealed
     truth = f" · true count: <b>{whole(COUNTS[question].people)}</b>" if revealed else ""
     st.html(
         f'<p class="fg-noise">Answers: <b>{found.answers}</b>, students: <b>{found.students}</b> · mean: '
         f"<b>{_decimal(found.mean)}</b> {reach_words(found)}{truth}</p>"
     )
-    figure.show(
+    figure.render(
         class_figure(answers, found, revealed=revealed),
         key="class-board-chart",
         alt=class_alt(answers, found, revealed=revealed),
@@ -127,7 +127,7 @@ def called(student: int, name: str) -> str:
     return name or f"student {student}"
 
 
-def reach_words(found: Together) -> str:
+def reach_words(found: PooledAnswers) -> str:
     """How far the mean may be from the truth: rounded up, so that it covers what it says."""
     return f"± {math.ceil(10 * found.margin - _ROUNDING) / 10:,.1f} ({'' if found.exact else 'about '}95%)"
 

@@ -17,12 +17,12 @@ _CODE, _NAME, _CAP = "class-code", "class-name", "class-cap"
 _BROWSER = "class-browser"
 
 
-def show() -> None:
+def render() -> None:
     """Two cards, side by side where there is room."""
-    with slot.kept():
+    with slot.placeholder():
         if refusal := st.session_state.pop(REFUSED, ""):
             st.error(markup.plain(refusal))
-    with slot.kept():
+    with slot.placeholder():
         if not login.login_needed():
             remembered.remember(remembered.SEAT, _browser())
     left, right = st.columns(2)

@@ -23,7 +23,7 @@ STOPS = ("0.05", "0.1", "0.2", "0.5", "1", "2")
 _QUESTION, _EPSILON = "class-question", "class-epsilon"
 
 
-def show(place: Place) -> None:
+def render(place: Place) -> None:
     """The student's part of the page."""
     room = access.service().board(place.code).room
     seat = access.service().seat(place.code, place.key)
@@ -41,7 +41,7 @@ def show(place: Place) -> None:
     with right:
         lesson.epsilon(_EPSILON, STOPS, "0.2", "ε of this question")
     st.button("Ask", key="class-ask", on_click=_ask, args=(place,), type="primary", disabled=room.closed)
-    with slot.kept():
+    with slot.placeholder():
         if room.closed:
             st.info(
                 "Your teacher has closed this room: nobody asks any more. The board stays until the room is deleted."
@@ -49,9 +49,9 @@ def show(place: Place) -> None:
         elif refusal := st.session_state.pop(REFUSED, ""):
             st.warning(markup.plain(refusal), icon=":material/block:")
     toy_meter("yours", seat.budget)
-    with slot.kept():
+    with slot.placeholder():
         _answers(seat, revealed=room.revealed)
-    class_board.show(place.code, room)
+    class_board.render(place.code, room)
     st.button("Leave this room", key="class-leave", on_click=class_place.leave, type="tertiary")
 
 

@@ -17,7 +17,7 @@ from pages.components.visitor import access
 _SAID, _STUDENT = "class-said", "class-student"
 
 
-def show(place: Place) -> None:
+def render(place: Place) -> None:
     """The teacher's page."""
     room = access.service().board(place.code).room
     st.html(
@@ -28,10 +28,10 @@ def show(place: Place) -> None:
     _address(room)
     st.markdown(text("class_room_lesson"))
     _controls(place, room)
-    with slot.kept():
+    with slot.placeholder():
         if said := st.session_state.pop(_SAID, ""):
             st.info(markup.plain(said))
-    class_board.show(place.code, room)
+    class_board.render(place.code, room)
     lesson.question(text("class_room_question"))
     st.button("Leave this page of the room", key="class-leave", on_click=class_place.leave, type="tertiary")
     st.caption(text("class_room_teacher_key"))

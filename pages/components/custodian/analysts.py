@@ -22,7 +22,7 @@ _NEW = "Somebody else"
 _HEADER = ("Analyst", "Limit", "Spent", "Reserved", "Left", "Runs", "State")
 
 
-def show() -> None:
+def render() -> None:
     """Accounts on the data set selected in the sidebar, and ways to change them."""
     dataset = access.chosen_dataset()
     if dataset is None:

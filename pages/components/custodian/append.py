@@ -17,7 +17,7 @@ _WHAT = "What these files are"
 
 
 @dataclass(frozen=True)
-class Further:
+class RowsToAppend:
     """Further rows of a data set; ``go`` once the button was pressed."""
 
     dataset: DatasetInfo
@@ -25,10 +25,10 @@ class Further:
     go: bool
 
 
-def ask() -> Further | None:
+def ask() -> RowsToAppend | None:
     """Whether the files are further rows of a data set to which rows can be appended."""
     known = {info.id: info for info in access.service().appendable()}
-    with slot.kept():
+    with slot.placeholder():
         if not known:
             return None
         chosen = st.selectbox(
@@ -41,7 +41,7 @@ def ask() -> Further | None:
         return _further(known[chosen]) if chosen else None
 
 
-def _further(dataset: DatasetInfo) -> Further:
+def _further(dataset: DatasetInfo) -> RowsToAppend:
     st.markdown(text("append"))
     least = dataset.schema.max_rows
     limit = st.number_input(
@@ -52,4 +52,4 @@ def _further(dataset: DatasetInfo) -> Further:
         key=remembered(f"intake-append-limit-{dataset.id}", least),
         **KEEP,
     )
-    return Further(dataset, int(limit), st.button("Append the rows", type="primary"))
+    return RowsToAppend(dataset, int(limit), st.button("Append the rows", type="primary"))

@@ -11,7 +11,7 @@ import streamlit as st
 from dpcore.numerals import whole
 from dpcore.privacy.budgets import at_delta, exact_amount, plain_epsilon
 from dpcore.workspace.ledger.accounts import LedgerEntry
-from dpcore.workspace.ledger.audit_log import EVENTS, Wanted, chosen, event, to_csv
+from dpcore.workspace.ledger.audit_log import EVENTS, AuditLogFilter, chosen, event, to_csv
 from pages.components.kit import made_file, markup
 from pages.components.kit.texts import text
 from pages.components.visitor import access
@@ -22,7 +22,7 @@ _ONE, _ALL = "This data set", "All data sets"
 _KEYS = tuple(f"audit-{part}" for part in ("kinds", "analysts", "actors", "words", "run", "first", "last"))
 
 
-def show() -> None:
+def render() -> None:
     """Lines about the data set selected in the sidebar, or about all."""
     dataset = access.chosen_dataset()
     if dataset is None:
@@ -51,7 +51,7 @@ def show() -> None:
         _download(kept, names, "all" if scope == _ALL else dataset.id[:8])
 
 
-def _ask(entries: Sequence[LedgerEntry]) -> Wanted:
+def _ask(entries: Sequence[LedgerEntry]) -> AuditLogFilter:
     left, middle, right = st.columns(3)
     kinds = left.multiselect(
         "What happened", list(EVENTS), key=_KEYS[0], format_func=lambda kind: EVENTS[kind], placeholder="Anything"
@@ -64,7 +64,7 @@ def _ask(entries: Sequence[LedgerEntry]) -> Wanted:
     with st.container(horizontal=True):
         first = st.date_input("From (UTC)", None, key=_KEYS[5], width=180)
         last = st.date_input("Until (UTC)", None, key=_KEYS[6], width=180)
-    return Wanted(kinds, analysts, actors, first, last, words, run)
+    return AuditLogFilter(kinds, analysts, actors, first, last, words, run)
 
 
 def _people(entries: Sequence[LedgerEntry], which: str) -> list[str]:

@@ -30,7 +30,7 @@ def waiting() -> int:
     return len(open_ones()) if login.may("custodian") else 0
 
 
-def show() -> None:
+def render() -> None:
     """The queue, and below it the answered ones."""
     st.markdown(text("budget_requests"))
     outcome.tell(_SAID)
@@ -54,7 +54,7 @@ def _card(request: BudgetRequest, names: Mapping[str, str]) -> None:
         markup.facts(_facts(account, whole))
         st.caption("Reason")
         st.text(request.reason)
-        with slot.kept():
+        with slot.placeholder():
             _advise(request, account, whole)
         _form(request, account, whole)
 
@@ -123,7 +123,7 @@ def _form(request: BudgetRequest, account: Account, whole: Balance) -> None:
         left, right = st.columns([1, 2])
         left.text_input("New limit in all, ε", plain_epsilon(_proposed(request, account)), key=keys[0])
         right.text_input("Answer (the analyst reads it; needed to decline)", key=keys[1], max_chars=REASON_LIMIT)
-        with slot.kept():
+        with slot.placeholder():
             if _missing(_proposed(request, account), account, whole):
                 st.checkbox("Also raise the total of the data set, so that the grant can be spent", key=keys[2])
         with st.container(horizontal=True):

@@ -19,7 +19,7 @@ from pages.components.visitor import access
 _PARSED = {"analyst_cap": parse_limit, "delta": parse_delta}
 
 
-def show() -> None:
+def render() -> None:
     """Balance of the data set selected in the sidebar."""
     dataset = access.chosen_dataset()
     if dataset is None:

@@ -8,7 +8,7 @@ from pages.components.kit.texts import text
 from pages.components.visitor import access
 
 
-def show() -> None:
+def render() -> None:
     """Who answers, and the link to Dask's dashboard; nothing without a cluster."""
     service = access.service()
     if not service.on_cluster:

@@ -31,11 +31,11 @@ def ask(answers: Answers) -> None:
     """Ask for the epsilon if some column is marked, and say what it costs, or what was learned before."""
     columns = answers.content.get("columns", ())
     marked = [column for column in columns if column.get("learn")]
-    with slot.kept():
+    with slot.placeholder():
         before = any(column.get("origin") == LEARNED and column not in marked for column in columns)
         if before or _LEARNED.search(answers.schema_text or ""):
             st.info(text("learned_before"))
-    with slot.kept():
+    with slot.placeholder():
         if not (marked or _MARK.search(answers.schema_text or "")):
             return
         named = ", ".join(f"'{plain(column['name'])}'" for column in marked) or "the columns marked 'learn'"

@@ -15,7 +15,7 @@ from pages.components.visitor import access, outcome
 _SAID = "upkeep-said"
 
 
-def show() -> None:
+def render() -> None:
     """The data set selected in the sidebar, and what can be done to it."""
     dataset = access.chosen_dataset()
     if dataset is None:

@@ -23,13 +23,13 @@ _DECIDE, _STAY = "Let the values decide the types", "Keep the types as they are"
 
 
 @dataclass(frozen=True)
-class Wish:
+class ProfileRequest:
     """Columns whose values the custodian wants to be looked at, with their types; none: let the values decide."""
 
     types: dict[str, str | None]
 
 
-def show(table: TableDraft, shown: tuple[str, ...], key: str | None) -> tuple[pd.DataFrame, Wish | None]:
+def render(table: TableDraft, shown: tuple[str, ...], key: str | None) -> tuple[pd.DataFrame, ProfileRequest | None]:
     """Draw the columns of a table.
 
     Parameters
@@ -43,7 +43,7 @@ def show(table: TableDraft, shown: tuple[str, ...], key: str | None) -> tuple[pd
     -------
     rows : DataFrame
         All rows, as they are answered now.
-    wish : Wish or None
+    wish : ProfileRequest or None
         Set if values are to be looked at.
     """
     with st.container(key=f"workbench-{table.ident}"):
@@ -52,9 +52,9 @@ def show(table: TableDraft, shown: tuple[str, ...], key: str | None) -> tuple[pd
         typed = _grid(table, names, shown)
         table.answer(typed)
         with above:
-            wish = _tools(table, names, shown)
+            profile_request = _tools(table, names, shown)
         _one(table)
-    return table.now, wish
+    return table.now, profile_request
 
 
 def _chosen(table: TableDraft, key: str | None) -> list[str]:
@@ -161,7 +161,7 @@ def _grid(table: TableDraft, names: list[str], shown: tuple[str, ...]) -> pd.Dat
     return schema_rows.overlaid(table.now, edited)
 
 
-def _tools(table: TableDraft, names: list[str], shown: tuple[str, ...]) -> Wish | None:
+def _tools(table: TableDraft, names: list[str], shown: tuple[str, ...]) -> ProfileRequest | None:
     """Changes to several columns at once: those that are ticked, or else all in sight."""
     now = table.now
     ticked = [name for name in now[now[schema_rows.SELECT]][schema_rows.NAME] if name in names]
@@ -195,7 +195,7 @@ def _tools(table: TableDraft, names: list[str], shown: tuple[str, ...]) -> Wish 
     if changed is not None or back or again:
         st.rerun()
     types = dict(zip(now[schema_rows.NAME], now[schema_rows.TYPE], strict=True))
-    return Wish({name: types[name] if decide == _STAY else None for name in of_file}) if looked else None
+    return ProfileRequest({name: types[name] if decide == _STAY else None for name in of_file}) if looked else None
 
 
 def _counted(chosen: list[str], ticked: list[str]) -> str:

@@ -13,8 +13,8 @@ from dpcore.released.release import Release
 from dpcore.report.names import RULE_LIST_SAMPLERS
 from dpcore.workspace.ledger.requests import Quote, RunRequest
 from pages.components.families.shared import cuts
-from pages.components.families.shared.given import Given
-from pages.components.families.shared.ranged import Ranged
+from pages.components.families.shared.form_context import FormContext
+from pages.components.families.shared.interval_text import IntervalText
 
 
 @dataclass(frozen=True)
@@ -53,10 +53,10 @@ class Family:
     released: ReleasedFamily
     page: str
     algorithm: str
-    parameters: Callable[[Given], dict[str, Any]]
+    parameters: Callable[[FormContext], dict[str, Any]]
     body: Callable[..., None]
     side: Callable[[Release, Any, str], None]
-    figures: Callable[[Any], Mapping[str, str | Ranged]]
+    figures: Callable[[Any], Mapping[str, str | IntervalText]]
     repeats: int = 3
     hint: Callable[[Quote], None] | None = None
     asked: Callable[[Mapping[str, Any]], dict[str, str]] | None = None
@@ -122,7 +122,7 @@ SUMMARIES = Family(
     page="first_look.py",
     algorithm="First look",
     parameters=_later("summaries.summary_inputs", "parameters"),
-    body=_later("summaries.summary_result", "show"),
+    body=_later("summaries.summary_result", "render"),
     side=_later("summaries.summary_result", "side"),
     figures=_later("summaries.summary_result", "figures"),
     asked=_later("summaries.summary_inputs", "asked"),
@@ -132,7 +132,7 @@ RULE_LIST = Family(
     page="rule_list.py",
     algorithm="Bayesian rule list",
     parameters=_later("rule_list.rule_list_inputs", "parameters"),
-    body=_later("rule_list.rule_list_result", "show"),
+    body=_later("rule_list.rule_list_result", "render"),
     side=_later("rule_list.rule_list_result", "side"),
     figures=_later("rule_list.rule_list_result", "figures"),
     asked=cuts.asked,
@@ -144,7 +144,7 @@ TREE = Family(
     page="tree.py",
     algorithm="Decision tree",
     parameters=_later("tree.tree_inputs", "parameters"),
-    body=_later("tree.tree_result", "show"),
+    body=_later("tree.tree_result", "render"),
     side=_later("tree.tree_result", "side"),
     figures=_later("tree.tree_result", "figures"),
     asked=cuts.asked,
@@ -154,7 +154,7 @@ FOREST = Family(
     page="forest.py",
     algorithm="Forest of decision trees",
     parameters=_later("forest.forest_inputs", "parameters"),
-    body=_later("forest.forest_result", "show"),
+    body=_later("forest.forest_result", "render"),
     side=_later("forest.forest_result", "side"),
     figures=_later("forest.forest_result", "figures"),
     asked=cuts.asked,
@@ -165,7 +165,7 @@ EBM = Family(
     page="shape_functions.py",
     algorithm="Shape functions (explainable boosting)",
     parameters=_later("ebm.ebm_inputs", "parameters"),
-    body=_later("ebm.ebm_result", "show"),
+    body=_later("ebm.ebm_result", "render"),
     side=_later("ebm.ebm_result", "side"),
     figures=_later("ebm.ebm_result", "figures"),
     repeats=1,
@@ -175,7 +175,7 @@ REDESCRIPTIONS = Family(
     page="redescriptions.py",
     algorithm="Redescriptions",
     parameters=_later("redescriptions.redescription_inputs", "parameters"),
-    body=_later("redescriptions.redescription_result", "show"),
+    body=_later("redescriptions.redescription_result", "render"),
     side=_later("redescriptions.redescription_result", "side"),
     figures=_later("redescriptions.redescription_result", "figures"),
 )
@@ -184,11 +184,11 @@ ILP = Family(
     page="relational_rules.py",
     algorithm="Relational rules (inductive logic programming)",
     parameters=_later("ilp.ilp_inputs", "parameters"),
-    body=_later("ilp.ilp_result", "show"),
+    body=_later("ilp.ilp_result", "render"),
     side=_later("ilp.ilp_result", "side"),
     figures=_later("ilp.ilp_result", "figures"),
     repeats=1,
-    hint=_later("ilp.hint", "show"),
+    hint=_later("ilp.hint", "render"),
 )
 FAMILIES = {family.name: family for family in (SUMMARIES, RULE_LIST, TREE, FOREST, EBM, REDESCRIPTIONS, ILP)}
 

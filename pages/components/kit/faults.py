@@ -24,7 +24,7 @@ class WithoutValues(logging.Filter):
         return True
 
 
-class Rarely(WithoutValues):
+class RateLimited(WithoutValues):
     """Lets each kind of message into the log once a minute: strangers may cause as many as they like."""
 
     def __init__(self) -> None:
@@ -44,7 +44,7 @@ class Rarely(WithoutValues):
 def quiet_log() -> None:
     """Streamlit logs uncaught errors with their text; let it say only that there was one, and of messages seldom."""
     logging.getLogger("streamlit.error_util").addFilter(WithoutValues())
-    logging.getLogger("streamlit.web.server.starlette.starlette_websocket").addFilter(Rarely())
+    logging.getLogger("streamlit.web.server.starlette.starlette_websocket").addFilter(RateLimited())
 
 
 def note(fault: Exception, what: str) -> None:

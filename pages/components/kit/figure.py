@@ -11,7 +11,7 @@ from pages.components.kit import theme
 _CONFIG = {"displayModeBar": False, "scrollZoom": False}
 
 
-def show(figure: Any, *, key: str, alt: str, **options: Any) -> Any:
+def render(figure: Any, *, key: str, alt: str, **options: Any) -> Any:
     """Show a figure; ``options`` are those of ``st.plotly_chart``.
 
     Returns what ``st.plotly_chart`` returns.

@@ -19,7 +19,7 @@ _HEADER = ("Column", "Type", "Possible values", "Target", "Side", "Known from", 
 _CHILD_HEADER = ("Column", "Type", "Possible values", "Known from", "Meaning")
 
 
-def show(schema: Schema) -> None:
+def render(schema: Schema) -> None:
     """What anybody may know about the data set: columns and their public domain.
 
     Plain HTML, not a data frame: it reads well aloud, and the first page needs no pandas.

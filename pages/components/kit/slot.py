@@ -13,7 +13,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 
-def kept() -> DeltaGenerator:
+def placeholder() -> DeltaGenerator:
     """A slot for something that may be there or not."""
     return st.container()
 
@@ -30,6 +30,6 @@ def of_each(key: str, present: Sequence[str]) -> dict[str, DeltaGenerator]:
     """
     order: list[str] = st.session_state.setdefault(key, [])
     order += [name for name in present if name not in order]
-    with kept():
+    with placeholder():
         slots = {name: st.container() for name in order}
     return {name: slots[name] for name in present}

@@ -9,7 +9,7 @@ from streamlit.elements.lib.mutable_expander_container import ExpanderContainer
 from streamlit.elements.lib.mutable_tab_container import TabContainer
 
 
-def show(parts: Mapping[str, Callable[[], None]], key: str, stay: Collection[str] = ()) -> None:
+def render(parts: Mapping[str, Callable[[], None]], key: str, stay: Collection[str] = ()) -> None:
     """Draw the open tab; opening another one draws the page, or the fragment in which they stand, anew.
 
     Parameters
@@ -34,7 +34,7 @@ def show(parts: Mapping[str, Callable[[], None]], key: str, stay: Collection[str
 
 
 #: The same; opening another one draws nothing but the tabs.
-show_apart = st.fragment(show)
+show_apart = st.fragment(render)
 
 
 def is_open(part: TabContainer | ExpanderContainer) -> bool:

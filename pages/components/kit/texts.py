@@ -35,7 +35,7 @@ def text(name: str) -> str:
 K = TypeVar("K", bound=Hashable)
 
 
-def told_apart(words: Mapping[K, str]) -> dict[K, str]:
+def distinct_labels(words: Mapping[K, str]) -> dict[K, str]:
     """The same words; where several options read alike, all but the first are numbered."""
     seen: Counter[str] = Counter()
     told = {}

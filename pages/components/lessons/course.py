@@ -36,7 +36,7 @@ class Lesson(NamedTuple):
     ----------
     title : str
         Also its name in the address.
-    show : callable
+    render : callable
         Draws it.
     guess : str
         Name of what it asks first; empty for the sandbox, which asks nothing.
@@ -45,7 +45,7 @@ class Lesson(NamedTuple):
     """
 
     title: str
-    show: Callable[[], None]
+    render: Callable[[], None]
     guess: str
     sources: tuple[str, ...]
 
@@ -59,7 +59,7 @@ _KIFER = "Kasiviswanathan, Smith (2014). On the 'semantics' of differential priv
 LESSONS = (
     Lesson(
         "Everybody at once",
-        reconstruction.show,
+        reconstruction.render,
         "reconstruction",
         (
             _DINUR_NISSIM,
@@ -68,23 +68,23 @@ LESSONS = (
     ),
     Lesson(
         "Two counts, one person",
-        difference.show,
+        difference.render,
         "difference",
         ("Denning, Denning, Schwartz (1979). The tracker: a threat to statistical database security.",),
     ),
     Lesson(
         "Noise and counts",
-        noise.show,
+        noise.render,
         "noise",
         (_DMNS, "Ghosh, Roughgarden, Sundararajan (2012). Universally utility-maximizing privacy mechanisms."),
     ),
-    Lesson("Sensitivity", sensitivity.show, "sensitivity", (_DMNS, _DWORK_ROTH)),
-    Lesson("Neighbours", neighbours.show, "neighbours", (_DMNS, _DWORK_ROTH)),
-    Lesson("The definition", definition.show, "definition", (_DMNS, _WASSERMAN_ZHOU)),
-    Lesson("Epsilon as odds", odds.show, "odds", (_KIFER, _WASSERMAN_ZHOU)),
+    Lesson("Sensitivity", sensitivity.render, "sensitivity", (_DMNS, _DWORK_ROTH)),
+    Lesson("Neighbours", neighbours.render, "neighbours", (_DMNS, _DWORK_ROTH)),
+    Lesson("The definition", definition.render, "definition", (_DMNS, _WASSERMAN_ZHOU)),
+    Lesson("Epsilon as odds", odds.render, "odds", (_KIFER, _WASSERMAN_ZHOU)),
     Lesson(
         "Who is in the data?",
-        membership.show,
+        membership.render,
         "membership",
         (
             "Homer et al. (2008). Resolving individuals contributing trace amounts of DNA to highly complex mixtures.",
@@ -93,7 +93,7 @@ LESSONS = (
     ),
     Lesson(
         "A coin for everybody",
-        coin.show,
+        coin.render,
         "coin",
         (
             "Warner (1965). Randomized response: a survey technique for eliminating evasive answer bias.",
@@ -102,34 +102,34 @@ LESSONS = (
     ),
     Lesson(
         "Composition and the budget",
-        budget.show,
+        budget.render,
         "budget",
         ("Bun, Steinke (2016). Concentrated differential privacy: simplifications, extensions, and lower bounds.",),
     ),
     Lesson(
         "What delta is",
-        delta.show,
+        delta.render,
         "delta",
         ("Balle, Wang (2018). Improving the Gaussian mechanism for differential privacy.", _KIFER),
     ),
     Lesson(
         "Many questions, one measurement",
-        histogram.show,
+        histogram.render,
         "histogram",
         ("Li, Miklau, Hay, McGregor, Rastogi (2015). The matrix mechanism: optimizing linear counting queries.",),
     ),
-    Lesson("What privacy does not prevent", limits.show, "limits", (_DWORK_ROTH, _KIFER)),
-    Lesson("Sandbox", sandbox.show, "", ()),
+    Lesson("What privacy does not prevent", limits.render, "limits", (_DWORK_ROTH, _KIFER)),
+    Lesson("Sandbox", sandbox.render, "", ()),
 )
 _BY_TITLE = {lesson.title: lesson for lesson in LESSONS}
 
 
-def show() -> None:
+def render() -> None:
     """The lesson that is chosen, with the way to the others."""
     chosen = _choose()
     _progress()
-    with slot.kept():
-        chosen.show()
+    with slot.placeholder():
+        chosen.render()
         _sources(chosen)
     _ways(chosen)
 

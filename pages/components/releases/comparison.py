@@ -17,13 +17,13 @@ from dpcore.released.evaluation import Figure
 from dpcore.released.release import Release
 from pages.components.families import registry
 from pages.components.families.shared import certificate, number_check
-from pages.components.families.shared.ranged import Ranged, compared
+from pages.components.families.shared.interval_text import IntervalText, compared
 from pages.components.kit import markup, slot
 from pages.components.kit.texts import text
 from pages.components.releases import found, release_names
 
 
-def show(releases: Sequence[Release], names: Mapping[str, str]) -> None:
+def render(releases: Sequence[Release], names: Mapping[str, str]) -> None:
     """Choose results; see what they say of each column, then two of them in full, then certificates."""
     if len(releases) < 2:
         st.info("Comparing needs two results. There is one so far.")
@@ -34,8 +34,8 @@ def show(releases: Sequence[Release], names: Mapping[str, str]) -> None:
     alike = [n for n, release in enumerate(releases) if release.target == first.target and release.id != first.id]
     pair = [first, _choose(places[1], releases, names, 1, alike[0] if alike else 1)]
     more = _further(releases, names, pair)
-    with slot.kept():
-        found.show([*pair, *more])
+    with slot.placeholder():
+        found.render([*pair, *more])
     st.markdown("#### The first two in full")
     for place, release, side in zip(st.columns(2, gap="large"), pair, "ab", strict=True):
         with place:
@@ -81,7 +81,7 @@ def _differences(releases: Sequence[Release]) -> None:
         _table("Certificates", [certificate.lines(release) for release in shown])
 
 
-def _table(caption: str, sides: Sequence[Mapping[str, str | Ranged]]) -> None:
+def _table(caption: str, sides: Sequence[Mapping[str, str | IntervalText]]) -> None:
     rows = []
     for name in _in_order(sides):
         told, how = compared([side.get(name) for side in sides])
@@ -90,7 +90,7 @@ def _table(caption: str, sides: Sequence[Mapping[str, str | Ranged]]) -> None:
     markup.table(caption, ["What", *(f"Result {place + 1}" for place in range(len(sides))), "Same?"], rows)
 
 
-def _in_order(sides: Sequence[Mapping[str, str | Ranged]]) -> list[str]:
+def _in_order(sides: Sequence[Mapping[str, str | IntervalText]]) -> list[str]:
     """Names of the lines of any side; those of one side stay near their neighbours."""
     order = list(sides[0])
     for side in sides[1:]:
@@ -100,7 +100,7 @@ def _in_order(sides: Sequence[Mapping[str, str | Ranged]]) -> list[str]:
     return order
 
 
-def _lines(release: Release) -> dict[str, str | Ranged]:
+def _lines(release: Release) -> dict[str, str | IntervalText]:
     model = parse_model(release)
     family = registry.of_release(release)
     return {
@@ -113,7 +113,7 @@ def _lines(release: Release) -> dict[str, str | Ranged]:
     }
 
 
-def _quality(check: Any) -> dict[str, str | Ranged]:
+def _quality(check: Any) -> dict[str, str | IntervalText]:
     """Quality on people set aside, of a model of classes or of a number."""
     if hasattr(check, "rmse"):
         return {
@@ -126,11 +126,11 @@ def _quality(check: Any) -> dict[str, str | Ranged]:
     }
 
 
-def _ranged(figure: Figure | None, words: Callable[[Figure], str]) -> str | Ranged:
+def _ranged(figure: Figure | None, words: Callable[[Figure], str]) -> str | IntervalText:
     """A figure with its interval for the noise."""
     if figure is None:
         return "not known"
-    return Ranged(words(figure), figure.value - figure.noise_margin, figure.value + figure.above)
+    return IntervalText(words(figure), figure.value - figure.noise_margin, figure.value + figure.above)
 
 
 def _auc(figure: Figure) -> str:

@@ -25,7 +25,7 @@ _WORDS = {
 _MEMORY, _MOST = "findings-read", 40
 
 
-def show(releases: Sequence[Release]) -> None:
+def render(releases: Sequence[Release]) -> None:
     """Sentences first, then column by column."""
     told = [_read(release) for release in releases]
     goals = [outcome(release) for release in releases]

@@ -17,7 +17,7 @@ from pages.components.visitor import access, outcome
 _SAID, _TURN = "import-said", "import-turn"
 
 
-def read(released: Sequence[Release]) -> tuple[list[Release], list[str]]:
+def imports_read(released: Sequence[Release]) -> tuple[list[Release], list[str]]:
     """The visitor's imports in the words of people, their data sets called imported; and what cannot be read.
 
     One that stands among the ``released`` ones, as it was shared since, is left out: the ledger vouches for these.
@@ -25,12 +25,12 @@ def read(released: Sequence[Release]) -> tuple[list[Release], list[str]]:
     found, lost = access.service().imported_releases()
     here = {release.id for release in released}
     shown = [readable(release) for release in found if release.id not in here]
-    return [release.told(dataset_name=f"{release.dataset_name} (imported)") for release in shown], lost
+    return [release.reworded(dataset_name=f"{release.dataset_name} (imported)") for release in shown], lost
 
 
 def offer(lost: Sequence[str]) -> None:
     """A place to bring a file to; above it, that some ``lost`` ones cannot be read."""
-    with slot.kept():
+    with slot.placeholder():
         if lost:
             _own_up(lost)
     upload_gate.let_in(LARGEST_IMPORT)
@@ -62,7 +62,7 @@ def _take(file: st.runtime.uploaded_file_manager.UploadedFile) -> None:
 
 def remove(release: Release) -> None:
     """A button that takes an import away."""
-    with slot.kept():
+    with slot.placeholder():
         st.button("Remove this import", key=f"forget-{release.id}", on_click=_forget, args=(release.id,))
 
 

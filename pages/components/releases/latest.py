@@ -9,22 +9,22 @@ from dpcore.numerals import hundredths
 from dpcore.privacy.budgets import alike, format_epsilon
 from dpcore.released.release import Release
 from pages.components.families.registry import Family
-from pages.components.families.shared.given import Given
+from pages.components.families.shared.form_context import FormContext
 from pages.components.kit import markup
-from pages.components.kit.texts import told_apart
+from pages.components.kit.texts import distinct_labels
 from pages.components.releases import library, result, sharing
 
 _MOST = 3
 
 
-def show(given: Given, family: Family) -> bool:
+def render(context: FormContext, family: Family) -> bool:
     """The newest results that the visitor may read, and the one of them that is chosen; whether one is."""
-    found = {release.id: release for release in given.releases if release.kind == family.name}
+    found = {release.id: release for release in context.releases if release.kind == family.name}
     if not found:
         return False
-    by = sharing.others(sharing.read(given.dataset.id))
+    by = sharing.others(sharing.read_sharing(context.dataset.id))
     costs = alike(format_epsilon(release.certificate.epsilon) for release in found.values())
-    words = told_apart(
+    words = distinct_labels(
         {
             release.id: _words(release, cost, by.get(release.id, ""))
             for release, cost in zip(found.values(), costs, strict=True)
@@ -39,11 +39,11 @@ def show(given: Given, family: Family) -> bool:
             index=None,
             format_func=words.__getitem__,
             placeholder=f"{len(found)} so far",
-            key=f"latest-{family.name}-{given.dataset.id}",
+            key=f"latest-{family.name}-{context.dataset.id}",
         )
         markup.sentences([told for number, told in words.items() if number != chosen][:_MOST])
     if chosen is not None:
-        result.show(found[chosen], key=f"latest-{chosen}")
+        result.render(found[chosen], key=f"latest-{chosen}")
     return chosen is not None
 
 

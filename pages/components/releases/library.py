@@ -22,7 +22,7 @@ _MOST_FURTHER = 4
 AUC, ERROR = "AUC", "Typical error"
 
 
-def show(releases: Sequence[Release], notes: Mapping[str, ReleaseNote], by: Mapping[str, str]) -> None:
+def render(releases: Sequence[Release], notes: Mapping[str, ReleaseNote], by: Mapping[str, str]) -> None:
     """The table; one row chosen opens it below, two are compared."""
     st.dataframe(
         frame(releases, notes, by),

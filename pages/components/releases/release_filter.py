@@ -69,7 +69,7 @@ def choose(releases: Sequence[Release], notes: Mapping[str, ReleaseNote], others
         wanted = _ask(releases)
         st.button("Clear the filter", on_click=clear)
     kept = [r for r in releases if wanted.fits(r, notes.get(r.id), others.get(r.id, ""))]
-    with slot.kept():
+    with slot.placeholder():
         if len(kept) < len(releases):
             st.caption(f"{len(kept)} of {len(releases)} results fit the filter.")
     return kept

@@ -40,12 +40,12 @@ def label(release: Release, cost: str, note: ReleaseNote | None, by: str) -> str
     )
 
 
-def show(release: Release, note: ReleaseNote | None, *, own: bool = True) -> None:
+def render(release: Release, note: ReleaseNote | None, *, own: bool = True) -> None:
     """Name and note of a release, and the form by which its owner changes them."""
-    with slot.kept():
+    with slot.placeholder():
         if note is not None:
             _read(note)
-    with slot.kept():
+    with slot.placeholder():
         if own:
             _offer(release, note)
 

@@ -18,7 +18,7 @@ from pages.components.kit import markup
 from pages.components.visitor import access
 
 
-def show(release: Release, *, key: str, rehearsal: bool = False) -> None:
+def render(release: Release, *, key: str, rehearsal: bool = False) -> None:
     """What was released first, then everything that can be derived from it for free."""
     release = readable(release)
     model = parse_model(release)
@@ -43,7 +43,7 @@ def show(release: Release, *, key: str, rehearsal: bool = False) -> None:
 
 def _verdict(release: Release, model: Any) -> None:
     """How good it is, in one sentence, before anything that could be read as a finding."""
-    blocks.show(verdict(model.evaluation, release.target, getattr(model, "classes", ())))
+    blocks.render(verdict(model.evaluation, release.target, getattr(model, "classes", ())))
 
 
 def not_private(release: Release) -> str:

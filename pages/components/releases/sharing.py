@@ -15,7 +15,7 @@ _EVERYBODY = "Everybody who may see this data set"
 _SAID = "sharing-said"
 
 
-def read(dataset_id: str | None) -> dict[str, Sharing]:
+def read_sharing(dataset_id: str | None) -> dict[str, Sharing]:
     """Owners and readers of the results of a data set, or of all; empty without a login."""
     return access.service().sharing(dataset_id) if login.login_needed() else {}
 
@@ -26,7 +26,7 @@ def others(found: Mapping[str, Sharing]) -> dict[str, str]:
     return {key: sharing.owner for key, sharing in found.items() if sharing.owner != me}
 
 
-def own(release_id: str, found: Mapping[str, Sharing]) -> bool:
+def is_own(release_id: str, found: Mapping[str, Sharing]) -> bool:
     """Whether a result is the visitor's."""
     if not login.login_needed():
         return True
@@ -34,10 +34,10 @@ def own(release_id: str, found: Mapping[str, Sharing]) -> bool:
     return sharing is not None and sharing.owner == login.user().name
 
 
-def show(release_id: str, found: Mapping[str, Sharing]) -> None:
+def render(release_id: str, found: Mapping[str, Sharing]) -> None:
     """Say whose a result is; its owner may share it here."""
     sharing = found.get(release_id)
-    with slot.kept():
+    with slot.placeholder():
         if sharing is None:
             return
         if sharing.owner == login.user().name:

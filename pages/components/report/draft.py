@@ -14,7 +14,7 @@ from typing import Any
 import streamlit as st
 
 from dpcore.workspace.results.dossier import Application
-from dpcore.workspace.results.drafts import Draft, KeptDraft
+from dpcore.workspace.results.drafts import Draft, SavedDraft
 from pages.components.kit import slot
 from pages.components.kit.texts import text
 from pages.components.visitor import access, login
@@ -30,7 +30,7 @@ def key(dataset_id: str, name: str) -> str:
     return f"report-{dataset_id}-{name}"
 
 
-def take_over(dataset_id: str, readable: set[str]) -> KeptDraft | None:
+def take_over(dataset_id: str, readable: set[str]) -> SavedDraft | None:
     """Let widgets hold what is kept, and say if something of it is lost.
 
     Parameters
@@ -44,7 +44,7 @@ def take_over(dataset_id: str, readable: set[str]) -> KeptDraft | None:
     parts[RESULTS] = [one for one in parts[RESULTS] if one in readable]
     for name, value in parts.items():
         _fill(key(dataset_id, name), value, stay=problem is not None)
-    with slot.kept():
+    with slot.placeholder():
         if problem:
             st.warning(problem)
         if gone:
@@ -72,7 +72,7 @@ def keep(dataset_id: str, name: str) -> None:
     _remember(refusal, [shown[part] for part in changed])
 
 
-def tell(dataset_id: str, kept: KeptDraft | None) -> None:
+def tell(dataset_id: str, kept: SavedDraft | None) -> None:
     """Say when the draft was kept, and offer to throw it away."""
     own = {key(dataset_id, name) for name in _NAMES}
     for refusal in sorted({words for at, words in _unkept().items() if at in own}):

@@ -11,7 +11,7 @@ from dpcore.domain.columns import NumericColumn
 from dpcore.domain.schemas.labels import called
 from dpcore.privacy.budgets import format_epsilon
 from dpcore.service import advice
-from dpcore.service.advice import COUNT, DESCRIBE, PREDICT, RELATE, Advice, Wish
+from dpcore.service.advice import COUNT, DESCRIBE, PREDICT, RELATE, Advice, AdviceQuestion
 from dpcore.workspace.files.descriptions import DatasetInfo
 from dpcore.workspace.ledger.requests import Quote, RunRequest
 from pages.components.families import registry
@@ -36,15 +36,15 @@ _PARTS = {
 }
 
 
-def show(dataset: DatasetInfo) -> None:
+def render(dataset: DatasetInfo) -> None:
     """Ask, and propose."""
     with st.container(border=True, key="card-wish"):
-        wish = _ask(dataset)
-    with slot.kept():
-        _propose(dataset, wish)
+        question = _ask(dataset)
+    with slot.placeholder():
+        _propose(dataset, question)
 
 
-def _ask(dataset: DatasetInfo) -> Wish:
+def _ask(dataset: DatasetInfo) -> AdviceQuestion:
     aim = str(
         st.radio(
             "What do you want to know?",
@@ -54,18 +54,18 @@ def _ask(dataset: DatasetInfo) -> Wish:
             **KEEP,
         )
     )
-    with slot.kept():
+    with slot.placeholder():
         target = _target(dataset, aim)
-    with slot.kept():
+    with slot.placeholder():
         tables = aim == DESCRIBE and _tables(dataset)
-    with slot.kept():
+    with slot.placeholder():
         by_hand = aim == PREDICT and _by_hand()
     left, right = st.columns(2)
     with left:
         group = _choice("How small a group should stand out?", _GROUPS, "0.03", "guide-group")
     with right:
         part = _choice("How much may it cost?", _PARTS, "0.25", "guide-part")
-    return Wish(aim, target, tables, by_hand, group, part)
+    return AdviceQuestion(aim, target, tables, by_hand, group, part)
 
 
 def _choice(label: str, options: Mapping[str, str], first: str, key: str) -> Decimal:
@@ -107,24 +107,26 @@ def _by_hand() -> bool:
     return bool(st.toggle("It must be possible to follow it by hand", key="guide-hand", **KEEP))
 
 
-def _propose(dataset: DatasetInfo, wish: Wish) -> None:
-    if wish.aim in (DESCRIBE, PREDICT) and not wish.target:
+def _propose(dataset: DatasetInfo, question: AdviceQuestion) -> None:
+    if question.aim in (DESCRIBE, PREDICT) and not question.target:
         st.info("Choose the column that is the outcome.")
         return
-    counted = advice.told_rows(access.service().releases(dataset.id))
-    found, problem = access.attempt(lambda: advice.advise(wish, dataset.schema, _priced(dataset, wish), counted))
+    counted = advice.released_row_count(access.service().releases(dataset.id))
+    found, problem = access.attempt(
+        lambda: advice.advise(question, dataset.schema, _priced(dataset, question), counted)
+    )
     if found is None:
         st.warning(f"{problem} Choose something else above.")
         return
     with st.container(border=True, key="card-advice"):
-        _tell(dataset, wish, found)
+        _tell(dataset, question, found)
     if found.quote.short:
         ask.offer(dataset)
 
 
-def _priced(dataset: DatasetInfo, wish: Wish) -> Callable[[Decimal], Quote]:
+def _priced(dataset: DatasetInfo, question: AdviceQuestion) -> Callable[[Decimal], Quote]:
     """What the run would cost at each epsilon."""
-    family = registry.FAMILIES[advice.family_for(wish, dataset.schema)]
+    family = registry.FAMILIES[advice.family_for(question, dataset.schema)]
     price = access.service().pricing(dataset.id)
 
     def at(epsilon: Decimal) -> Quote:
@@ -132,46 +134,46 @@ def _priced(dataset: DatasetInfo, wish: Wish) -> Callable[[Decimal], Quote]:
             RunRequest(
                 dataset_id=dataset.id,
                 algorithm=family.name,
-                target=wish.target if family.targeted else "",
+                target=question.target if family.targeted else "",
                 epsilon=epsilon,
-                parameters=advice.parameters_for(wish, dataset.schema),
+                parameters=advice.parameters_for(question, dataset.schema),
             )
         )
 
     return at
 
 
-def _tell(dataset: DatasetInfo, wish: Wish, found: Advice) -> None:
+def _tell(dataset: DatasetInfo, question: AdviceQuestion, found: Advice) -> None:
     family = registry.FAMILIES[found.family]
     st.subheader(f"{family.title}, ε = {format_epsilon(found.epsilon)}", anchor=False)
     markup.sentences(found.reasons)
     for caution in found.cautions:
         markup.notice("amber", "Mind this.", caution)
     if st.button("Set this run up", type="primary", key="guide-go"):
-        _go(dataset, wish, found.family, found.epsilon)
+        _go(dataset, question, found.family, found.epsilon)
     st.caption("It opens the page of the method, filled in. Nothing is spent until you confirm a review there.")
-    with slot.kept():
+    with slot.placeholder():
         if found.others:
-            _others(dataset, wish, found)
+            _others(dataset, question, found)
 
 
-def _others(dataset: DatasetInfo, wish: Wish, found: Advice) -> None:
+def _others(dataset: DatasetInfo, question: AdviceQuestion, found: Advice) -> None:
     st.markdown("**These would answer it, too.**")
     markup.sentences(found.others.values())
     with st.container(horizontal=True):
         for name in found.others:
             if st.button(f"Set up: {registry.FAMILIES[name].title}", key=f"guide-go-{name}"):
-                _go(dataset, wish, name, found.epsilon)
+                _go(dataset, question, name, found.epsilon)
 
 
-def _go(dataset: DatasetInfo, wish: Wish, name: str, at: Decimal) -> None:
+def _go(dataset: DatasetInfo, question: AdviceQuestion, name: str, at: Decimal) -> None:
     """Open the page of a family with its form filled in."""
     family, schema = registry.FAMILIES[name], dataset.schema
     epsilon.enter(at)
     st.session_state[f"set-up-{name}"] = True
     if family.targeted:
-        choose_target(schema, wish.target)
-    elif wish.aim == COUNT:
-        summaries.preset(schema, (), by=wish.target or None)
+        choose_target(schema, question.target)
+    elif question.aim == COUNT:
+        summaries.preset(schema, (), by=question.target or None)
     if menu.may_open(family.page):
         st.switch_page(family.page)

@@ -33,7 +33,7 @@ def offer(dataset: DatasetInfo, short_by: Decimal | None = None) -> None:
         return
     outcome.tell(f"{_SAID}-{dataset.id}")
     last = _newest(dataset.id)
-    with slot.kept():
+    with slot.placeholder():
         if last is not None:
             st.markdown(_state(last))
             st.markdown(_blocked(dataset, last))

@@ -20,7 +20,7 @@ from pages.components.families.shared import inputs
 from pages.components.kit import figure, markup
 from pages.components.kit.texts import text
 from pages.components.visitor import access, background
-from pages.components.visitor.background import InTurn
+from pages.components.visitor.background import QueuedTask
 
 if TYPE_CHECKING:
     from dpcore.domain.schemas.schema import Schema
@@ -56,7 +56,7 @@ class Question:
 
 
 @dataclass
-class Comparing(InTurn):
+class Comparing(QueuedTask):
     """A comparison that is being made."""
 
     failed = (
@@ -101,7 +101,7 @@ class Comparing(InTurn):
             self.floor = 0.5
 
 
-def show(dataset: DatasetInfo, family: Family) -> None:
+def render(dataset: DatasetInfo, family: Family) -> None:
     """An expander with the form and, once it was sent, the chart."""
     st.divider()
     with st.expander("**Compare methods on these public data** (free)", icon=":material/query_stats:"):
@@ -205,7 +205,7 @@ def _follow(key: str) -> None:
 def _result(work: Comparing, key: str) -> None:
     lines, measure = _lines(work), work.measure
     asked = work.question
-    figure.show(
+    figure.render(
         methods_figure(lines, work.ceiling, measure, floor=work.floor, people=work.people),
         key=f"{key}-chart",
         alt=methods_alt(lines, work.ceiling, measure, floor=work.floor, people=work.people),

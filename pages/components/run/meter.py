@@ -24,18 +24,18 @@ _NONE_YET = "No budget yet: ask for some where you set up a run."
 
 
 @refresh.every(REFRESH_SECONDS)
-def show(dataset: DatasetInfo) -> None:
+def render(dataset: DatasetInfo) -> None:
     """Draw the meter and keep it fresh while other tabs and runs spend."""
     theme.follow()
     login.follow()
     whole = access.service().total_balance(dataset.id)
     balance = access.balance(dataset.id)
-    st.html(render(dataset.name, balance, whole, access.this_run(balance), sharing=dataset.sharing))
+    st.html(meter_html(dataset.name, balance, whole, access.this_run(balance), sharing=dataset.sharing))
     if balance.delta:
         st.caption("Small runs cost less together than their sum.", help=text("composed"))
 
 
-def render(name: str, balance: Balance, whole: Balance, quote: Quote | None = None, *, sharing: str = "") -> str:
+def meter_html(name: str, balance: Balance, whole: Balance, quote: Quote | None = None, *, sharing: str = "") -> str:
     """The meter of a visitor as HTML: sums of costs are rounded up, what is left is rounded down.
 
     Parameters
@@ -47,7 +47,7 @@ def render(name: str, balance: Balance, whole: Balance, quote: Quote | None = No
     sharing : str
         With which data sets the budget is shared.
     """
-    own = balance.pots[0] != whole.pots[0]
+    own = balance.cap_states[0] != whole.cap_states[0]
     title = "Your budget" if own else "Privacy budget"
     shown = _parts(balance, quote)
     words = "; ".join(f"{label} {amount}" for _, label, _, amount in shown)

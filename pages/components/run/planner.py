@@ -11,7 +11,7 @@ import streamlit as st
 from dpcore.models.released import get_family
 from dpcore.numerals import measured, percent, score
 from dpcore.plots.methods import EpsilonCurve
-from dpcore.plots.outlook import OutlookMarks, outlook_alt, outlook_figure
+from dpcore.plots.quality_forecast_figure import QualityForecastMarks, quality_forecast_alt, quality_forecast_figure
 from dpcore.privacy.budgets import alike, format_epsilon
 from dpcore.rehearsal import epsilon_for
 from dpcore.workspace.ledger.accounts import Hindrance
@@ -19,12 +19,12 @@ from dpcore.workspace.ledger.requests import Quote, RunRequest
 from pages.components.kit import epsilon, figure, markup
 from pages.components.kit.texts import text
 from pages.components.visitor import access, background
-from pages.components.visitor.background import InTurn
+from pages.components.visitor.background import QueuedTask
 
 if TYPE_CHECKING:
     from dpcore.plots.methods import EpsilonCurve
-    from dpcore.plots.outlook import OutlookMarks
-    from dpcore.rehearsal import Outlook
+    from dpcore.plots.quality_forecast_figure import QualityForecastMarks
+    from dpcore.rehearsal import QualityForecast
     from dpcore.service import Service
 
 _KEY, _WANTED = "planner", "planner_wanted"
@@ -54,13 +54,13 @@ class Question:
 
 
 @dataclass
-class Outlooking(InTurn):
+class QualityForecastTask(QueuedTask):
     """An outlook that is being made."""
 
     failed = "The answer could not be worked out. Try another method, or fewer columns."
 
     question: Question
-    outlook: Outlook | None = None
+    outlook: QualityForecast | None = None
 
     def make(self, service: Service) -> None:
         """Rehearse at every epsilon."""
@@ -68,7 +68,7 @@ class Outlooking(InTurn):
         self.outlook = service.outlook(asked.request, self.tell, shaped=asked.shaped)
 
 
-def show(quote: Quote | None, *, shaped: bool, number: Any = None) -> None:
+def render(quote: Quote | None, *, shaped: bool, number: Any = None) -> None:
     """An expander with the question and, once it was asked, the answer.
 
     ``number`` is the column that is predicted, if it is predicted as a number.
@@ -82,7 +82,7 @@ def show(quote: Quote | None, *, shaped: bool, number: Any = None) -> None:
         question = Question(quote.request, wanted, shaped)
         if asked:
             _start(question)
-        work: Outlooking | None = st.session_state.get(_KEY)
+        work: QualityForecastTask | None = st.session_state.get(_KEY)
         if work is not None and work.question.subject == question.subject:
             _follow(work, question, quote)
         elif work is not None and _about(work.question) == _about(question):
@@ -113,14 +113,14 @@ def _wanted(number: Any) -> float:
 
 
 def _start(question: Question) -> None:
-    before: Outlooking | None = st.session_state.get(_KEY)
+    before: QualityForecastTask | None = st.session_state.get(_KEY)
     if before is not None:
         before.stop.set()
-    st.session_state[_KEY] = Outlooking(question)
+    st.session_state[_KEY] = QualityForecastTask(question)
     st.session_state[_KEY].start(access.service())
 
 
-def _follow(work: Outlooking, question: Question, quote: Quote) -> None:
+def _follow(work: QualityForecastTask, question: Question, quote: Quote) -> None:
     """Progress while there is some, then the answer."""
     if work.active:
         background.wait(work, "rehearsals", "Stop", f"{_KEY}-stop")
@@ -132,43 +132,43 @@ def _follow(work: Outlooking, question: Question, quote: Quote) -> None:
         st.info("Stopped. Press 'Work it out' to start again.")
 
 
-def _answer(outlook: Outlook, question: Question, quote: Quote) -> None:
-    found = epsilon_for(outlook, question.wanted)
-    _say(outlook, question, quote, found)
-    line, marks = _line(outlook), _marks(outlook, question)
-    figure.show(
-        outlook_figure(line, marks, outlook.measure),
+def _answer(quality_forecast: QualityForecast, question: Question, quote: Quote) -> None:
+    found = epsilon_for(quality_forecast, question.wanted)
+    _say(quality_forecast, question, quote, found)
+    line, marks = _line(quality_forecast), _marks(quality_forecast, question)
+    figure.render(
+        quality_forecast_figure(line, marks, quality_forecast.measure),
         key=f"{_KEY}-chart",
-        alt=outlook_alt(line, marks, outlook.measure),
+        alt=quality_forecast_alt(line, marks, quality_forecast.measure),
     )
-    _table(outlook, question)
-    st.caption(_how_far_off(outlook, question, found or question.request.epsilon))
+    _table(quality_forecast, question)
+    st.caption(_how_far_off(quality_forecast, question, found or question.request.epsilon))
 
 
-def _needs_no_run(outlook: Outlook, wanted: float) -> bool:
+def _needs_no_run(quality_forecast: QualityForecast, wanted: float) -> bool:
     """Whether the same answer for everybody is good enough already."""
-    if outlook.measure == "accuracy":
-        return wanted <= outlook.baseline
-    return wanted >= outlook.baseline
+    if quality_forecast.measure == "accuracy":
+        return wanted <= quality_forecast.baseline
+    return wanted >= quality_forecast.baseline
 
 
-def _say(outlook: Outlook, question: Question, quote: Quote, found: Decimal | None) -> None:
-    wanted = _shown(question.wanted, outlook)
-    if _needs_no_run(outlook, question.wanted):
-        always = "most frequent value" if outlook.measure == "accuracy" else "mean"
+def _say(quality_forecast: QualityForecast, question: Question, quote: Quote, found: Decimal | None) -> None:
+    wanted = _shown(question.wanted, quality_forecast)
+    if _needs_no_run(quality_forecast, question.wanted):
+        always = "most frequent value" if quality_forecast.measure == "accuracy" else "mean"
         markup.notice(
             "plain",
             f"{wanted} needs no run.",
-            f"Always answering the {always} gives {_shown(outlook.baseline, outlook)} on invented "
+            f"Always answering the {always} gives {_shown(quality_forecast.baseline, quality_forecast)} on invented "
             "records like these. Ask for more than that.",
         )
         return
     if found is None:
-        best = outlook.points[-1]
+        best = quality_forecast.points[-1]
         markup.notice(
             "plain",
             f"Not even ε = {format_epsilon(best.epsilon)} reaches {wanted}.",
-            f"On invented records like these it reaches about {_shown(best.mean, outlook)}. "
+            f"On invented records like these it reaches about {_shown(best.mean, quality_forecast)}. "
             "Ask for less, or choose another method.",
         )
         return
@@ -205,12 +205,12 @@ def _within(quote: Quote | None) -> str:
     return "yes" if quote.hindrance is None else f"no: {_IN_THE_WAY[quote.hindrance]}"
 
 
-def _shown(value: float, outlook: Outlook) -> str:
-    return percent(value) if outlook.measure == "accuracy" else f"an RMSE of {measured(value)}"
+def _shown(value: float, quality_forecast: QualityForecast) -> str:
+    return percent(value) if quality_forecast.measure == "accuracy" else f"an RMSE of {measured(value)}"
 
 
-def _line(outlook: Outlook) -> EpsilonCurve:
-    points = outlook.points
+def _line(quality_forecast: QualityForecast) -> EpsilonCurve:
+    points = quality_forecast.points
     return EpsilonCurve(
         "Mean of the rehearsals",
         tuple(float(point.epsilon) for point in points),
@@ -220,14 +220,14 @@ def _line(outlook: Outlook) -> EpsilonCurve:
     )
 
 
-def _marks(outlook: Outlook, question: Question) -> OutlookMarks:
-    name = "Always the most frequent" if outlook.measure == "accuracy" else "Always the mean"
-    return OutlookMarks(outlook.baseline, name, question.wanted, float(question.request.epsilon))
+def _marks(quality_forecast: QualityForecast, question: Question) -> QualityForecastMarks:
+    name = "Always the most frequent" if quality_forecast.measure == "accuracy" else "Always the mean"
+    return QualityForecastMarks(quality_forecast.baseline, name, question.wanted, float(question.request.epsilon))
 
 
-def _table(outlook: Outlook, question: Question) -> None:
-    measure = outlook.measure
-    epsilons = alike(format_epsilon(point.epsilon) for point in outlook.points)
+def _table(quality_forecast: QualityForecast, question: Question) -> None:
+    measure = quality_forecast.measure
+    epsilons = alike(format_epsilon(point.epsilon) for point in quality_forecast.points)
     rows = (
         markup.row(
             [
@@ -237,22 +237,22 @@ def _table(outlook: Outlook, question: Question) -> None:
                 _within(_at(question, point.epsilon)),
             ]
         )
-        for point, epsilon in zip(outlook.points, epsilons, strict=True)
+        for point, epsilon in zip(quality_forecast.points, epsilons, strict=True)
     )
     header = ["ε", "Mean", "Lowest to highest", "Within your budget"]
     markup.table(f"{'Accuracy' if measure == 'accuracy' else 'RMSE'} on invented people", header, rows)
 
 
-def _how_far_off(outlook: Outlook, question: Question, at: Decimal) -> str:
+def _how_far_off(quality_forecast: QualityForecast, question: Question, at: Decimal) -> str:
     """How close this may come to the private run, as measured on public data sets."""
-    number = outlook.measure == "RMSE"
-    if outlook.ceiling is None and get_family(question.request.algorithm).relational:
+    number = quality_forecast.measure == "RMSE"
+    if quality_forecast.ceiling is None and get_family(question.request.algorithm).relational:
         return text("planner_relational")
-    if outlook.paired:
+    if quality_forecast.paired:
         return text("planner_number_pairs" if number else "planner_pairs")
-    if outlook.ceiling is None:
+    if quality_forecast.ceiling is None:
         return text("planner_number_schema" if number else "planner_schema")
     if number:
         return text("planner_number")
-    close = outlook.close_from is not None and at >= outlook.close_from
+    close = quality_forecast.close_from is not None and at >= quality_forecast.close_from
     return text("planner_close" if close else "planner_rough")

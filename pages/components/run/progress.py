@@ -26,7 +26,7 @@ _ENDINGS = {
 }
 
 
-def show(dataset_id: str) -> tuple[RunStatus | None, str]:
+def render(dataset_id: str) -> tuple[RunStatus | None, str]:
     """Cards of the visitor's runs on a data set, and of the run in the address.
 
     Returns the run named in the address, if any, and a key of all that was shown: empty if

@@ -66,7 +66,7 @@ def follow() -> bool:
     return True
 
 
-def show() -> None:
+def render() -> None:
     """Show the review that is open, if one is."""
     review: Review | None = st.session_state.get(KEY)
     if review is not None:

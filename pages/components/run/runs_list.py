@@ -16,7 +16,7 @@ from pages.components.visitor import access, login
 _ENDED = ("failed", "cancelled", "interrupted")
 
 
-def show(dataset_id: str) -> None:
+def render(dataset_id: str) -> None:
     """A table of failed, cancelled and interrupted runs with what became of their cost.
 
     Custodians see those of all analysts, with their names.

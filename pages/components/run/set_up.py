@@ -16,7 +16,7 @@ from dpcore.workspace.files.descriptions import DatasetInfo
 from dpcore.workspace.ledger.requests import Quote, RunRequest
 from pages.components.families.registry import Family
 from pages.components.families.shared import inputs
-from pages.components.families.shared.given import Given
+from pages.components.families.shared.form_context import FormContext
 from pages.components.kit import epsilon, markup, slot
 from pages.components.kit.texts import step_name, text
 from pages.components.releases import result
@@ -36,32 +36,32 @@ _REFUSED = {
 }
 
 
-def show(given: Given, family: Family) -> None:
+def render(context: FormContext, family: Family) -> None:
     """The form of a run, its price, and the two ways to go on."""
-    dataset = given.dataset
+    dataset = context.dataset
     with st.container(border=True, key="card-what"):
         target = _target(dataset, family)
-        parameters, fault = access.attempt(lambda: family.parameters(given))
+        parameters, fault = access.attempt(lambda: family.parameters(context))
     with st.container(border=True, key="card-epsilon"):
         entry = epsilon.choose()
         request, problem = None, fault
         if parameters is not None:
             request, problem = access.attempt(lambda: _request(dataset, family, target, entry, parameters))
-        with slot.kept():
+        with slot.placeholder():
             quote = _quote(request, problem)
-        with slot.kept():
+        with slot.placeholder():
             if quote is not None and quote.may_be_pure:
                 st.checkbox("Keep this run free of δ", key=_pure_key(family), help=text("pure"), **inputs.KEEP)
-        with slot.kept():
+        with slot.placeholder():
             if quote is not None and quote.hindrance in ("budget", "frozen"):
                 ask.offer(dataset, quote.short_by if quote.short_by.is_finite() else None)
         if quote is not None and family.hint is not None:
             family.hint(quote)
-    with slot.kept():
-        shaped = _shaped(given)
+    with slot.placeholder():
+        shaped = _shaped(context)
     _buttons(dataset, request, quote, shaped=shaped)
     if family.targeted:
-        planner.show(quote, shaped=shaped, number=_number(dataset, family, target))
+        planner.render(quote, shaped=shaped, number=_number(dataset, family, target))
     _rehearsal(request)
 
 
@@ -108,7 +108,7 @@ def _quote(request: RunRequest | None, problem: str | None) -> Quote | None:
     margin = first.margin()
     noise = f"Noise on {first.what}: ±{whole(margin)}, 95%." if margin else "Every count is as good as exact."
     markup.notice("plain", noise, _meaning(quote))
-    with slot.kept():
+    with slot.placeholder():
         if quote.form:
             st.caption(markup.plain(quote.form))
     epsilon.advise(quote.cost)
@@ -153,14 +153,14 @@ def _number(dataset: DatasetInfo, family: Family, target: str | None) -> Any:
     return column if isinstance(column, NumericColumn) else None
 
 
-def _shaped(given: Given) -> bool:
+def _shaped(context: FormContext) -> bool:
     """Whether earlier results shape what is invented: asked only if there are any."""
-    if not usable(given.schema, given.releases):
+    if not usable(context.schema, context.releases):
         return False
     return st.toggle(
         "Use what earlier results revealed",
         value=True,
-        key=f"shaped-{given.dataset.id}",
+        key=f"shaped-{context.dataset.id}",
         help=text("shaped"),
     )
 
@@ -197,11 +197,11 @@ def _rehearsal(request: RunRequest | None) -> None:
         return
     st.divider()
     st.header("Rehearsal", anchor=False)
-    with slot.kept():
+    with slot.placeholder():
         if rehearsed != request:
             st.info("The settings have changed since. Rehearse again to see their effect.")
     st.caption(markup.plain(_shape_sentence(release)))
-    result.show(release, key="rehearsal", rehearsal=True)
+    result.render(release, key="rehearsal", rehearsal=True)
 
 
 def _shape_sentence(release: Rehearsal) -> str:

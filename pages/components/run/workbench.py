@@ -7,7 +7,7 @@ import streamlit as st
 from dpcore.workspace.ledger.requests import RunStatus
 from pages.components.families import registry
 from pages.components.families.registry import Family
-from pages.components.families.shared.given import Given
+from pages.components.families.shared.form_context import FormContext
 from pages.components.kit import markup, slot
 from pages.components.releases import latest, result
 from pages.components.run import compare_methods, progress, review
@@ -26,26 +26,26 @@ def page(family: Family) -> None:
         return
     if review.follow():  # What has just begun must be in sight.
         st.session_state[_form_key(family)] = False
-    review.show()
-    with slot.kept():
-        named, shown = progress.show(dataset.id)
+    review.render()
+    with slot.placeholder():
+        named, shown = progress.render(dataset.id)
         if named is not None and named.release_id is not None:
             _read(named, named.release_id, family)
-    with slot.kept():
-        given = Given(dataset, access.service().releases(dataset.id))
-        if not shown and latest.show(given, family):
+    with slot.placeholder():
+        context = FormContext(dataset, access.service().releases(dataset.id))
+        if not shown and latest.render(context, family):
             shown = "latest"
-    if not _set_up(given, family, shown):
+    if not _set_up(context, family, shown):
         access.show_cost_of_this_run(None)  # The meter belongs to what is in sight.
     if dataset.public and compare_methods.offered(family):
-        compare_methods.show(dataset, family)
+        compare_methods.render(dataset, family)
 
 
 def _form_key(family: Family) -> str:
     return f"set-up-{family.name}"
 
 
-def _set_up(given: Given, family: Family, shown: str) -> bool:
+def _set_up(context: FormContext, family: Family, shown: str) -> bool:
     """The form of a run, and whether it is in sight.
 
     At first it is open if nothing else is shown, and it opens again once nothing is. What comes
@@ -57,7 +57,7 @@ def _set_up(given: Given, family: Family, shown: str) -> bool:
     state[before] = shown
     # The words stay the same: the browser knows it by them.
     with st.expander("**Set up a run**", key=key, on_change="rerun") as form:
-        setting_up.show(given, family)
+        setting_up.render(context, family)
     return bool(form.open)
 
 
@@ -69,7 +69,7 @@ def _read(run: RunStatus, release_id: str, family: Family) -> None:
         if release is None:
             st.error(problem)
         else:
-            result.show(release, key=f"run-{run.id}")
+            result.render(release, key=f"run-{run.id}")
         return
     menu.link(
         own.page,

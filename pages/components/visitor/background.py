@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from dpcore.service import Service
 
 
-#: Works of :class:`InTurn` that may be under way at once, whoever began them.
+#: Works of :class:`QueuedTask` that may be under way at once, whoever began them.
 _PLACES = BoundedSemaphore(max(2, core_count()))
 #: Seconds between two looks whether somebody still waits for a place.
 _LOOK: Final = 0.2
@@ -35,7 +35,7 @@ class Stopped(Exception):  # noqa: N818  Stopping on request is not an error.
 
 
 @dataclass(kw_only=True)
-class Work(ABC):
+class BackgroundTask(ABC):
     """Something that is being made; a subclass says what, in :meth:`make`.
 
     Attributes
@@ -93,7 +93,7 @@ class Work(ABC):
 
 
 @dataclass(kw_only=True)
-class InTurn(Work):
+class QueuedTask(BackgroundTask):
     """Work of minutes for one page alone: few are under way at once, and none goes on for long without its page.
 
     Attributes
@@ -145,14 +145,14 @@ def _this_page() -> Callable[[], bool]:
     return lambda: server.is_active_session(session)
 
 
-def wait(work: Work, units: str, button: str, key: str) -> None:
+def wait(work: BackgroundTask, units: str, button: str, key: str) -> None:
     """Progress, and a way to stop."""
     _follow(work, units)
     st.button(button, key=key, on_click=work.stop.set)
 
 
 @refresh.every(1)
-def _follow(work: Work, units: str) -> None:
+def _follow(work: BackgroundTask, units: str) -> None:
     login.follow()
     if not work.active:
         refresh.page()

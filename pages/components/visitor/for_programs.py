@@ -17,7 +17,7 @@ def log_out() -> None:
 
 
 @st.fragment
-def show() -> None:
+def render() -> None:
     """Get a token, see it once, end those that there are."""
     if not login.may("analyst", "teacher"):
         return
@@ -30,7 +30,7 @@ def show() -> None:
         with st.container(horizontal=True):
             wanted = st.button("Get a token", key="token-get")
             unwanted = st.button("End all my tokens", key="token-end")
-        with slot.kept():
+        with slot.placeholder():
             if wanted:
                 _get()
             if unwanted:

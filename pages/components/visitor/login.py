@@ -191,7 +191,7 @@ def follow() -> None:
         st.rerun()
 
 
-def show(log_out: Callable[[], None] = st.logout) -> None:
+def render(log_out: Callable[[], None] = st.logout) -> None:
     """Say in the sidebar who the visitor is; ``log_out`` ends the login, and what ends with it."""
     visitor = user()
     if visitor is LOCAL_USER:

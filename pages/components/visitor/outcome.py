@@ -20,7 +20,7 @@ def of(key: str, action: Callable[[], object], success: str) -> bool:
 def tell(key: str) -> None:
     """Say it, once, in a slot that is always there."""
     problem, success = _said(key)
-    with slot.kept():
+    with slot.placeholder():
         if problem:
             st.error(problem)
         elif success:

@@ -18,10 +18,10 @@ _FIRST = "first"
 _LESSONS = ("learn", "class_room")
 
 
-def show(page: str) -> None:
+def render(page: str) -> None:
     """The tour, if it is open on this page; a visitor who comes for a result or a lesson needs none."""
     page, state = page or _FIRST, st.session_state
-    with slot.kept():
+    with slot.placeholder():
         if state.get(_CLOSED) and not login.login_needed():
             remembered.remember(remembered.TOUR, "seen")
     if _KEY not in state:

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dpcore.data.building import arriving
+from dpcore.data.building import row_buffer
 from dpcore.data.building.ingest import frame_chunks, partitions_of
 from dpcore.data.building.people import People
 from dpcore.data.packing import unpack
@@ -115,8 +115,8 @@ def test_child_rows_are_appended_to_those_of_before(tmp_path: Path) -> None:
 
 
 def test_what_is_put_down_on_the_way_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(arriving, "_HELD", 1)
-    monkeypatch.setattr(arriving, "_CALM", 10)
+    monkeypatch.setattr(row_buffer, "_HELD", 1)
+    monkeypatch.setattr(row_buffer, "_CALM", 10)
     first = store(tmp_path / "a", schema(900_000), rows_of(0, 300, 3))
     between = tmp_path / "between"
     between.mkdir()

@@ -15,10 +15,10 @@ import pytest
 
 from dpcore.data.building.ingest import ingest
 from dpcore.data.execution import clusters
-from dpcore.data.execution.chosen import chosen_executor
 from dpcore.data.execution.clusters import ClusterExecutor
+from dpcore.data.execution.executor_choice import configured_executor
 from dpcore.data.execution.executors import CLUSTER, LOCAL
-from dpcore.data.stored import opened
+from dpcore.data.stored import table_cache
 from dpcore.data.table import PrivateTable
 from dpcore.errors import ClusterError
 from dpcore.privacy.randomness import SeededRandom
@@ -194,8 +194,8 @@ def test_a_worker_that_needs_a_disk_and_has_none_ends_the_question(full, stored,
 def test_workers_let_go_of_removed_records(tmp_path, stored, monkeypatch):
     here = tmp_path / "removed"
     shutil.copytree(stored, here)
-    monkeypatch.setattr(opened, "_WATCH", 0.05)
-    assert opened.opened((str(here), 0)).rows
+    monkeypatch.setattr(table_cache, "_WATCH", 0.05)
+    assert table_cache.cached_partition((str(here), 0)).rows
     assert _mapped(here)
     shutil.rmtree(here)
     for _ in range(200):
@@ -203,7 +203,7 @@ def test_workers_let_go_of_removed_records(tmp_path, stored, monkeypatch):
             break
         time.sleep(0.05)
     assert not _mapped(here)
-    assert not opened._OPEN
+    assert not table_cache._OPEN
 
 
 def _mapped(folder):
@@ -309,7 +309,7 @@ def test_an_address_that_is_none(address):
 
 def test_the_operator_chooses(monkeypatch):
     monkeypatch.delenv(CLUSTER, raising=False)
-    assert chosen_executor() is LOCAL
+    assert configured_executor() is LOCAL
     monkeypatch.setenv(CLUSTER, "tcp://127.0.0.1:1")
-    assert isinstance(chosen_executor(), ClusterExecutor)
-    assert chosen_executor() is chosen_executor()
+    assert isinstance(configured_executor(), ClusterExecutor)
+    assert configured_executor() is configured_executor()

@@ -17,7 +17,7 @@ from dpcore.domain.identifiers import plain_key
 from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import LossError
 from dpcore.intake.columns.corrections import corrected
-from dpcore.intake.joins.belonging import RowFinding
+from dpcore.intake.joins.row_findings import RowFinding
 from dpcore.intake.process.storing import examine_table
 from dpcore.service import Service
 from tests.oracles.keys import alike_by_pairs

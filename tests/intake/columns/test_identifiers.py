@@ -12,7 +12,7 @@ from dpcore.domain.columns import CategoricalColumn
 from dpcore.intake.columns.corrections import corrections
 from dpcore.intake.columns.guesses import LEFT_OUT, guess
 from dpcore.intake.columns.identifiers import suggest_person
-from dpcore.intake.profile.looking import drafts_of
+from dpcore.intake.profile.column_profiles import drafts_of
 from tests.support.rows import for_each
 
 UUIDS = [str(UUID(int=(n + 5) * 7**40 % 2**128)) for n in range(60)]

@@ -265,7 +265,7 @@ def test_a_reader_that_was_started_before_answers_the_first_question(monkeypatch
 
 
 def test_a_reader_that_is_killed_in_the_middle_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    held = "import dpcore.data.building.arriving as a; a._HELD = 0; "
+    held = "import dpcore.data.building.row_buffer as a; a._HELD = 0; "
     code = held + "from dpcore.intake.process import reader; reader.main()"
     monkeypatch.setattr(readers, "READER_COMMAND", (sys.executable, "-c", code))
     monkeypatch.setattr(readers, "_idle", [])

@@ -7,7 +7,7 @@ import pytest
 from dpcore.cores import share_of_cores
 from dpcore.data.table import PrivateTable
 from dpcore.models.ebm.learning.accounting import burn_in
-from dpcore.models.ebm.learning.boosting import Course, Turns, boost
+from dpcore.models.ebm.learning.boosting import Course, FeatureTables, boost
 from dpcore.models.ebm.learning.grid import COUNT_STEPS
 from dpcore.models.ebm.learning.kernels import RESIDUAL_STEPS
 from dpcore.models.ebm.learning.records import Binning, Layout, labels_of
@@ -71,7 +71,7 @@ def course_of(kind, *, replicates=1, epochs=4, averaged=True, step=None, queries
         table=table,
         shapes=shapes,
         first=len(known),
-        turns=Turns.single(len(SIZES) - len(known)),
+        turns=FeatureTables.single(len(SIZES) - len(known)),
         sizes=SIZES[len(known) :],
         epochs=epochs,
         averaged=averaged,

@@ -88,14 +88,14 @@ def test_a_release_does_not_depend_on_what_is_kept(target, count, monkeypatch):
     table = cases.table(cases.frame(ROWS), cases.schema(target=target, holdout_percent=30))
     chosen = {"pairs": 2, "epochs": 5, "evaluate": True}
     _, undisturbed = cases.fit(table, target, source=SeededRandom(2), **chosen)
-    random, kept = Random(count), Partition.kept
+    random, kept = Random(count), Partition.cached
 
     def forgetful(partition, key, make):
         if random.random() < 0.2:
             partition._kept.clear()
         return kept(partition, key, make)
 
-    monkeypatch.setattr(Partition, "kept", forgetful)
+    monkeypatch.setattr(Partition, "cached", forgetful)
     _, disturbed = cases.fit(divided(table, count), target, source=SeededRandom(2), **chosen)
     assert disturbed == undisturbed
 

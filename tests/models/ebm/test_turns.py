@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from dpcore.models.ebm.learning.boosting import Turns, apart, summed
+from dpcore.models.ebm.learning.boosting import FeatureTables, apart, summed
 from dpcore.models.ebm.learning.records import Binning, Layout, cell_codes, layout_codes
 from tests.support.learning import ebm_cases as cases
 from tests.support.rows import for_each
@@ -12,11 +12,15 @@ SIZES = [33, 2, 3, 9, 40, 1100, 7]
 
 @for_each("rate", [0.01, 0.05, 0.1, 0.5, 1.0])
 def test_every_feature_has_one_turn_and_one_table(rate):
-    turns = Turns.together(SIZES, rate)
-    assert sorted(feature for turn in range(len(turns.turns)) for feature in turns.features(turn)) == list(range(7))
-    assert sorted(table for turn in turns.turns for table in turn) == list(range(len(turns.tables)))
-    assert all(len(turns.features(turn)) * rate <= max(0.25, rate) for turn in range(len(turns.turns)))
-    for members in turns.tables:
+    feature_tables = FeatureTables.together(SIZES, rate)
+    assert sorted(
+        feature for turn in range(len(feature_tables.turns)) for feature in feature_tables.features(turn)
+    ) == list(range(7))
+    assert sorted(table for turn in feature_tables.turns for table in turn) == list(range(len(feature_tables.tables)))
+    assert all(
+        len(feature_tables.features(turn)) * rate <= max(0.25, rate) for turn in range(len(feature_tables.turns))
+    )
+    for members in feature_tables.tables:
         assert len(members) == 1 or np.prod([SIZES[feature] for feature in members]) <= 1024
 
 

@@ -12,8 +12,8 @@ from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import RequestError
 from dpcore.models.ilp.language.atoms import Atom
 from dpcore.models.ilp.language.clause import Clause, Variable
+from dpcore.models.ilp.language.nested_conditions import NestedCondition
 from dpcore.models.ilp.language.prolog import Prolog
-from dpcore.models.ilp.language.within import Within
 from dpcore.models.ilp.learning.coverage import clause_vector
 from dpcore.models.ilp.released.example import made_up_case
 from dpcore.models.ilp.released.fulfilled import fulfilling_rows
@@ -47,7 +47,7 @@ SCHEMA = Schema.from_mapping(
     }
 )
 HIGH = Atom(table="lab", column="value", cells=(1,))
-WITH_HIGH = Within(table="stay", inner="lab", atoms=(HIGH,))
+WITH_HIGH = NestedCondition(table="stay", inner="lab", atoms=(HIGH,))
 
 
 def model_of(clause: Clause) -> ILPModel:
@@ -188,7 +188,7 @@ def test_rows_that_belong_to_the_row_meant_are_marked() -> None:
         ),
         ([Variable(table="stay", atoms=(TWO_HIGH,))], "a stay that has at least 2 lab rows, each with value > 4"),
         (
-            [Variable(table="stay", atoms=(EMERGENCY, Within(table="stay", inner="lab")), least=2)],
+            [Variable(table="stay", atoms=(EMERGENCY, NestedCondition(table="stay", inner="lab")), least=2)],
             "at least 2 stay rows, each with kind = emergency and at least one lab",
         ),
         (

@@ -14,7 +14,7 @@ from dpcore.data.queries import CAPTURES, capture_counts
 from dpcore.models.ilp.language.clause import Clause, Variable
 from dpcore.models.ilp.language.ilp_parameters import ILPParameters
 from dpcore.models.ilp.language.lattice import Lattice, build_lattice
-from dpcore.models.ilp.language.reach import reach_of
+from dpcore.models.ilp.language.overlap_bounds import overlap_bounds
 from dpcore.models.ilp.language.sensitivities import (
     counts_sensitivity,
     coverage,
@@ -76,7 +76,7 @@ def test_counting_clauses_one_by_one_moves_by_their_number_at_most(
 ) -> None:
     chosen = np.random.default_rng(seed).choice(len(LATTICE), clauses, replace=False)
     whole, without = sides(beside(crowd)), sides(beside(crowd.without(place % len(crowd))))
-    reach = counts_sensitivity(reach_of(LATTICE).most(chosen))
+    reach = counts_sensitivity(overlap_bounds(LATTICE).most(chosen))
     assert reach.norm == "L1"
     assert np.abs(whole[chosen] - without[chosen]).sum() <= reach.value
 
@@ -94,7 +94,7 @@ def test_a_witness_of_every_sensitivity() -> None:
         covering = np.flatnonzero(moved[:, side])
         assert len(covering) > 100
         # Attained by clauses that all cover them, and with the weight.
-        most = reach_of(LATTICE).most(covering[:100])
+        most = overlap_bounds(LATTICE).most(covering[:100])
         assert np.abs(moved[covering[:100]]).sum() == counts_sensitivity(most).value == 100
         assert set(coverage(moved[covering], (2, 3))) == {sign}
     assert coverage_sensitivity((2, 3)).value == coverage_sensitivity((3, 2)).value == 3

@@ -9,7 +9,7 @@ import pytest
 
 from dpcore.models.ilp.language.ilp_parameters import ILPParameters, ILPSettings
 from dpcore.models.ilp.language.lattice import Lattice, build_lattice
-from dpcore.models.ilp.language.reach import reach_of
+from dpcore.models.ilp.language.overlap_bounds import overlap_bounds
 from dpcore.models.ilp.learning import selection
 from dpcore.models.ilp.learning.selection import (
     GRID,
@@ -133,7 +133,7 @@ def test_naive_noise_is_for_all_clauses_together(monkeypatch: pytest.MonkeyPatch
     counts = np.zeros((len(lattice), 2), dtype=np.int64)
     counts[3, 1] = 10**6
     assert naive(lattice, counts, (1, 1), Decimal(1), SeededRandom(1)) == 3
-    most = reach_of(lattice).most(np.arange(len(lattice)))
+    most = overlap_bounds(lattice).most(np.arange(len(lattice)))
     assert asked == [(most, Decimal(1), 2 * len(lattice))]
 
 

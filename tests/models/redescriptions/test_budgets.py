@@ -10,7 +10,7 @@ import pytest
 from dpcore.errors import BudgetError
 from dpcore.learning.learner import Run
 from dpcore.models.redescriptions.learning import redescription_learner as learner_module
-from dpcore.models.redescriptions.learning.plans import Calls, per_block, tree_blocks
+from dpcore.models.redescriptions.learning.plans import CallBudgets, per_block, tree_blocks
 from dpcore.privacy.mechanisms import ExponentialMechanism, GeometricMechanism
 from dpcore.privacy.randomness import SecureRandom, SeededRandom
 from tests.oracles.mechanisms_oracle import FALSE_ALARM, geometric_pmf, integer_p_value
@@ -55,7 +55,7 @@ def test_a_plan_costs_exactly_its_epsilon(way, chosen, rows_per_person, epsilon)
     plan = plan_of(epsilon, schema(rows_per_person=rows_per_person), **fitting(**way, **chosen))
     assert sum(plan.split.parts.values()) == plan.epsilon == Decimal(epsilon)
     assert (plan.definition, plan.target, dict(plan.parallel)) == ("pure", "", {})
-    calls, parameters = Calls.of(plan), plan.parameters
+    calls, parameters = CallBudgets.of(plan), plan.parameters
     together = parameters.method in TOGETHER
     trees = parameters.starts * (1 if together else parameters.rounds + 1)
     counts = parameters.starts * parameters.rounds
@@ -184,7 +184,7 @@ def test_what_is_left_to_the_engine(method, depth, starts, rounds, share, margin
 @pytest.mark.parametrize("rounds", [1, 3])
 def test_published_alternation_spends_equally_on_every_tree_and_every_count(rounds):
     plan = plan_of(method="alt_mcmc", rounds=rounds, steps=1_000)
-    calls = Calls.of(plan)
+    calls = CallBudgets.of(plan)
     expected = 1 / (4 * (2 * rounds + 1))
     assert float(calls.tree) == pytest.approx(expected, abs=1e-8)
     assert float(calls.pairs + calls.leaves) == pytest.approx(expected, abs=1e-8)
@@ -260,7 +260,7 @@ def surprise(one, other):
 
 def test_noise_has_its_scale_and_is_independent_everywhere():
     plan, tables, alone = noises()
-    calls = Calls.of(plan)
+    calls = CallBudgets.of(plan)
     for draws, epsilon in ((tables, calls.pairs), (alone, calls.leaves)):
         scale = 1 / float(epsilon)
 

@@ -16,7 +16,7 @@ from dpcore.learning.learner import Run
 from dpcore.models.redescriptions.learning import exact_pairs
 from dpcore.models.redescriptions.learning.diversity import best_found, telling_columns
 from dpcore.models.redescriptions.learning.exact_pairs import pair_weight
-from dpcore.models.redescriptions.learning.plans import Calls
+from dpcore.models.redescriptions.learning.plans import CallBudgets
 from dpcore.models.redescriptions.learning.redescription_queries import STEPS
 from dpcore.privacy.randomness import SecureRandom
 from tests.oracles import redescriptions_oracle as oracle
@@ -41,7 +41,7 @@ def plan_of(epsilon, parameters):
 
 def structure_chances(rows, plan):
     """Chance of every (literal of the start, split on the left, split on the right)."""
-    calls = Calls.of(plan)
+    calls = CallBudgets.of(plan)
     left, right = (np.array([row[i : i + 2] for row in rows]).reshape(-1, 2) == 1 for i in (0, 2))
     pairs = list(product(range(2), repeat=2))
     scores = [int(STEPS * oracle.leverage(left[:, i], right[:, j])) for i, j in pairs]
@@ -87,7 +87,7 @@ def test_the_structure_of_a_run_follows_the_enumerated_distribution(runs):
 )
 def test_neighbours_change_the_chance_of_a_structure_by_its_budget_at_most(rows, added):
     plan = plan_of("2", LINKED)
-    calls = Calls.of(plan)
+    calls = CallBudgets.of(plan)
     one, other = (structure_chances(people, plan) for people in (rows, [*rows, added]))
     gap = max(abs(np.log(one[outcome] / other[outcome])) for outcome in one)
     assert gap <= float(calls.start + 2 * calls.tree) + 1e-9
@@ -106,7 +106,7 @@ def pair_chances(rows, plan, utility=oracle.agreement, outcomes=OUTCOMES):
         oracle.best_utility(utility, [flags[:, i].tolist() for i in left], [flags[:, 2 + i].tolist() for i in right])
         for left, right in outcomes
     ]
-    chances = oracle.softmax(scores, float(Calls.of(plan).tree) / 2)
+    chances = oracle.softmax(scores, float(CallBudgets.of(plan).tree) / 2)
     return dict(zip(outcomes, chances, strict=True))
 
 
@@ -138,7 +138,7 @@ def test_neighbours_change_the_chance_of_a_pair_by_its_budget_at_most(rows, adde
     for utility in (oracle.agreement, oracle.excess):
         one, other = (pair_chances(people, plan, utility) for people in (rows, [*rows, added]))
         gap = max(abs(np.log(one[outcome] / other[outcome])) for outcome in one)
-        assert gap <= float(Calls.of(plan).tree) + 1e-9
+        assert gap <= float(CallBudgets.of(plan).tree) + 1e-9
 
 
 def chosen_by(pair):
@@ -182,7 +182,7 @@ def test_the_budget_of_an_exact_pair_is_nearly_used_up():
     rows = [(0, 1, 1, 0)] * 4 + [(1, 0, 0, 1)] * 4 + [(1, 1, 0, 0)] * 3
     plan = plan_of("1", DRAWN)
     one, other = (pair_chances(people, plan) for people in (rows, [*rows, (0, 0, 1, 1)]))
-    budget = float(Calls.of(plan).tree)
+    budget = float(CallBudgets.of(plan).tree)
     gap = max(abs(np.log(one[outcome] / other[outcome])) for outcome in one)
     assert 0.9 * budget < gap <= budget
 

@@ -8,7 +8,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from dpcore.learning.exact_draws.balance import WORTH, class_worth, expected_shares, likely_counts
+from dpcore.learning.exact_draws.balance import FULL_WEIGHT, expected_shares, posterior_counts, weigh_classes
 from dpcore.learning.learner import no_progress
 from dpcore.models.rules.learning.block_choice import choose_parts
 from dpcore.models.rules.learning.blocks import Block, BlockDrawer, _Later, _left_value, block_count, block_weight
@@ -26,7 +26,7 @@ from tests.support.tables.small_tables import domain, neighbours, table_of
 EPSILON = Decimal(1)
 #: Class counts that cost so much have no noise.
 EXACTLY = Decimal(10_000)
-UNEVEN = (1500, WORTH)
+UNEVEN = (1500, FULL_WEIGHT)
 
 
 @cache
@@ -82,8 +82,8 @@ def _left(counts, worth, quarters):
 @pytest.mark.parametrize("blocks", [1, 2])
 def test_blocks_are_drawn_with_their_enumerated_probabilities(blocks):
     """Lists and the classes of their groups; of the first block of two, those of the rules that it puts."""
-    draws, whole = 1000, likely_counts(sum(_groups(tuple(ROWS))[0]), 1 / float(EXACTLY), None)
-    worth, source = tuple(class_worth(whole).tolist()), SeededRandom(5)
+    draws, whole = 1000, posterior_counts(sum(_groups(tuple(ROWS))[0]), 1 / float(EXACTLY), None)
+    worth, source = tuple(weigh_classes(whole).tolist()), SeededRandom(5)
     weight = block_weight(EPSILON, ALL, 2, SCHEMA.max_rows)
     drawn_so = tuple(Block(EXACTLY, EPSILON, weight, divided=place < blocks - 1) for place in range(blocks))
     drawer = BlockDrawer(table_of(SCHEMA, ROWS), "y", "all", _antecedents(), _prior(), drawn_so)
@@ -103,7 +103,7 @@ def test_blocks_are_drawn_with_their_enumerated_probabilities(blocks):
 
 
 @for_each("quarters", range(5))
-@for_each("worth", [UNEVEN, (WORTH, 1), (WORTH, WORTH)])
+@for_each("worth", [UNEVEN, (FULL_WEIGHT, 1), (FULL_WEIGHT, FULL_WEIGHT)])
 def test_one_row_more_adds_to_those_left_what_it_may(quarters, worth):
     """Between nothing and the largest worth, with whatever class they are worth something."""
     for counts in itertools.product(range(12), repeat=2):
@@ -113,7 +113,7 @@ def test_one_row_more_adds_to_those_left_what_it_may(quarters, worth):
         for place in (0, 1):
             more = np.array(counts)
             more[place] += 1
-            assert 0 <= _left_value(more, np.array(worth), quarters, 1e-9)[0] - now <= WORTH
+            assert 0 <= _left_value(more, np.array(worth), quarters, 1e-9)[0] - now <= FULL_WEIGHT
 
 
 def _worst(quarters, apart, times=1.0):

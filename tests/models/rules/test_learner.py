@@ -15,7 +15,7 @@ from dpcore.data.queries import LogLikelihood
 from dpcore.domain.conditions import schema_conditions
 from dpcore.errors import BudgetError, FrostglassError, RequestError, SchemaError
 from dpcore.learning import holdout as holdout_module
-from dpcore.learning.exact_draws.balance import WORTH
+from dpcore.learning.exact_draws.balance import FULL_WEIGHT
 from dpcore.learning.learner import Run
 from dpcore.models.rules.learning import blocks as blocks_module
 from dpcore.models.rules.learning import mining as mining_module
@@ -151,11 +151,11 @@ def test_all_blocks_and_counts_spend_the_rho_of_the_plan(monkeypatch, spent, rul
     assert kind == ("GeometricMechanism" if delta == "0" else "GaussianMechanism")
     rho = float(pure_rho(rows_per_person * given) if delta == "0" else rows_per_person**2 * given)
     for own in drawer.blocks:
-        reach = rows_per_person * own.weight.value * WORTH + 2 * own.weight.slack
+        reach = rows_per_person * own.weight.value * FULL_WEIGHT + 2 * own.weight.slack
         rho += float(pure_rho(rows_per_person * own.counts)) + reach**2 / 8
     assert float(plan.rho) * (1 - 1e-5) < rho <= float(plan.rho) * (1 + 1e-9)
     if delta == "0":
-        each = sum(own.counts + Decimal(own.weight.value * WORTH) for own in drawer.blocks)
+        each = sum(own.counts + Decimal(own.weight.value * FULL_WEIGHT) for own in drawer.blocks)
         assert float(rows_per_person * each) <= float(plan.split["list"]) * (1 + 1e-9)
 
 

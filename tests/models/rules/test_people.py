@@ -8,7 +8,7 @@ import pytest
 
 from dpcore.learning.learner import Run
 from dpcore.models.rules.learning import rule_list_learner as learner_module
-from dpcore.models.rules.learning.rule_list_learner import RuleListLearner, told_of
+from dpcore.models.rules.learning.rule_list_learner import RuleListLearner, reported_groups
 from dpcore.privacy.randomness import SeededRandom
 from tests.support.rows import for_each
 from tests.support.tables.small_tables import schema_of, table_of
@@ -67,7 +67,7 @@ def test_without_leaving_them_out_there_would_be_rules_without_people(monkeypatc
     }
     models = [_model(seed, "4", **settings) for seed in range(8)]
     assert all(sum(rule.noisy_counts) > 0 for model in models for rule in model.rules)
-    monkeypatch.setattr(learner_module, "told_of", lambda noisy, *_: np.arange(len(noisy)))
+    monkeypatch.setattr(learner_module, "reported_groups", lambda noisy, *_: np.arange(len(noisy)))
     models = [_model(seed, "4", **settings) for seed in range(8)]
     assert any(sum(rule.noisy_counts) <= 0 for model in models for rule in model.rules)
 
@@ -87,10 +87,10 @@ def test_without_leaving_them_out_there_would_be_rules_without_people(monkeypatc
     ],
 )
 def test_where_nobody_else_is_left_the_last_rule_takes_everybody_else(noisy, margin, told):
-    assert told_of(np.array(noisy), margin).tolist() == (told or [0])
+    assert reported_groups(np.array(noisy), margin).tolist() == (told or [0])
 
 
 @for_each(("least", "told"), [(0, [1, 3]), (1, [1, 3]), (2, [1, 2, 3]), (3, [0, 1, 2, 3]), (9, [0, 1, 2, 3])])
 def test_so_many_rules_stay_and_of_those_without_people_the_ones_with_most(least, told):
     noisy = np.array([[-5, 1], [50, 30], [-1, 0], [90, 40]])
-    assert told_of(noisy, 3, least).tolist() == told
+    assert reported_groups(noisy, 3, least).tolist() == told

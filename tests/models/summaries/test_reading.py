@@ -9,7 +9,7 @@ import pytest
 
 from dpcore.domain.schemas.schema import Schema
 from dpcore.learning.learner import Run
-from dpcore.models.summaries.released.association import associations, by_what_stands_out
+from dpcore.models.summaries.released.association import associations, most_notable_first
 from dpcore.models.summaries.released.intervals import Amount, intervals
 from dpcore.models.summaries.released.reading import cells_of, column_reading, readings, shares_of, total_of
 from dpcore.models.summaries.released.summary_model import NoisyTable, SummaryModel
@@ -93,8 +93,8 @@ def test_groups_that_noise_invents_let_no_column_stand_out(delta):
     for model in looks(delta=delta):
         told, age = readings(model, schema()), model.place("age")
         gaps = differences(model, schema())
-        assert by_what_stands_out(model.by, gaps, told)[:2] == [model.by, age]
-        assert by_what_stands_out(model.by, {}, told)[0] == model.by
+        assert most_notable_first(model.by, gaps, told)[:2] == [model.by, age]
+        assert most_notable_first(model.by, {}, told)[0] == model.by
         assert all(gap.low < 0.2 for place, gap in gaps.items() if place != age)
         assert gaps[age] == next(line for line in table_one(model, schema()).lines if line.column == "age").difference
 

@@ -1,6 +1,6 @@
 import numpy as np
 
-from dpcore.models.summaries.released.intervals import Whole, share_intervals
+from dpcore.models.summaries.released.intervals import Denominator, share_intervals
 from tests.support.rows import for_each
 
 PEOPLE, NOISE, DRAWS = 1000, 40.0, 20_000
@@ -14,7 +14,7 @@ def _held(shares, generator, *, gaussian=True, known=False):
     counts = exact + noise
     whole = np.maximum(counts.sum(axis=1, keepdims=True), 1.0)
     variance = 0.0 if known else len(shares) * NOISE**2
-    low, high = share_intervals(counts, NOISE**2, Whole(whole, variance, len(shares)), gaussian=gaussian)
+    low, high = share_intervals(counts, NOISE**2, Denominator(whole, variance, len(shares)), gaussian=gaussian)
     assert ((low >= 0) & (low <= high) & (high <= 1)).all()
     return ((low <= np.asarray(shares) + 1e-9) & (np.asarray(shares) <= high + 1e-9)).mean(axis=0)
 
@@ -34,6 +34,6 @@ def test_the_noise_on_the_whole_counts():
 
 
 def test_of_what_may_be_nobody_every_share_is_possible():
-    low, high = share_intervals(np.array([30.0, -5.0]), 400.0, Whole(np.array(25.0), 800.0, 2), gaussian=True)
+    low, high = share_intervals(np.array([30.0, -5.0]), 400.0, Denominator(np.array(25.0), 800.0, 2), gaussian=True)
     assert (low == 0).all()
     assert (high == 1).all()

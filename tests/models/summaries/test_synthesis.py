@@ -13,7 +13,7 @@ from dpcore.data.building.ingest import frame_chunks, ingest
 from dpcore.domain.encoding import encode
 from dpcore.domain.schemas.schema import Schema
 from dpcore.learning.learner import Run
-from dpcore.models.summaries.released.likely import likely_pair
+from dpcore.models.summaries.released.posterior_tables import posterior_pair
 from dpcore.models.summaries.released.synthesis import (
     WHAT_IT_IS,
     Source,
@@ -57,8 +57,8 @@ def test_the_forest_has_no_circle_and_the_strongest_pair(model):
     assert {(branch.axis, branch.follows) for branch in branches} & {(0, 3), (3, 0)}
     own, columns = model.estimates, source.columns
     assert (
-        likely_pair(own, (0, 3), columns[0], columns[3]).nats
-        > 50 * likely_pair(own, (1, 2), columns[1], columns[2]).nats
+        posterior_pair(own, (0, 3), columns[0], columns[3]).nats
+        > 50 * posterior_pair(own, (1, 2), columns[1], columns[2]).nats
     )
 
 

@@ -13,7 +13,7 @@ from dpcore.domain.schemas.schema import Schema
 from dpcore.learning.learner import Run
 from dpcore.models.summaries.released import table_one as table_one_module
 from dpcore.models.summaries.released.association import associations, cramer_v, pooling, poolings
-from dpcore.models.summaries.released.intervals import turned
+from dpcore.models.summaries.released.intervals import folded_interval
 from dpcore.models.summaries.released.summary_model import NoisyTable, SummaryModel
 from dpcore.models.summaries.released.summary_parameters import axes_of
 from dpcore.models.summaries.released.summary_reading import association_frame, table_one_table
@@ -141,9 +141,9 @@ def test_every_value_of_a_pair_is_compared_pooled_or_named_as_left_out():
 
 def test_an_interval_that_reaches_0_has_the_upper_end_that_noise_may_hide():
     draws = np.linspace(0.0, 1.0, 1001)
-    assert turned(0.2, draws).high == pytest.approx(0.975)
-    assert turned(0.2, draws).low == 0
-    far = turned(5.0, 5 + draws)
+    assert folded_interval(0.2, draws).high == pytest.approx(0.975)
+    assert folded_interval(0.2, draws).low == 0
+    far = folded_interval(5.0, 5 + draws)
     assert (far.low, far.high) == pytest.approx((4.025, 5.0))
 
 
@@ -152,9 +152,9 @@ def test_what_noise_alone_makes_of_nothing_is_no_difference():
     noise = np.sqrt(np.random.default_rng(1).chisquare(50, 2000))
     more = np.sqrt(np.random.default_rng(2).noncentral_chisquare(50, 50, 2000))
     value = float(np.sqrt(50))
-    assert turned(value, more).low > 1
-    assert turned(value, more, alone=noise).low == 0
-    assert turned(value, more, alone=noise / 2).low > 1
+    assert folded_interval(value, more).low > 1
+    assert folded_interval(value, more, alone=noise).low == 0
+    assert folded_interval(value, more, alone=noise / 2).low > 1
 
 
 def test_where_noise_hides_all_categories_anything_fits():
@@ -250,10 +250,10 @@ def test_differences_of_skewed_numbers_are_held_by_their_intervals(rows, deviati
 
 def test_a_ratio_reaches_as_far_as_other_noise_takes_it():
     draws = 5 + np.linspace(-1.0, 3.0, 1001)
-    assert (turned(5.0, draws).low, turned(5.0, draws).high) == pytest.approx((2.1, 5.9))
-    ratio = turned(5.0, draws, ratio=True)
+    assert (folded_interval(5.0, draws).low, folded_interval(5.0, draws).high) == pytest.approx((2.1, 5.9))
+    ratio = folded_interval(5.0, draws, ratio=True)
     assert (ratio.low, ratio.high) == pytest.approx((2.1, 7.9))
-    hidden = turned(5.0, draws, alone=np.array([6.0]), ratio=True)
+    hidden = folded_interval(5.0, draws, alone=np.array([6.0]), ratio=True)
     assert (hidden.low, hidden.high) == pytest.approx((0.0, 7.9))
 
 

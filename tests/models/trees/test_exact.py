@@ -12,18 +12,18 @@ from scipy.stats import binom
 
 from dpcore.errors import BudgetError
 from dpcore.learning.exact_draws.balance import (
-    WORTH,
-    class_worth,
+    FULL_WEIGHT,
     divided,
     expected_shares,
-    likely_counts,
+    posterior_counts,
     pulled_shares,
+    weigh_classes,
 )
 from dpcore.learning.exact_draws.joint_counts import joint_counts
 from dpcore.learning.exact_draws.lookahead import ExactWeight, _Problem, draw_block
 from dpcore.learning.exact_draws.pair_values import LEAF_UTILITIES
 from dpcore.learning.exact_draws.pair_values import leaf_value as compiled_value
-from dpcore.learning.learner import Asked, Run, no_progress
+from dpcore.learning.learner import PlanRequest, Run, no_progress
 from dpcore.models.trees.learning import exact_method, exact_tree
 from dpcore.models.trees.learning.exact_method import plan_exact, run_exact
 from dpcore.models.trees.learning.exact_tree import STOP_PRIORS, fold_alike
@@ -89,27 +89,27 @@ def test_one_record_moves_a_leaf_by_what_the_proof_says(leaf, pure):
 @given(leaves, st.data())
 def test_one_record_moves_a_weighted_leaf_by_no_more_than_the_largest_weight(leaf, data):
     counts, label = np.array(leaf[0]), leaf[1]
-    worth = np.array(data.draw(st.lists(st.integers(1, WORTH), min_size=len(counts), max_size=len(counts))))
+    worth = np.array(data.draw(st.lists(st.integers(1, FULL_WEIGHT), min_size=len(counts), max_size=len(counts))))
     more = counts + (np.arange(len(counts)) == label)
     best = [int(compiled_value(own, worth, LEAF_UTILITIES.index("correct"), 1e-9)[0]) for own in (counts, more)]
-    assert 0 <= best[1] - best[0] <= worth[label] <= WORTH
+    assert 0 <= best[1] - best[0] <= worth[label] <= FULL_WEIGHT
     assert best[0] == max(worth * counts)
     # What attains the bound: a pure leaf of the class that weighs most.
     pure = np.array([[n, 0] for n in (int(counts.sum()), int(counts.sum()) + 1)])
-    assert np.ptp((pure * [WORTH, 1]).max(axis=1)) == WORTH
+    assert np.ptp((pure * [FULL_WEIGHT, 1]).max(axis=1)) == FULL_WEIGHT
 
 
 @given(leaves, st.floats(0.5, 10**6), st.booleans())
 def test_classes_weigh_alike_and_never_more_than_the_bound(leaf, scale, above):
     shares = np.full(len(leaf[0]), 1 / len(leaf[0])) if above else None
-    counts = likely_counts(np.array(leaf[0]) - 20, scale, shares)
-    worth = class_worth(counts)
+    counts = posterior_counts(np.array(leaf[0]) - 20, scale, shares)
+    worth = weigh_classes(counts)
     assert (counts > 0).all()
     assert worth.min() >= 1
-    assert worth.max() == WORTH
+    assert worth.max() == FULL_WEIGHT
     largest, second = sorted(counts)[:-3:-1]
     weighed = sorted(worth * counts)[-1]
-    assert weighed <= WORTH * second + largest
+    assert weighed <= FULL_WEIGHT * second + largest
 
 
 def test_weights_come_from_the_noisy_counts_alone(monkeypatch):
@@ -200,7 +200,7 @@ def grown_tree(blocks=(2, 2), epsilon="1", rows=200, seed=0, progress=no_progres
     unit = {"column": "person", "max_rows_per_person": more.pop("rows_per_person", 1)}
     schema, delta = schema_of(COLUMNS, max_rows=300, privacy_unit=unit), Decimal(more.pop("delta", 0))
     parameters = TreeParameters(blocks=blocks, prune=False, evaluate=False, **more)
-    plan = plan_exact(Asked(schema, "y", Decimal(epsilon), parameters, delta))
+    plan = plan_exact(PlanRequest(schema, "y", Decimal(epsilon), parameters, delta))
     table = table_of(schema, random_rows(rows, seed))
     return run_exact(Run(table, plan, SeededRandom(seed), progress)), plan
 
@@ -238,7 +238,7 @@ def test_every_path_spends_exactly_what_was_planned(rows_per_person, blocks, cri
 @pytest.mark.parametrize("blocks", [(1,), (3,), (2, 2), (1, 2, 1)])
 @pytest.mark.parametrize("criterion", ["error", "gini", "balanced"])
 def test_every_path_spends_its_rho_where_runs_compose(monkeypatch, rows_per_person, blocks, criterion):
-    weights, reach = [], {"gini": 512, "balanced": WORTH, "error": 1}[criterion]
+    weights, reach = [], {"gini": 512, "balanced": FULL_WEIGHT, "error": 1}[criterion]
 
     def spy(*given):
         weights.append(given[4])
@@ -283,7 +283,7 @@ def test_the_smallest_budget_that_is_accepted_lets_blocks_be_drawn(rows_per_pers
 
     def accepted(step):
         try:
-            return plan_exact(Asked(schema, "x", step * Decimal("1e-9"), parameters))
+            return plan_exact(PlanRequest(schema, "x", step * Decimal("1e-9"), parameters))
         except BudgetError:
             return None
 
@@ -340,7 +340,7 @@ def test_chances_are_separated_though_no_group_has_another_label(criterion):
     schema = schema_of([{"name": "x", "type": "boolean"}, {"name": "y", "type": "boolean", "target": True}], 2000)
     table = table_of(schema, [(x, (number % 50) < (20 if x else 1)) for x in (0, 1) for number in range(1000)])
     parameters = TreeParameters(criterion=criterion, blocks=(1,), evaluate=False)
-    plan = plan_exact(Asked(schema, "y", Decimal(4), parameters, Decimal(0)))
+    plan = plan_exact(PlanRequest(schema, "y", Decimal(4), parameters, Decimal(0)))
     found = [run_exact(Run(table, plan, SeededRandom(seed), no_progress)).split is not None for seed in range(20)]
     assert not all(found) if criterion == "error" else all(found)
 
@@ -479,7 +479,7 @@ def test_records_without_a_class_count_nowhere():
     schema = schema_of(COLUMNS, max_rows=300)
     rows = [(0, 0, 0, code, 0) for code in (3, 4) for _ in range(100)]
     parameters = TreeParameters(blocks=(2,), evaluate=False)
-    plan = plan_exact(Asked(schema, "y", Decimal(900), parameters))
+    plan = plan_exact(PlanRequest(schema, "y", Decimal(900), parameters))
     root = run_exact(Run(table_of(schema, rows), plan, SeededRandom(1)))
     assert root.counts().tolist() == [0, 0, 0]
 
@@ -491,6 +491,6 @@ def test_rows_of_the_other_part_count_nowhere():
     table = table_of(schema, [(0, 0, 0, 1, 0)] * 100, held_out)
     for evaluate, expected in ((True, 50), (False, 100)):
         parameters = TreeParameters(blocks=(2, 1), evaluate=evaluate)
-        plan = plan_exact(Asked(schema, "y", Decimal(900), parameters))
+        plan = plan_exact(PlanRequest(schema, "y", Decimal(900), parameters))
         root = run_exact(Run(table, plan, SeededRandom(1)))
         assert root.counts().tolist() == [0, expected, 0]

@@ -13,7 +13,7 @@ import pytest
 from dpcore.domain.schemas.schema import Schema
 from dpcore.models.ilp.language.atoms import Atom
 from dpcore.models.ilp.language.clause import Clause, Variable
-from dpcore.models.ilp.language.within import Within
+from dpcore.models.ilp.language.nested_conditions import NestedCondition
 from dpcore.models.ilp.released.ilp_model import ILPModel
 from dpcore.models.registry import get_learner
 from dpcore.plots.ilp.ilp_prolog import prolog_file
@@ -89,9 +89,9 @@ def test_cases_of_what_is_said_of_several_rows_are_found(tmp_path: Path, variabl
     assert set(told.split()) == {"case_1"}  # Once for each way to choose the rows.
 
 
-def _with_high(least: int = 1) -> Within:
+def _with_high(least: int = 1) -> NestedCondition:
     high = Atom(table="lab", column="value", cells=(1,))
-    return Within(table="stay", inner="lab", atoms=(high,), least=least)
+    return NestedCondition(table="stay", inner="lab", atoms=(high,), least=least)
 
 
 @needs_prolog
@@ -102,7 +102,7 @@ def _with_high(least: int = 1) -> Within:
         {"atoms": (_with_high(2),)},
         {"atoms": (_with_high(),), "least": 2},
         {"atoms": (_with_high(),), "row": "first"},
-        {"atoms": (_with_high(),), "later": (Within(table="stay", inner="drug", least=2),)},
+        {"atoms": (_with_high(),), "later": (NestedCondition(table="stay", inner="drug", least=2),)},
     ],
 )
 def test_cases_of_rows_that_belong_to_rows_are_found(tmp_path: Path, said: dict[str, Any]) -> None:

@@ -15,7 +15,7 @@ from dpcore.domain.columns import RESERVED
 from dpcore.domain.schemas.schema import Schema
 from dpcore.models.registry import LEARNERS
 from dpcore.models.released import parse_model
-from dpcore.models.summaries.released.association import Association, associations, by_what_stands_out
+from dpcore.models.summaries.released.association import Association, associations, most_notable_first
 from dpcore.models.summaries.released.crosstab import crosstab
 from dpcore.models.summaries.released.intervals import Amount, Cells
 from dpcore.models.summaries.released.reading import readings
@@ -156,7 +156,7 @@ def test_shares_of_a_crosstab_are_within_rows_and_in_their_intervals(axes: tuple
 
 def test_all_columns_have_a_place_in_the_order() -> None:
     _, model, told = made()
-    order = by_what_stands_out(model.by, differences(model, SCHEMA), told)
+    order = most_notable_first(model.by, differences(model, SCHEMA), told)
     assert sorted(order) == list(range(len(told)))
     assert order[0] == model.by
 

@@ -24,7 +24,7 @@ from dpcore.learning.exact_draws.lookahead import ExactWeight
 from dpcore.learning.learner import Run
 from dpcore.models.ebm.learning import accounting as machines
 from dpcore.models.ebm.learning import fit as machine_fit
-from dpcore.models.ilp.language import reach
+from dpcore.models.ilp.language import overlap_bounds
 from dpcore.models.ilp.learning import ilp_learner
 from dpcore.models.rules.learning import rule_list_learner, samplers
 from dpcore.models.summaries.learning.accounting import Noise
@@ -51,7 +51,7 @@ def _louder(kind: type[Any], *chosen: Any, times: int = 2, **named: Any) -> Any:
 @contextmanager
 def fresh() -> Iterator[None]:
     """Nothing that was built before is used, nor afterwards what was built meanwhile."""
-    cached = (driver.geometric, greedy._selection, reach.reach_of)
+    cached = (driver.geometric, greedy._selection, overlap_bounds.overlap_bounds)
     for own in cached:
         own.cache_clear()
     try:
@@ -313,13 +313,13 @@ def sides_for_nothing() -> Broken:
 @contextmanager
 def rows_of_nobody(nested: bool) -> Iterator[None]:
     """Noise as if what is said of rows beyond that one exists, or asked of nested rows, held for nobody."""
-    bound = reach._of_rows
+    bound = overlap_bounds._of_rows
 
     def nobody(factors: Any, table: int, form: int, asked: Any, *rest: Any) -> int:
         nothing = any(not kind[0] for kind, _ in asked) if nested else form
         return 0 if nothing else bound(factors, table, form, asked, *rest)
 
-    with fresh(), replaced(reach, "_of_rows", nobody):
+    with fresh(), replaced(overlap_bounds, "_of_rows", nobody):
         yield
 
 

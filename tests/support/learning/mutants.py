@@ -75,7 +75,13 @@ TABLE: Final[tuple[tuple[str, str, str, Break, tuple[str, ...]], ...]] = (
     ("permute-and-flip for a likelihood", f"{RULES}.samplers", EXPONENTIAL, permuted, ("pool, composing",)),
     ("likelihood of a chain", f"{RULES}.samplers", "ListWalk", weight_times(2), ("chain",)),
     ("class counts of a block of rules", f"{RULES}.blocks", GEOMETRIC, budget_times(2), ("blocks",)),
-    ("weights of classes in rules", f"{RULES}.blocks", "class_worth", worth_times(3), ("blocks", "blocks, composing")),
+    (
+        "weights of classes in rules",
+        f"{RULES}.blocks",
+        "weigh_classes",
+        worth_times(3),
+        ("blocks", "blocks, composing"),
+    ),
     (
         "counts of a node",
         f"{TREES}.driver",
@@ -86,7 +92,7 @@ TABLE: Final[tuple[tuple[str, str, str, Break, tuple[str, ...]], ...]] = (
     ("split of a node", f"{TREES}.greedy", EXPONENTIAL, budget_times(2), (*ADAPTIVE, "diffp_id3")),
     ("counts of an exact tree", f"{TREES}.exact_tree", GEOMETRIC, budget_times(2), (TREE,)),
     ("Gaussian counts of an exact tree", f"{TREES}.exact_tree", GAUSSIAN, budget_times(2), ("lookahead, composing",)),
-    ("weights of classes", f"{TREES}.exact_tree", "class_worth", worth_times(3), (TREE, "lookahead, composing")),
+    ("weights of classes", f"{TREES}.exact_tree", "weigh_classes", worth_times(3), (TREE, "lookahead, composing")),
     ("groups set aside", "learning.holdout", GEOMETRIC, budget_times(2), (*EVALUATED, TREE)),
     ("errors set aside", f"{MACHINES}.holdout", GEOMETRIC, budget_times(2), ("all bins, numbers",)),
     (

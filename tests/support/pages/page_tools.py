@@ -19,7 +19,7 @@ from streamlit.testing.v1 import AppTest
 from dpcore.domain.schemas.schema import Schema
 from dpcore.privacy.filters import PrivacyFilter
 from dpcore.privacy.losses import NOTHING, pure_loss
-from dpcore.workspace.ledger.accounts import Balance, Pot
+from dpcore.workspace.ledger.accounts import Balance, CapState
 from dpcore.workspace.ledger.requests import Quote, RunRequest
 from dpcore.workspace.runs import worker
 from pages.components.custodian.intake import upload_reading
@@ -95,7 +95,7 @@ def add_ward(*, public: bool = False, budget: str = "3", delta: str | None = Non
 def balance(cap: str, spent: str, left: str, **more: Any) -> Balance:
     """A budget of pure runs."""
     loss, (own, room) = pure_loss(Decimal(spent)), (PrivacyFilter(Decimal(most), Decimal(0)) for most in (cap, left))
-    return Balance((Pot(own, loss, loss), Pot(room, NOTHING, NOTHING)), **more)
+    return Balance((CapState(own, loss, loss), CapState(room, NOTHING, NOTHING)), **more)
 
 
 def quote(dataset_id: str, epsilon: str = "0.5", algorithm: str = "rule_list", **more: Any) -> Quote:
@@ -206,7 +206,7 @@ def bring(app: AppTest, label: str, name: str, content: bytes) -> AppTest:
 
 def remove(app: AppTest, name: str) -> AppTest:
     """Take a file off the custodian's desk."""
-    [file] = [file for file in access.service().desk().files() if file.name == name]
+    [file] = [file for file in access.service().staging_area().files() if file.name == name]
     app.button(key=f"remove-{file.file_id}").click()
     return checked(app.run())
 

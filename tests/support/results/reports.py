@@ -19,7 +19,7 @@ from dpcore.privacy.losses import pure_loss
 from dpcore.rehearsal import rehearse
 from dpcore.released.release import Release
 from dpcore.workspace.files.descriptions import DatasetInfo, ReleaseNote
-from dpcore.workspace.ledger.accounts import Balance, Pot
+from dpcore.workspace.ledger.accounts import Balance, CapState
 from dpcore.workspace.results.dossier import Application
 
 SCRIPT = "</script><script>alert(1)</script>"
@@ -103,7 +103,7 @@ def note(chosen: Release) -> ReleaseNote:
 
 def balance(spent: str = "6.5") -> Balance:
     loss = pure_loss(Decimal(spent))
-    return Balance((Pot(PrivacyFilter(Decimal(20), Decimal(0)), loss, loss),))
+    return Balance((CapState(PrivacyFilter(Decimal(20), Decimal(0)), loss, loss),))
 
 
 @dataclass

@@ -14,7 +14,7 @@ from dpcore.data.table import PrivateTable
 from dpcore.domain.schemas.schema import Schema
 from dpcore.models.ilp.language.clause import Clause
 from dpcore.models.ilp.language.lattice import Lattice
-from dpcore.models.ilp.language.within import RowAtom, Within
+from dpcore.models.ilp.language.nested_conditions import NestedCondition, RowAtom
 from dpcore.models.ilp.learning.coverage import count_clauses, fold_factors
 from dpcore.privacy.randomness import SeededRandom
 from tests.oracles.clauses import Below, Body, Condition, Row, Wanted
@@ -165,7 +165,7 @@ def body_of(clause: Clause) -> Body:
         return tuple(condition(atom) for atom in atoms)
 
     def condition(atom: RowAtom) -> Condition:
-        if isinstance(atom, Within):
+        if isinstance(atom, NestedCondition):
             return Below(atom.inner, conditions(atom.atoms), atom.least)  # type: ignore[arg-type]
         cells = [cell for cell in atom.cells if cell < len(VALUES[atom.column])]
         return atom.column, frozenset(VALUES[atom.column][cell] for cell in cells)

@@ -11,7 +11,7 @@ from pydantic import BaseModel
 from dpcore.domain.columns import BooleanColumn, IntegerColumn
 from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import RequestError
-from dpcore.learning.learner import Asked, Learner, Run
+from dpcore.learning.learner import Learner, PlanRequest, Run
 from dpcore.privacy.budgets import BudgetSplit
 from dpcore.released.blocks import Bullets
 from dpcore.released.family import ReleasedFamily
@@ -44,13 +44,13 @@ class FakeLearner(Learner):
         "fake", "Fake", FakeParameters, FakeModel, lambda *_: [Bullets.of("Rows")], lambda _, model: model
     )
 
-    def _check_target(self, asked: Asked) -> None:
-        if target_column(asked.schema, asked.target).name not in asked.schema.targets:
+    def _check_target(self, plan_request: PlanRequest) -> None:
+        if target_column(plan_request.schema, plan_request.target).name not in plan_request.schema.targets:
             raise RequestError("The target is not among the targets of the data set.")
 
-    def _plan(self, asked: Asked) -> RunPlan:
-        split = BudgetSplit.by_weights(asked.epsilon, {"counts": 1})
-        return asked.plan(split, sampler="none", estimates_step="counts")
+    def _plan(self, plan_request: PlanRequest) -> RunPlan:
+        split = BudgetSplit.by_weights(plan_request.epsilon, {"counts": 1})
+        return plan_request.plan(split, sampler="none", estimates_step="counts")
 
     def workload(self, plan: RunPlan) -> Workload:
         return Workload({"counts": Work(calls=plan.parameters.units)}, 0.0)
@@ -92,12 +92,12 @@ class FakePairLearner(Learner):
         views=True,
     )
 
-    def _check_target(self, asked: Asked) -> None:
-        assert asked.target == ""
+    def _check_target(self, plan_request: PlanRequest) -> None:
+        assert plan_request.target == ""
 
-    def _plan(self, asked: Asked) -> RunPlan:
-        split = BudgetSplit.by_weights(asked.epsilon, {"counts": 1})
-        return asked.plan(split, sampler="none", estimates_step="counts")
+    def _plan(self, plan_request: PlanRequest) -> RunPlan:
+        split = BudgetSplit.by_weights(plan_request.epsilon, {"counts": 1})
+        return plan_request.plan(split, sampler="none", estimates_step="counts")
 
     def workload(self, plan: RunPlan) -> Workload:
         return Workload({}, 0.0)

@@ -22,7 +22,7 @@ from dpcore.workspace.runs.runner import JobRunner
 CONTEXT = multiprocessing.get_context("forkserver")
 CONTEXT.set_forkserver_preload(
     [
-        "dpcore.data.execution.chosen",
+        "dpcore.data.execution.executor_choice",
         "dpcore.intake.process.storing",
         "dpcore.models.registry",
         "dpcore.service",

@@ -165,8 +165,8 @@ def test_an_older_database_is_refused_until_somebody_says_what_it_forgot(kind: s
         assert lines[-2].note.startswith("The ledger ended at line 4; line 8 had been seen.")
         with pytest.raises(BudgetError):
             service.submit(fake_request(service.dataset("small").id), "more")
-        [stray] = service.strays()  # Stored since the copy: still on disk, to be adopted.
-        assert (stray.id, stray.name, stray.state) == (late.id, "late", "unknown")
+        [orphan] = service.orphans()  # Stored since the copy: still on disk, to be adopted.
+        assert (orphan.id, orphan.name, orphan.state) == (late.id, "late", "unknown")
 
 
 def test_a_copy_with_another_past_is_refused(home: Path, tmp_path: Path) -> None:
@@ -310,11 +310,11 @@ def test_starting_anew_keeps_the_records_as_orphans_without_a_budget(home: Path)
     acknowledge(home, f"sqlite:///{database(home)}")
     with Service(home, workers=0) as service:
         assert service.datasets() == []
-        [stray] = service.strays()
-        service.adopt(stray.id, note="the disk broke")
+        [orphan] = service.orphans()
+        service.adopt(orphan.id, note="the disk broke")
         assert service.total_balance("small").left == 0
         with pytest.raises(BudgetError):
-            service.submit(fake_request(stray.id), "n")
+            service.submit(fake_request(orphan.id), "n")
         [opened] = service.ledger_entries("small")
         assert (opened.kind, opened.actor) == ("open", "local")
         assert opened.note == "adopted; what was spent before is in no ledger. the disk broke"
@@ -400,7 +400,7 @@ def test_a_first_upload_that_was_killed_does_not_lock_its_owner_out(home: Path) 
     Service(home, workers=0).close()
     (home / "datasets" / CRASHED).mkdir()
     with Service(home, workers=0) as service:
-        assert [stray.id for stray in service.strays()] == [CRASHED]
+        assert [orphan.id for orphan in service.orphans()] == [CRASHED]
 
 
 def test_the_mark_follows_what_is_committed_and_never_goes_back(home: Path) -> None:

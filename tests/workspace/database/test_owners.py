@@ -55,12 +55,12 @@ def test_what_root_does_in_the_home_of_a_service_stays_the_services(tmp_path: Pa
     (home / "frostglass.db").unlink()
     acknowledge(home, f"sqlite:///{home / 'frostglass.db'}")
     with Service(home, workers=0) as service:
-        [stray] = service.strays()
-        service.adopt(stray.id, name="again", note="found")
+        [orphan] = service.orphans()
+        service.adopt(orphan.id, name="again", note="found")
         service.add_dataset(small_frame(), small_schema(), budget=Decimal(1))
-        desk = service.desk()
-        desk.keep("main", "x.csv", io.BytesIO(b"a\n1\n"))
-        desk.note("typed")
+        staging_area = service.staging_area()
+        staging_area.keep("main", "x.csv", io.BytesIO(b"a\n1\n"))
+        staging_area.note("typed")
     spend(home)
     assert owners(home) == {(SERVICE, SERVICE)}
 

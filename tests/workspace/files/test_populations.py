@@ -24,8 +24,8 @@ from dpcore.workspace.database.database import open_database
 from dpcore.workspace.database.home import Home
 from dpcore.workspace.database.installation import look
 from dpcore.workspace.database.transactions import read, write
-from dpcore.workspace.files.populations import Kin
-from dpcore.workspace.ledger.accounts import Pot
+from dpcore.workspace.files.populations import RelatedDataset
+from dpcore.workspace.ledger.accounts import CapState
 from dpcore.workspace.ledger.ledger import Ledger
 from dpcore.workspace.people.users import User
 from dpcore.workspace.upkeep.recovery import accept
@@ -97,13 +97,13 @@ def test_the_price_of_learning_is_that_of_one_moment(service: Service, monkeypat
     def price() -> tuple[Decimal, Decimal]:
         return service.learning_cost(HALF, listed=False, max_rows=100, same_people_as="ward")
 
-    def raised_meanwhile(dataset_id: str) -> Pot:
+    def raised_meanwhile(dataset_id: str) -> CapState:
         found = pot(dataset_id)
         service.raise_caps("ward", budget=Decimal(9))
         return found
 
-    before, pot = price(), service._ledger.pot
-    monkeypatch.setattr(service._ledger, "pot", raised_meanwhile)
+    before, pot = price(), service._ledger.cap_state
+    monkeypatch.setattr(service._ledger, "cap_state", raised_meanwhile)
     assert price() == before == (HALF, TWO)
     assert price() == (HALF, Decimal(9))
 
@@ -177,7 +177,7 @@ def test_other_people_join_an_account_on_a_recorded_yes_only(
         for part in (words, consequence, "'different-people'", "audit log"):
             assert part in str(caught.value)
         assert [info.id for info in service.datasets()] == [first]
-        assert service.strays() == []
+        assert service.orphans() == []
         [found] = [each for each in service.examine(of_people(), other, **{how: "ward"}) if "define" in each.sentence]
         assert found.needs_yes
         info = service.add_dataset(of_people(), other, accepted=[found.yes, *ROWS], **{how: "ward"})
@@ -224,7 +224,7 @@ def test_an_orphan_of_other_people_is_adopted_on_a_yes(tmp_path: Path) -> None:
     with Service(home, workers=0) as service:
         with pytest.raises(LossError, match="each row is one person"):
             service.adopt(folder, same_people_as="ward", note="found")
-        assert [stray.id for stray in service.strays()] == [folder]
+        assert [orphan.id for orphan in service.orphans()] == [folder]
         service.adopt(folder, same_people_as="ward", note="found", accepted=["different-people"])
         [joined] = [line for line in service.ledger_entries() if line.kind == "join"]
         assert "Accepted: there, " in joined.note
@@ -249,7 +249,7 @@ def test_processes_that_spend_on_siblings_at_once_keep_to_one_cap(kind: str, tmp
     ledger.open_account("data", ONE)
     for name in ("second", "third"):
         add_row(engine, name, public=False, population="data")
-        write(engine, lambda c, name=name: ledger.join_account(name, Kin("data"), actor=None, within=c))
+        write(engine, lambda c, name=name: ledger.join_account(name, RelatedDataset("data"), actor=None, within=c))
     assert set(at_once(spend_on_kin, url, 4)) <= {0, -signal.SIGKILL}
     reserved = [line for line in ledger.entries("third") if line.kind == "reserve"]
     assert len(reserved) == 14, "0.07 fits fourteen times into 1"
@@ -271,7 +271,7 @@ def test_a_new_version_takes_over_the_name(service: Service) -> None:
     assert (service.release(old).dataset_id, service.release(old).dataset_name) == (first, "ward")
     with pytest.raises(BudgetError, match="retired"):
         service.submit(fake_request(first), "c")
-    assert service.total_balance(first).pots == service.total_balance("ward").pots
+    assert service.total_balance(first).cap_states == service.total_balance("ward").cap_states
     third = service.add_dataset(small_frame(), small_schema(), replaces="ward")
     assert [one.name for one in service.datasets()] == ["ward (version 1)", "ward (version 2)", "ward"]
     assert (third.version, service.dataset(info.id).title) == (3, "ward (version 2)")
@@ -283,7 +283,7 @@ def test_only_the_newest_version_is_replaced(service: Service) -> None:
     with pytest.raises(ConflictError, match="already"):
         service.add_dataset(small_frame(), small_schema(), replaces=first)
     assert len(service.datasets()) == 2
-    assert service.strays() == []
+    assert service.orphans() == []
 
 
 def test_a_name_that_an_old_version_needs_is_free_first(service: Service) -> None:

@@ -14,8 +14,8 @@ from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import ConflictError, IngestError, SchemaError
 from dpcore.privacy.randomness import SecureRandom
 from dpcore.workspace.database.database import open_database
+from dpcore.workspace.database.file_locks import claimed
 from dpcore.workspace.database.home import Home
-from dpcore.workspace.database.turns import claimed
 from dpcore.workspace.files.store import Store
 from tests.support.workspaces.fake_learner import small_frame, small_schema
 

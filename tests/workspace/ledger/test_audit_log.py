@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from dpcore.errors import RequestError
 from dpcore.privacy.budgets import exact_amount
 from dpcore.workspace.ledger.accounts import LedgerEntry
-from dpcore.workspace.ledger.audit_log import COLUMNS, Wanted, chosen, to_csv
+from dpcore.workspace.ledger.audit_log import COLUMNS, AuditLogFilter, chosen, to_csv
 from tests.support.rows import for_each
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
@@ -49,7 +49,7 @@ LINES = [
 
 
 def numbers(**wanted: Any) -> list[int]:
-    return [entry.sequence for entry in chosen(LINES, Wanted(**wanted))]
+    return [entry.sequence for entry in chosen(LINES, AuditLogFilter(**wanted))]
 
 
 def rows(*entries: LedgerEntry, **names: str) -> list[dict[str, str]]:
@@ -81,15 +81,15 @@ def test_a_filter_keeps(wanted: dict[str, Any], kept: list[int]) -> None:
 def test_days_are_those_of_utc() -> None:
     east = timezone(timedelta(hours=10))
     late = line(time=datetime(2026, 3, 3, 4, tzinfo=east))  # Still the 2nd in UTC.
-    assert Wanted(first=date(2026, 3, 2), last=date(2026, 3, 2)).fits(late)
+    assert AuditLogFilter(first=date(2026, 3, 2), last=date(2026, 3, 2)).fits(late)
     assert rows(late)[0]["time"] == "2026-03-02T18:00:00+00:00"
 
 
 def test_a_filter_that_cannot_be_meant_is_refused_in_words() -> None:
     with pytest.raises(RequestError, match="no kind of line 'opened'"):
-        Wanted(kinds=["opened"])
+        AuditLogFilter(kinds=["opened"])
     with pytest.raises(RequestError, match="first day is after the last"):
-        Wanted(first=date(2026, 3, 3), last=date(2026, 3, 2))
+        AuditLogFilter(first=date(2026, 3, 3), last=date(2026, 3, 2))
 
 
 @for_each("sign", [",", ";", "|", "\t"])

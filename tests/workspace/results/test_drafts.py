@@ -13,7 +13,7 @@ from dpcore.workspace.database.database import open_database
 from dpcore.workspace.database.database_tables import report_drafts
 from dpcore.workspace.database.transactions import write
 from dpcore.workspace.results.dossier import MOST_RELEASES, TEXT_LIMIT, Application
-from dpcore.workspace.results.drafts import Draft, KeptDraft, read_draft, write_draft
+from dpcore.workspace.results.drafts import Draft, SavedDraft, read_draft, write_draft
 from tests.support.servers.databases import KINDS, ready_url
 from tests.support.workspaces.accounts import add_row
 
@@ -40,7 +40,7 @@ def test_a_draft_can_be_kept_changed_and_thrown_away(engine: Engine) -> None:
     assert read_draft(engine, "data", "ann") is None
     write_draft(engine, "data", "ann", FULL)
     found = read_draft(engine, "data", "ann")
-    assert isinstance(found, KeptDraft)
+    assert isinstance(found, SavedDraft)
     assert found.draft == FULL
     assert abs(datetime.now(UTC) - found.time) < timedelta(hours=1)
     write_draft(engine, "data", "ann", Draft(releases=("third",)))

@@ -40,7 +40,7 @@ class Course:
         All shapes, those to learn still flat.
     first : int
         The first table of shapes to learn: those before stay as they are.
-    turns : Turns
+    turns : FeatureTables
         Which features have their turn together.
     sizes : tuple of int
         Bins of each feature to learn.
@@ -56,7 +56,7 @@ class Course:
     table: PrivateTable
     shapes: Shapes
     first: int
-    turns: Turns
+    turns: FeatureTables
     sizes: tuple[int, ...]
     epochs: int
     averaged: bool
@@ -136,7 +136,7 @@ _MOST_RATE = 0.25
 
 
 @dataclass(frozen=True)
-class Turns:
+class FeatureTables:
     """Which tables hold which features, and which tables have their turn together.
 
     Attributes
@@ -151,13 +151,13 @@ class Turns:
     turns: tuple[tuple[int, ...], ...]
 
     @classmethod
-    def single(cls, features: int) -> Turns:
+    def single(cls, features: int) -> FeatureTables:
         """Every feature for itself."""
         alone = tuple((feature,) for feature in range(features))
         return cls(alone, alone)
 
     @classmethod
-    def together(cls, sizes: Sequence[int], rate: float) -> Turns:
+    def together(cls, sizes: Sequence[int], rate: float) -> FeatureTables:
         """As many features in a turn as the rate allows, and as few tables as will hold them.
 
         Parameters

@@ -7,7 +7,7 @@ import math
 from dpcore.domain.columns import NumericColumn
 from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import RequestError
-from dpcore.learning.learner import Asked, Learner, Run, with_evaluation
+from dpcore.learning.learner import Learner, PlanRequest, Run, with_evaluation
 from dpcore.models.ebm.learning.accounting import (
     BINS,
     Cost,
@@ -49,27 +49,27 @@ class EBMLearner(Learner):
 
     family = EBM
 
-    def _check_target(self, asked: Asked) -> None:
-        column = target_column(asked.schema, asked.target)
+    def _check_target(self, plan_request: PlanRequest) -> None:
+        column = target_column(plan_request.schema, plan_request.target)
         if not isinstance(column, NumericColumn):
-            super()._check_target(asked)
+            super()._check_target(plan_request)
         elif not _NARROWEST <= column.upper - column.lower <= _WIDEST:
             raise RequestError(
-                f"The bounds of '{asked.target}' are too far apart or too close together to "
+                f"The bounds of '{plan_request.target}' are too far apart or too close together to "
                 "predict it as a number: their distance must be between "
                 f"{_NARROWEST:g} and {_WIDEST:g}."
             )
 
-    def _plan(self, asked: Asked) -> RunPlan:
-        schema, target, chosen = asked.schema, asked.target, asked.parameters
+    def _plan(self, plan_request: PlanRequest) -> RunPlan:
+        schema, target, chosen = plan_request.schema, plan_request.target, plan_request.parameters
         _check_directions(schema, target, chosen)
         _check_pairs(schema, target, chosen)
-        delta = chosen.delta or asked.delta or default_delta(schema.max_rows)
+        delta = chosen.delta or plan_request.delta or default_delta(schema.max_rows)
         chosen = chosen.model_copy(update={"delta": delta})
-        cost = cost_of(schema, target, asked.epsilon, delta, chosen)
+        cost = cost_of(schema, target, plan_request.epsilon, delta, chosen)
         _check_effort(schema, target, cost.parameters)
         check_budget(cost, schema, target)
-        plan = asked.plan(
+        plan = plan_request.plan(
             cost.split,
             delta=delta,
             definition="approximate",

@@ -7,7 +7,7 @@ from typing import Final
 from dpcore.domain.columns import NumericColumn
 from dpcore.learning.workload import table_bytes
 from dpcore.models.ebm.learning.accounting import EBMSettings, most_cells, output_count, pair_count
-from dpcore.models.ebm.learning.boosting import Turns
+from dpcore.models.ebm.learning.boosting import FeatureTables
 from dpcore.models.ebm.learning.grid import feature_cells
 from dpcore.models.ebm.released.ebm_derived import CHOICE
 from dpcore.released.plan import RunPlan
@@ -60,12 +60,12 @@ def _shapes(plan: RunPlan) -> Work:
     sizes, parameters = _sizes(plan), plan.parameters
     if parameters.method != "random_splits":
         return _boosting(plan, len(sizes), sum(sizes) / max(1, len(sizes)))
-    turns = Turns.together(sizes, parameters.learning_rate)
+    feature_tables = FeatureTables.together(sizes, parameters.learning_rate)
     shared = parameters.epochs * parameters.replicates * output_count(plan.schema, plan.target)
     return Work(
-        places=_EPOCH * shared * len(turns.tables) * plan.schema.max_rows,
+        places=_EPOCH * shared * len(feature_tables.tables) * plan.schema.max_rows,
         draws=_GAUSSIAN * shared * len(sizes) * parameters.leaves,
-        calls=parameters.epochs * (len(turns.turns) * (_QUESTION + _TURN) + _SPLITS * len(sizes)),
+        calls=parameters.epochs * (len(feature_tables.turns) * (_QUESTION + _TURN) + _SPLITS * len(sizes)),
     )
 
 

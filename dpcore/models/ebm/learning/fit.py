@@ -28,7 +28,7 @@ from dpcore.models.ebm.learning.accounting import (
     size_epochs,
     size_mechanism,
 )
-from dpcore.models.ebm.learning.boosting import Course, Learned, Turns, boost
+from dpcore.models.ebm.learning.boosting import Course, FeatureTables, Learned, boost
 from dpcore.models.ebm.learning.grid import Bins, count_deviation, feature_cells, noisy_histograms
 from dpcore.models.ebm.learning.pairs import Side, choose_pairs, coarsen
 from dpcore.models.ebm.learning.random_splits import RandomSplits
@@ -81,9 +81,9 @@ class EBMFit:
     def model(self) -> EBMModel:
         """Learn the shapes, then the pairs, and put the model together."""
         main = self._main_block()
-        turns = self._turns(main)
-        shapes = self._shapes(turns.binnings(main.binnings), self._parameters.replicates)
-        replicates, step = self._boost(main, turns, shapes, self._mechanism)
+        feature_tables = self._turns(main)
+        shapes = self._shapes(feature_tables.binnings(main.binnings), self._parameters.replicates)
+        replicates, step = self._boost(main, feature_tables, shapes, self._mechanism)
         terms, shifts = self._terms(main, replicates, step)
         if self._parameters.pairs:
             means = [own.mean(axis=0) for own in replicates]
@@ -92,11 +92,11 @@ class EBMFit:
             terms, shifts = terms + more, shifts + further
         return self._model(terms, shifts)
 
-    def _turns(self, block: _Block) -> Turns:
+    def _turns(self, block: _Block) -> FeatureTables:
         sizes, own = [len(binning) for binning in block.binnings], self._parameters
         if own.method == "random_splits":
-            return Turns.together(sizes, own.learning_rate)
-        return Turns.single(len(sizes))
+            return FeatureTables.together(sizes, own.learning_rate)
+        return FeatureTables.single(len(sizes))
 
     def _mechanism(self, features: int) -> FineGaussian:
         return residual_mechanism(self._cost, self._plan.schema, self._plan.target, features)
@@ -145,7 +145,7 @@ class EBMFit:
     def _boost(
         self,
         block: _Block,
-        turns: Turns,
+        feature_tables: FeatureTables,
         shapes: Shapes,
         mechanism: Callable[[int], FineGaussian],
         step: str = "shapes",
@@ -162,8 +162,8 @@ class EBMFit:
         course = Course(
             table=self._table,
             shapes=shapes,
-            first=len(shapes.layout.binnings) - len(turns.tables),
-            turns=turns,
+            first=len(shapes.layout.binnings) - len(feature_tables.tables),
+            turns=feature_tables,
             sizes=tuple(len(binning) for binning in block.binnings),
             epochs=parameters.epochs,
             averaged=averaged(parameters),
@@ -230,7 +230,7 @@ class EBMFit:
     def _boost_pairs(self, main: _Block, means: Sequence[Floats], block: _Block) -> tuple[Learned, Step]:
         mechanism = pair_residual_mechanism(self._cost, self._plan.schema, self._plan.target)
         shapes = self._shapes([*main.binnings, *block.binnings], self._parameters.replicates, means)
-        return self._boost(block, Turns.single(len(block.binnings)), shapes, lambda _: mechanism, step="pairs")
+        return self._boost(block, FeatureTables.single(len(block.binnings)), shapes, lambda _: mechanism, step="pairs")
 
     def _terms(self, block: _Block, replicates: Learned, step: Step) -> tuple[list[Term], list[Floats]]:
         """Centred terms, and what centring moved to the intercept: shapes (n_replicates, k)."""

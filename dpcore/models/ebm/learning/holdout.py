@@ -12,7 +12,7 @@ from dpcore.cores import in_threads
 from dpcore.data.counting import cells_between, counts_between
 from dpcore.data.packing import unpack
 from dpcore.data.partition import Partition
-from dpcore.learning.holdout import chance_groups, evaluate_groups, expected_rows, groups_worth, levels_worth
+from dpcore.learning.holdout import chance_groups, evaluate_groups, expected_rows, group_count_for, level_count_for
 from dpcore.learning.learner import Run
 from dpcore.models.ebm.learning.grid import number_cells
 from dpcore.models.ebm.released.axis import Axis
@@ -68,7 +68,7 @@ def score_cuts(model: EBMModel, signal: float) -> Floats:
     a function of the released model alone. The more groups the finer the AUC, and the more
     noise on it: ``signal``, records times epsilon, tells how many are worth it.
     """
-    groups = groups_worth(signal)
+    groups = group_count_for(signal)
     quantiles = np.quantile(_drawn_scores(model)[:, 0], np.arange(1, groups) / groups)
     return np.unique(np.concatenate([[0.0], quantiles]))
 
@@ -104,7 +104,7 @@ def certainty_groups(model: EBMModel, signal: float) -> tuple[Floats, Floats]:
         Mean probabilities of the drawn cases in each group, lowest level of a class first.
     """
     classes = len(model.classes)
-    levels = levels_worth(signal, classes)
+    levels = level_count_for(signal, classes)
     probabilities = model.probabilities(_drawn_scores(model))
     cuts = np.unique(np.quantile(probabilities.max(axis=1), np.arange(1, levels) / levels))
     sums = np.repeat(np.eye(classes), len(cuts) + 1, axis=0)  # As if one case were sure: no group is empty.

@@ -10,7 +10,7 @@ import numpy as np
 from dpcore.arrays import Array, Floats, Ints
 from dpcore.models.ebm.learning.kernels import RESIDUAL_STEPS
 from dpcore.models.ebm.learning.start import BoostingStart
-from dpcore.models.ebm.learning.steps import Doubt, Feature
+from dpcore.models.ebm.learning.steps import BinCovariances, Feature
 from dpcore.privacy.mechanisms import FineGaussian
 from dpcore.privacy.randomness import RandomSource
 
@@ -91,12 +91,12 @@ class RandomSplits:
         edges[:, :, 1:-1], edges[:, :, -1] = ends, sizes[:, None]
         return edges
 
-    def unknown(self, feature: int) -> Doubt:
+    def unknown(self, feature: int) -> BinCovariances:
         """What is not known: about, of leaves of the mean size, after so much of the way as small steps go."""
         counts = self._features[feature].counts
         per_record = self._start.variance * (self._learned / self._start.curvature) ** 2
         sampling = np.eye(len(counts)) * (per_record * self._leaves / counts.sum())[:, None, None]
-        return Doubt(sampling, np.zeros_like(sampling), self._noise[feature])
+        return BinCovariances(sampling, np.zeros_like(sampling), self._noise[feature])
 
 
 def _padded(arrays: Sequence[Array], sizes: Ints) -> Array:

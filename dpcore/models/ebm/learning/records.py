@@ -127,7 +127,7 @@ def labels_of(partition: Partition, target: str, part: Part) -> Ints32:
     A class, or a number as a share of the target's public range in score steps, or
     :data:`~dpcore.models.ebm.learning.kernels.ABSENT`.
     """
-    return partition.kept(("ebm labels", target, part), lambda: _labels(partition, target, part))
+    return partition.cached(("ebm labels", target, part), lambda: _labels(partition, target, part))
 
 
 def _labels(partition: Partition, target: str, part: Part) -> Ints32:
@@ -146,7 +146,7 @@ def _labels(partition: Partition, target: str, part: Part) -> Ints32:
 
 def cell_codes(partition: Partition, target: str) -> list[Array]:
     """Fine cell of every place by each feature: arrays of shape (rows,), unsigned."""
-    return partition.kept(("ebm cells", target), lambda: _cell_codes(partition, target))
+    return partition.cached(("ebm cells", target), lambda: _cell_codes(partition, target))
 
 
 def _cell_codes(partition: Partition, target: str) -> list[Array]:
@@ -168,4 +168,4 @@ def layout_codes(partition: Partition, layout: Layout) -> list[Array]:
         cells = cell_codes(partition, layout.target)
         return [binning.codes(cells) for binning in layout.binnings]
 
-    return partition.kept(("ebm codes", layout.key), make)
+    return partition.cached(("ebm codes", layout.key), make)

@@ -129,7 +129,7 @@ class _Scores:
 
 def _looked(partition: Partition, shapes: Shapes, look: Callable[[slice, Ints32], Ints]) -> Ints:
     """Sum of what ``look`` finds in blocks of places, given these and their scores."""
-    state = partition.kept("ebm scores", _Scores)
+    state = partition.cached("ebm scores", _Scores)
     codes, binnings = layout_codes(partition, shapes.layout), shapes.layout.binnings
     found: list[Ints] = []
     with state.turn:

@@ -227,7 +227,7 @@ class Step(Protocol):
         """Go on with a narrower clip."""
         ...
 
-    def unknown(self, feature: int) -> Doubt:
+    def unknown(self, feature: int) -> BinCovariances:
         """What is not known of a shape, beside what the spread of replicates shows."""
         ...
 
@@ -258,7 +258,7 @@ class Feature:
 
 
 @dataclass(frozen=True)
-class Doubt:
+class BinCovariances:
     """Covariances of the bins of a shape: arrays of shape (n_outputs, n_bins, n_bins).
 
     Attributes
@@ -292,7 +292,7 @@ class _Gathered:
         self.precision = np.zeros((bins, bins))
         self.told = np.zeros((replicates, bins, outputs))
         self.covariances = np.stack([prior.covariance(self.precision)] * outputs)
-        self.doubt = Doubt(np.zeros_like(self.covariances), self.covariances)
+        self.doubt = BinCovariances(np.zeros_like(self.covariances), self.covariances)
 
 
 class AllBins:
@@ -358,7 +358,7 @@ class AllBins:
         known.turn += 1
         return monotone(self._means(feature, hessians, replicates), hessians.sum(axis=0), own.ordered, own.direction)
 
-    def unknown(self, feature: int) -> Doubt:
+    def unknown(self, feature: int) -> BinCovariances:
         """What is not known of a shape."""
         return self._gathered[feature].doubt
 
@@ -390,7 +390,7 @@ class AllBins:
         known.prior.learn(precisions, np.stack([own.mean(axis=1) for own in gathered]))
         known.covariances = np.stack([known.prior.covariance(own) for own in precisions])
         pulls = np.stack([spread @ to @ precision for spread, to in zip(known.covariances, reach, strict=True)])
-        known.doubt = Doubt(
+        known.doubt = BinCovariances(
             sampling=np.stack([(pull * own) @ pull.T for pull, own in zip(pulls, samplings, strict=True)]),
             shrinkage=known.covariances - known.covariances @ precisions @ known.covariances.swapaxes(1, 2),
         )

@@ -9,7 +9,7 @@ import numpy as np
 
 from dpcore.arrays import Flags
 from dpcore.errors import RequestError
-from dpcore.models.ilp.language.within import RowAtom, Within
+from dpcore.models.ilp.language.nested_conditions import NestedCondition, RowAtom
 
 #: Most conjunctions about one row, with what is said of all rows.
 MOST_FACTORS = 300_000
@@ -26,7 +26,7 @@ class Cells:
         self._alike: dict[tuple[str, ...], list[int]] = {}
         for place, column in enumerate(self.columns):
             self._alike.setdefault(column, []).append(place)
-        self._within = [(place, atom) for place, atom in enumerate(atoms) if isinstance(atom, Within)]
+        self._within = [(place, atom) for place, atom in enumerate(atoms) if isinstance(atom, NestedCondition)]
         self._positions = {atom: place for place, atom in enumerate(atoms)}
 
     def length(self, members: Sequence[int]) -> int:

@@ -12,8 +12,8 @@ from dpcore.arrays import Flags
 from dpcore.frozen import FrozenModel
 from dpcore.models.ilp.language.atoms import Atom
 from dpcore.models.ilp.language.forms import EXISTS, Form, Row
+from dpcore.models.ilp.language.nested_conditions import NestedCondition, RowAtom, fitting, verdict
 from dpcore.models.ilp.language.rows import CaseRow, CaseRows, Codes, TableRows, Verdict
-from dpcore.models.ilp.language.within import RowAtom, Within, fitting, verdict
 from dpcore.released.cases import Box
 
 
@@ -25,7 +25,7 @@ class Variable(FrozenModel):
 
     Attributes
     ----------
-    atoms : tuple of Atom and Within
+    atoms : tuple of Atom and NestedCondition
         All of this table. Empty: any row.
     least : int
         So many rows must satisfy the atoms.
@@ -33,7 +33,7 @@ class Variable(FrozenModel):
         The row that must satisfy them, by the order of the table.
     alike : str
         Column whose value two rows that satisfy them must share; neither may lack it.
-    later : tuple of Atom and Within
+    later : tuple of Atom and NestedCondition
         Of the same table. A row that comes later must satisfy these.
     """
 
@@ -68,9 +68,9 @@ class Variable(FrozenModel):
         return asked | {(self.table, self.alike)}
 
     @property
-    def nested(self) -> tuple[Within, ...]:
+    def nested(self) -> tuple[NestedCondition, ...]:
         """What it asks of rows that belong to its rows."""
-        return tuple(atom for atom in (*self.atoms, *self.later) if isinstance(atom, Within))
+        return tuple(atom for atom in (*self.atoms, *self.later) if isinstance(atom, NestedCondition))
 
     def holds(self, rows: TableRows, people: int) -> Flags:
         """For whom it holds, not taken as negated."""

@@ -13,7 +13,7 @@ from dpcore.compiled import kernel
 from dpcore.data.packing import pack_rows, word_count
 from dpcore.models.ilp.language.cells import Cells, check_count, conjunctions
 from dpcore.models.ilp.language.forms import EXISTS, Form
-from dpcore.models.ilp.language.within import RowAtom, Within
+from dpcore.models.ilp.language.nested_conditions import NestedCondition, RowAtom
 
 #: Conditions of a negated variable.
 _MOST_NEGATED = 1
@@ -174,7 +174,7 @@ def _told(entries: Sequence[_Entry], atoms: Sequence[RowAtom], cells: Cells, tab
     found = []
     for entry in entries:
         atom = atoms[entry.members[0]] if len(entry.members) == 1 and not entry.form else None
-        if isinstance(atom, Within) and atom.least == 1:
+        if isinstance(atom, NestedCondition) and atom.least == 1:
             members = tuple(cells.position(inner) for inner in atom.atoms)
             found.append(position[_Entry(names.index(atom.inner), members, entry.negated)])
         else:
@@ -307,7 +307,7 @@ def _rows_below(atoms: Sequence[RowAtom], factors: Factors) -> Ints:
     """Rows of each table that belong to a row which satisfies each factor, at least: (n_factors, n_tables)."""
     least = np.zeros((len(atoms) + 1, len(factors.tables)), dtype=np.int64)  # The last is of no atom.
     for place, atom in enumerate(atoms):
-        if isinstance(atom, Within):
+        if isinstance(atom, NestedCondition):
             least[place, factors.tables.index(atom.inner)] = atom.least
     return np.asarray(least[factors.members].max(axis=1))
 

@@ -8,7 +8,7 @@ from typing import Final, Literal, NamedTuple
 from dpcore.domain.schemas.schema import ChildTable, Schema
 from dpcore.models.ilp.language.atoms import Atom
 from dpcore.models.ilp.language.cells import Cells, conjunctions
-from dpcore.models.ilp.language.within import MOST_WITHIN, Within
+from dpcore.models.ilp.language.nested_conditions import MOST_WITHIN, NestedCondition
 
 #: What may be said of the rows of a table: that one exists, how many, which comes last or later, that two
 #: have the same value, and which rows of another table belong to one.
@@ -97,7 +97,7 @@ def _shared(column: object) -> bool:
 
 def within_atoms(
     schema: Schema, atoms: Sequence[Atom], quantifiers: Collection[Quantifier], most: int, longest: int
-) -> Iterator[Within]:
+) -> Iterator[NestedCondition]:
     """Every condition on a row by the rows that belong to it, one after another: there may be very many.
 
     Parameters
@@ -122,13 +122,15 @@ def within_atoms(
             yield from _of_table(child, atoms, cells, counted, longest)
 
 
-def _of_table(child: ChildTable, atoms: Sequence[Atom], cells: Cells, counted: int, longest: int) -> Iterator[Within]:
+def _of_table(
+    child: ChildTable, atoms: Sequence[Atom], cells: Cells, counted: int, longest: int
+) -> Iterator[NestedCondition]:
     own = [place for place, atom in enumerate(atoms) if atom.table == child.name]
     asked = [place for place in own if not atoms[place].exists]
     anything: list[tuple[int, ...]] = [()] if len(asked) < len(own) else []
     for members in anything + conjunctions(asked, cells, min(MOST_WITHIN, longest)):
         for least in range(1, min(counted, child.max_rows_per_person) + 1):
-            found = Within(
+            found = NestedCondition(
                 table=str(child.parent),
                 inner=child.name,
                 atoms=tuple(atoms[member] for member in members),

@@ -11,7 +11,7 @@ from dpcore.arrays import Ints
 from dpcore.models.ilp.language.atoms import Atom
 from dpcore.models.ilp.language.factors import Factors
 from dpcore.models.ilp.language.lattice import Lattice
-from dpcore.models.ilp.language.within import RowAtom, Within
+from dpcore.models.ilp.language.nested_conditions import NestedCondition, RowAtom
 
 
 class Generality:
@@ -94,7 +94,7 @@ def _shorter_within(atoms: Sequence[RowAtom]) -> dict[int, list[int]]:
     position = {atom: place for place, atom in enumerate(atoms)}
     shorter = {}
     for place, atom in enumerate(atoms):
-        if isinstance(atom, Within) and atom.length > 1:
+        if isinstance(atom, NestedCondition) and atom.length > 1:
             fewer = [atom.model_copy(update={"atoms": rest}) for rest in _beginnings(atom.atoms) if rest]
             fewer += [atom.model_copy(update={"least": 1})] if atom.least > 1 else []
             shorter[place] = [position[one] for one in fewer if one in position]

@@ -14,8 +14,8 @@ from dpcore.domain.schemas.schema import Schema
 from dpcore.models.ilp.language.atoms import Atom, bottom_atoms
 from dpcore.models.ilp.language.ilp_parameters import ILPParameters, ILPSettings
 from dpcore.models.ilp.language.lattice import Lattice, build_lattice
+from dpcore.models.ilp.language.overlap_bounds import overlap_bounds
 from dpcore.models.ilp.language.prolog import Prolog
-from dpcore.models.ilp.language.reach import reach_of
 from dpcore.models.ilp.language.sensitivities import CLAUSES, counts_sensitivity, first_clause_epsilon
 from dpcore.privacy.budgets import geometric_tail
 from dpcore.released.plan import RunPlan
@@ -142,7 +142,7 @@ def _choice_margin(lattice: Lattice, chosen: ILPParameters, epsilon: float) -> i
     if chosen.method == "relevance_aware":
         counted = [np.flatnonzero(lattice.lengths == n) for n in range(chosen.max_literals + 1)]
         epsilon /= chosen.max_literals + 1
-    most = max(reach_of(lattice).most(positions) for positions in counted)
+    most = max(overlap_bounds(lattice).most(positions) for positions in counted)
     return geometric_tail(counts_sensitivity(most).value / epsilon, 0.95)
 
 

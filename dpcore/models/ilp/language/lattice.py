@@ -25,7 +25,7 @@ from dpcore.models.ilp.language.clause import Clause, Variable
 from dpcore.models.ilp.language.factors import Factors, Implications, Limits, Table, build_factors
 from dpcore.models.ilp.language.forms import Quantifier, forms_of, within_atoms
 from dpcore.models.ilp.language.ilp_parameters import ILPParameters
-from dpcore.models.ilp.language.within import RowAtom, Within
+from dpcore.models.ilp.language.nested_conditions import NestedCondition, RowAtom
 
 #: Most clauses of a lattice.
 MOST_CLAUSES = 3_000_000
@@ -42,7 +42,7 @@ class Lattice:
 
     Attributes
     ----------
-    atoms : tuple of Atom and Within
+    atoms : tuple of Atom and NestedCondition
     factors : Factors
     clauses : int32 array of shape (n_clauses, 1 + max_variables)
         Factors of each clause: the person's, then the variables', 0 where there is none; in
@@ -119,7 +119,7 @@ def language_of(
             f"There are {len(atoms):,} conditions, and at most {MOST_ATOMS:,} can be joined: choose some of them."
         )
     limits = Limits(parameters.max_literals, parameters.max_variables, parameters.negation)
-    within: tuple[Within, ...] = ()
+    within: tuple[NestedCondition, ...] = ()
     if limits.variables:
         found = within_atoms(schema, atoms, quantifiers, parameters.most_counted, limits.literals)
         within = _within_room(found, MOST_ATOMS - len(atoms))
@@ -131,7 +131,7 @@ def language_of(
     return (*atoms, *within), tuple(tables), limits
 
 
-def _within_room(found: Iterator[Within], most: int) -> tuple[Within, ...]:
+def _within_room(found: Iterator[NestedCondition], most: int) -> tuple[NestedCondition, ...]:
     """Conditions, if there are no more than so many; no further one is made."""
     within = tuple(islice(found, most + 1))
     if len(within) > most:
@@ -166,7 +166,7 @@ def _said(atoms: Sequence[RowAtom], factors: Factors, clauses: Ints32) -> Ints:
 
 
 def _nested_bits(atom: RowAtom) -> int:
-    if not isinstance(atom, Within):
+    if not isinstance(atom, NestedCondition):
         return 0
     return _BITS["within"] | (_BITS["counts"] if atom.least > 1 else 0)
 

@@ -11,7 +11,7 @@ from dpcore.domain.schemas.schema import Schema
 from dpcore.models.ilp.language.atoms import Atom
 from dpcore.models.ilp.language.clause import Clause, Variable
 from dpcore.models.ilp.language.forms import EXISTS
-from dpcore.models.ilp.language.within import RowAtom, Within
+from dpcore.models.ilp.language.nested_conditions import NestedCondition, RowAtom
 
 _ATOM = re.compile(r"[a-z][a-zA-Z0-9_]*", re.ASCII)
 _INDENT = "    "
@@ -110,9 +110,11 @@ class Prolog:
     def _row_goals(self, has: str, atoms: Sequence[RowAtom], own: str, letters: Iterator[str]) -> list[str]:
         goals = [f"{has}({self._person}, {own})"]
         goals += [self.atom(atom, own) for atom in atoms if isinstance(atom, Atom)]
-        return goals + [goal for atom in atoms if isinstance(atom, Within) for goal in self._nested(atom, own, letters)]
+        return goals + [
+            goal for atom in atoms if isinstance(atom, NestedCondition) for goal in self._nested(atom, own, letters)
+        ]
 
-    def _nested(self, atom: Within, row: str, letters: Iterator[str]) -> list[str]:
+    def _nested(self, atom: NestedCondition, row: str, letters: Iterator[str]) -> list[str]:
         """That rows belong to a row."""
         own = next(letters) if atom.atoms else "_"
         goals = [f"{self._below[atom.inner]}({row}, {own})", *(self.atom(inner, own) for inner in atom.atoms)]

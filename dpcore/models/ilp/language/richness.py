@@ -12,7 +12,7 @@ from dpcore.models.ilp.language.forms import Quantifier
 from dpcore.models.ilp.language.hypotheses import people_enough
 from dpcore.models.ilp.language.ilp_parameters import ILPParameters
 from dpcore.models.ilp.language.lattice import language_of, most_by_length
-from dpcore.models.ilp.language.within import Within
+from dpcore.models.ilp.language.nested_conditions import NestedCondition
 
 #: Most clauses that a language may have which nobody asked for.
 PLENTY: Final = 500_000
@@ -60,7 +60,7 @@ def _fits(
     try:
         atoms, tables, limits = language_of(schema, target, parameters, quantifiers)
         said = {form.quantifier for table in tables for form in table.forms}
-        said |= {"within" for atom in atoms if isinstance(atom, Within)}
+        said |= {"within" for atom in atoms if isinstance(atom, NestedCondition)}
         if quantifiers[-1] not in said:
             return False
         lengths = most_by_length(build_factors(atoms, Cells(atoms), tables, limits), limits)

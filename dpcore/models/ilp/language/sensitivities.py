@@ -58,7 +58,7 @@ def counts_sensitivity(most: int) -> Sensitivity:
     ----------
     most : int
         Clauses among them that one person can satisfy together:
-        :mod:`dpcore.models.ilp.language.reach`.
+        :mod:`dpcore.models.ilp.language.overlap_bounds`.
     """
     return Sensitivity(most, "L1", monotone=True)
 

@@ -23,7 +23,7 @@ from dpcore.models.ilp.language.clause import Clause
 from dpcore.models.ilp.language.factors import Factors
 from dpcore.models.ilp.language.ilp_parameters import ILPSettings
 from dpcore.models.ilp.language.lattice import Lattice, build_lattice
-from dpcore.models.ilp.language.within import RowAtom, Within
+from dpcore.models.ilp.language.nested_conditions import NestedCondition, RowAtom
 from dpcore.models.ilp.learning.folding import Conjunctions, fold, fold_work, in_pieces, slots_of
 from dpcore.models.ilp.learning.nesting import nested_slots, nested_work, within_vectors
 
@@ -41,7 +41,7 @@ def covered(partition: Partition, target: str, part: Part, parameters: ILPSettin
     People whom a clause covers that was ``chosen`` before, by its position, count as neither.
     """
     lattice = build_lattice(partition.schema, target, parameters)
-    folded = partition.kept(("factors", target, parameters), lambda: fold_factors(partition, lattice))
+    folded = partition.cached(("factors", target, parameters), lambda: fold_factors(partition, lattice))
     classes = partition.class_members(target, part)
     positive = partition.schema.column(target).classes.index(parameters.positive)
     sides = np.stack([np.bitwise_or.reduce(np.delete(classes, positive, axis=0), axis=0), classes[positive]])
@@ -59,7 +59,7 @@ def atom_vectors(partition: Partition, name: str, atoms: Sequence[RowAtom]) -> W
     """Bit vectors of atoms of one table: shape (n_atoms, n_slots, n_words); one slot for ""."""
     slots = len(partition.children[name].rows) if name else 1
     vectors = np.empty((len(atoms), slots, partition.parts.shape[1]), dtype=np.uint64)
-    nested = {place: atom for place, atom in enumerate(atoms) if isinstance(atom, Within)}
+    nested = {place: atom for place, atom in enumerate(atoms) if isinstance(atom, NestedCondition)}
     for place, atom in enumerate(atoms):
         if place not in nested:
             vectors[place] = (

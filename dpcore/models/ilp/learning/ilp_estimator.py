@@ -17,7 +17,7 @@ from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import RequestError
 from dpcore.learning.learner import Learner
 from dpcore.learning.sklearn_base import Labelling, LearnerEstimator
-from dpcore.learning.sklearn_frames import Labels, Rows, class_labels, prepare_fit, told_of
+from dpcore.learning.sklearn_frames import Labels, Rows, class_labels, prediction_frame, prepare_fit
 from dpcore.models.ilp.language.forms import Quantifier
 from dpcore.models.ilp.language.ilp_parameters import Criterion, Method
 from dpcore.models.ilp.learning.ilp_learner import ILPLearner
@@ -164,7 +164,7 @@ class DPILPClassifier(Labelling, LearnerEstimator):
     def _frames(self, X: Rows) -> Frames:
         check_is_fitted(self)
         main, children = _tables(X, self.schema_)
-        own = told_of(main, self.schema_, self.release_.target)
+        own = prediction_frame(main, self.schema_, self.release_.target)
         return {self.schema_.entity: own, **children}
 
 

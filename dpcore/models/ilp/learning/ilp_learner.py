@@ -14,7 +14,7 @@ from dpcore.data.queries import CAPTURES, CAPTURES_L2, capture_counts
 from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import RequestError
 from dpcore.learning.holdout import evaluate_rules
-from dpcore.learning.learner import Asked, Learner, Run, composed_form
+from dpcore.learning.learner import Learner, PlanRequest, Run, composed_form
 from dpcore.models.ilp.language.clause import Clause
 from dpcore.models.ilp.language.ilp_parameters import ILPParameters, ILPSettings
 from dpcore.models.ilp.language.lattice import Lattice, build_lattice
@@ -60,16 +60,16 @@ class ILPLearner(Learner):
 
     family = ILP
 
-    def _plan(self, asked: Asked) -> RunPlan:
-        schema, target, counting = asked.schema, asked.target, asked.parameters.count_share
-        split = BudgetSplit.by_weights(asked.epsilon, {CLAUSES: 1 - counting, COUNTS: counting})
+    def _plan(self, plan_request: PlanRequest) -> RunPlan:
+        schema, target, counting = plan_request.schema, plan_request.target, plan_request.parameters.count_share
+        split = BudgetSplit.by_weights(plan_request.epsilon, {CLAUSES: 1 - counting, COUNTS: counting})
         share = first_clause_epsilon(
-            row_epsilon(split[CLAUSES], schema.privacy_unit.max_rows_per_person), asked.parameters
+            row_epsilon(split[CLAUSES], schema.privacy_unit.max_rows_per_person), plan_request.parameters
         )
-        chosen = _resolved(asked, float(share))
+        chosen = _resolved(plan_request, float(share))
         lattice = build_lattice(schema, target, chosen)
         _check_lattice(schema, lattice, chosen)
-        plan = asked.plan(
+        plan = plan_request.plan(
             split,
             parameters=chosen,
             sampler=SAMPLERS[chosen.method],
@@ -78,7 +78,7 @@ class ILPLearner(Learner):
         )
         if chosen.method == "relevance_aware":
             first_share(share, [1.0] * (chosen.max_literals + 1))
-        return _in_its_form(asked, plan) if chosen.method == "noisy_max" else plan
+        return _in_its_form(plan_request, plan) if chosen.method == "noisy_max" else plan
 
     def workload(self, plan: RunPlan) -> Workload:
         """How much a run of a plan has to do."""
@@ -100,21 +100,21 @@ class ILPLearner(Learner):
         return model.model_copy(update={"evaluation": evaluation})
 
 
-def _in_its_form(asked: Asked, pure: RunPlan) -> RunPlan:
+def _in_its_form(plan_request: PlanRequest, pure: RunPlan) -> RunPlan:
     """The pure plan, or one that composes: with an exponential mechanism for each clause.
 
     At the same epsilon report noisy max errs less, by half at most (McKenna, Sheldon 2020). So
     the other has at least twice its epsilon.
     """
     chosen: ILPSettings = pure.parameters
-    rows = asked.schema.privacy_unit.max_rows_per_person
+    rows = plan_request.schema.privacy_unit.max_rows_per_person
 
     def select(_: str, rho: Decimal) -> Decimal:
         """Epsilon of all clauses, each of which has the same whole number of steps for a row."""
         whole = rows * clauses_epsilon(rho, rows, chosen.clauses, alike=chosen.alike)
         return whole if whole >= 2 * pure.split[CLAUSES] else Decimal(0)
 
-    made = composed_form(asked, pure, select)
+    made = composed_form(plan_request, pure, select)
     return replace(made, sampler=EXPONENTIAL) if made.composed else pure
 
 
@@ -126,18 +126,18 @@ def _counting(plan: RunPlan, left: Decimal) -> tuple[GeometricMechanism | Gaussi
     return GeometricMechanism(CAPTURES.value, budget), CountNoise("a count", budget)
 
 
-def _resolved(asked: Asked, epsilon: float) -> ILPSettings:
+def _resolved(plan_request: PlanRequest, epsilon: float) -> ILPSettings:
     """What was asked for, with what the house rule adds where there is ``epsilon`` for the choice of each clause."""
-    parameters: ILPParameters = asked.parameters
-    classes = asked.schema.column(asked.target).classes
+    parameters: ILPParameters = plan_request.parameters
+    classes = plan_request.schema.column(plan_request.target).classes
     positive = parameters.positive if parameters.positive is not None else classes[-1]
     if positive not in classes:
         listed = ", ".join(f"'{label}'" for label in classes[:20])
-        raise RequestError(f"'{positive}' is not a class of '{asked.target}'. Classes: {listed}.")
+        raise RequestError(f"'{positive}' is not a class of '{plan_request.target}'. Classes: {listed}.")
     share = epsilon / parameters.heaviest
-    held = asked.schema.holdout_percent if parameters.evaluate else 0
-    people = asked.schema.max_rows * (100 - held) // 100
-    said = quantifiers_for(asked.schema, asked.target, parameters, share, people)
+    held = plan_request.schema.holdout_percent if parameters.evaluate else 0
+    people = plan_request.schema.max_rows * (100 - held) // 100
+    said = quantifiers_for(plan_request.schema, plan_request.target, parameters, share, people)
     strict = share * people >= _ROOM if parameters.strict_first is None else parameters.strict_first
     return ILPSettings(
         **(parameters.model_dump() | {"positive": positive, "quantifiers": said, "strict_first": strict})

@@ -10,11 +10,11 @@ import numpy as np
 from dpcore.arrays import Ints, Words
 from dpcore.data.partition import Partition
 from dpcore.models.ilp.language.forms import Form
-from dpcore.models.ilp.language.within import RowAtom, Within, single
+from dpcore.models.ilp.language.nested_conditions import NestedCondition, RowAtom, single
 from dpcore.models.ilp.learning.folding import Conjunctions, Slots, fold
 
 
-def within_vectors(partition: Partition, name: str, atoms: Sequence[Within]) -> Words:
+def within_vectors(partition: Partition, name: str, atoms: Sequence[NestedCondition]) -> Words:
     """Bit vectors of the rows that satisfy each atom: shape (n_atoms, n_slots, n_words).
 
     For each slot of the table, the rows that belong to that in it are folded as those of a person are.
@@ -38,7 +38,7 @@ def within_vectors(partition: Partition, name: str, atoms: Sequence[Within]) -> 
 
 def nested_slots(atoms: Sequence[RowAtom], slots: Mapping[str, int]) -> int:
     """Vectors that are held at once to find out what rows belong to which, at most."""
-    nested = Counter((atom.table, atom.inner) for atom in atoms if isinstance(atom, Within))
+    nested = Counter((atom.table, atom.inner) for atom in atoms if isinstance(atom, NestedCondition))
     own = Counter(atom.table for atom in atoms)
     return max(
         (slots[inner] * (slots[name] + own[inner]) + 2 * count for (name, inner), count in nested.items()), default=0
@@ -47,7 +47,9 @@ def nested_slots(atoms: Sequence[RowAtom], slots: Mapping[str, int]) -> int:
 
 def nested_work(atoms: Sequence[RowAtom], slots: Mapping[str, int]) -> int:
     """Slots that folding the rows that belong to rows visits, in a word."""
-    return sum(slots[atom.inner] * slots[atom.table] * atom.least for atom in atoms if isinstance(atom, Within))
+    return sum(
+        slots[atom.inner] * slots[atom.table] * atom.least for atom in atoms if isinstance(atom, NestedCondition)
+    )
 
 
 def _behind_beginnings(members: Sequence[tuple[int, ...]]) -> tuple[Conjunctions, Ints]:

@@ -12,7 +12,7 @@ from dpcore.arrays import Flags, Ints
 from dpcore.models.ilp.language.generality import Generality
 from dpcore.models.ilp.language.ilp_parameters import ILPParameters
 from dpcore.models.ilp.language.lattice import Lattice
-from dpcore.models.ilp.language.reach import reach_of
+from dpcore.models.ilp.language.overlap_bounds import overlap_bounds
 from dpcore.models.ilp.language.sensitivities import (
     counts_sensitivity,
     coverage,
@@ -110,7 +110,7 @@ def naive(
     randomness: RandomSource,
 ) -> int:
     """Count clauses with noise for all of them (Zeng et al. 2013, Algorithm 2); take the best."""
-    most = reach_of(lattice).most(np.arange(len(lattice)))
+    most = overlap_bounds(lattice).most(np.arange(len(lattice)))
     mechanism = GeometricMechanism(counts_sensitivity(most).value, epsilon)
     return int(np.argmax(coverage(mechanism.release(counts, randomness), weights)))
 
@@ -139,7 +139,7 @@ def relevance_aware(
         below = sum(len(generality.left_at(deeper)) > 0 for deeper in range(level + 1, levels))
         share = first_share(budget, [1.0] * (1 + below))
         budget -= share
-        sensitivity = counts_sensitivity(reach_of(lattice).most(left))
+        sensitivity = counts_sensitivity(overlap_bounds(lattice).most(left))
         mechanism = GeometricMechanism(sensitivity.value, share)
         noisy = mechanism.release(counts[left], randomness)
         quality = coverage(noisy, weights)

@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 
 from dpcore.arrays import Ints
-from dpcore.learning.exact_draws.balance import class_worth, likely_counts
+from dpcore.learning.exact_draws.balance import posterior_counts, weigh_classes
 from dpcore.models.ilp.language.ilp_parameters import ILPSettings
 from dpcore.models.ilp.language.sensitivities import divided, sides_sensitivity
 from dpcore.privacy.budgets import EPSILON_STEP, geometric_tail
@@ -68,9 +68,9 @@ def weights_told(asked: ILPSettings, sides: Sides, epsilon: Decimal) -> dict[str
     """
     if asked.weigh_alike is None and not _rare(sides, sides_margin(epsilon)):
         return {}
-    worth = class_worth(likely_counts(np.array(sides), 1 / float(epsilon), None)).tolist()
+    class_weights = weigh_classes(posterior_counts(np.array(sides), 1 / float(epsilon), None)).tolist()
     negative, positive = asked.weights
-    return {"negative_weight": worth[0] * negative, "positive_weight": worth[1] * positive}
+    return {"negative_weight": class_weights[0] * negative, "positive_weight": class_weights[1] * positive}
 
 
 def sides_margin(epsilon: Decimal) -> int:

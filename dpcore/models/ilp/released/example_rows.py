@@ -13,8 +13,8 @@ from dpcore.domain.columns import RESERVED, Column, IntegerColumn, NumberColumn
 from dpcore.domain.schemas.schema import ChildTable, Schema
 from dpcore.models.ilp.language.atoms import Atom
 from dpcore.models.ilp.language.clause import Clause, Variable
+from dpcore.models.ilp.language.nested_conditions import NestedCondition, RowAtom
 from dpcore.models.ilp.language.rows import CaseRow, CaseRows
-from dpcore.models.ilp.language.within import RowAtom, Within
 from dpcore.models.ilp.released.nested import with_below
 from dpcore.privacy.randomness import public_generator
 
@@ -26,7 +26,7 @@ _TRIES, _PLAIN_TRIES = 60, 30
 Cells = dict[str, int]
 
 
-class MadeRow(NamedTuple):
+class InventedRow(NamedTuple):
     """A row of an invented person: its cells, and the place of the row of the parent's table to which it belongs."""
 
     cells: Cells
@@ -46,7 +46,7 @@ class _Wanted(NamedTuple):
 
 def made_up_rows(
     child: ChildTable, nested: Sequence[ChildTable], clause: Clause, generator: np.random.Generator
-) -> dict[str, list[MadeRow]] | None:
+) -> dict[str, list[InventedRow]] | None:
     """Rows that satisfy what a clause says of a table and of those ``nested`` in it, by table.
 
     They stand in the order of time. ``None`` if none are found within the limits of the tables.
@@ -66,35 +66,35 @@ def _family(
     variables: Sequence[Variable],
     generator: np.random.Generator,
     attempt: int,
-) -> dict[str, list[MadeRow]] | None:
+) -> dict[str, list[InventedRow]] | None:
     """Rows of a table, and of those whose rows belong to them, that may satisfy the variables."""
     own = [variable for variable in variables if variable.table == child.name]
     needed = [_Wanted((), frozenset([-1]))] if any(not variable.negated for variable in variables) else []
     made = _drawn(child, own, needed if len(own) < len(variables) else [], generator, attempt)
     if made is None:
         return None
-    rows = {child.name: [MadeRow(cells) for cells, _ in made]}
+    rows = {child.name: [InventedRow(cells) for cells, _ in made]}
     for inner in nested if made else ():
         asked = [variable for variable in variables if variable.table == inner.name]
         demands = [
             _Wanted(atom.atoms, frozenset([-1 - place]), float(generator.random()), place)
             for place, (_, wanted) in enumerate(made)
             for atom in wanted.atoms
-            if isinstance(atom, Within) and atom.inner == inner.name
+            if isinstance(atom, NestedCondition) and atom.inner == inner.name
             for _ in range(atom.least)
         ]
         theirs = _drawn(inner, asked, demands, generator, attempt)
         if theirs is None:
             return None
         rows[inner.name] = [
-            MadeRow(cells, wanted.parent if wanted.parent >= 0 else int(generator.integers(len(made))))
+            InventedRow(cells, wanted.parent if wanted.parent >= 0 else int(generator.integers(len(made))))
             for cells, wanted in theirs
         ]
     return {**{inner.name: [] for inner in nested}, **rows}
 
 
 def _satisfy(
-    rows: Mapping[str, Sequence[MadeRow]],
+    rows: Mapping[str, Sequence[InventedRow]],
     variables: Sequence[Variable],
     child: ChildTable,
     nested: Sequence[ChildTable],
@@ -107,7 +107,7 @@ def _satisfy(
     return all(variable.verdict(cases[variable.table])[0] for variable in variables)
 
 
-def _told(row: MadeRow) -> CaseRow:
+def _told(row: InventedRow) -> CaseRow:
     return CaseRow(cells={name: frozenset([cell]) for name, cell in row.cells.items()})
 
 

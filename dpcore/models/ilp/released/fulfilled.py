@@ -12,7 +12,7 @@ from dpcore.domain.encoding import encode_columns
 from dpcore.domain.schemas.schema import ChildTable, Schema
 from dpcore.models.ilp.language.atoms import Atom
 from dpcore.models.ilp.language.clause import Clause, Variable
-from dpcore.models.ilp.language.within import RowAtom, Within
+from dpcore.models.ilp.language.nested_conditions import NestedCondition, RowAtom
 from dpcore.models.ilp.released.nested import check_linked, parents_of
 
 
@@ -76,13 +76,13 @@ def _fitting(atoms: tuple[RowAtom, ...], name: str, schema: Schema, tables: Mapp
     frame = tables[name]
     holds = satisfied(tuple(atom for atom in atoms if isinstance(atom, Atom)), frame, schema.table(name))
     for atom in atoms:
-        if isinstance(atom, Within):
+        if isinstance(atom, NestedCondition):
             fits, places = _belonging(atom, schema, tables)
             holds &= np.bincount(places[fits], minlength=len(frame)) >= atom.least
     return holds
 
 
-def _belonging(atom: Within, schema: Schema, tables: Mapping[str, pd.DataFrame]) -> tuple[Flags, Ints]:
+def _belonging(atom: NestedCondition, schema: Schema, tables: Mapping[str, pd.DataFrame]) -> tuple[Flags, Ints]:
     """Of a table whose rows belong to rows: which satisfy the conditions and belong to one, and to which."""
     [inner] = [child for child in schema.children if child.name == atom.inner]
     parent = schema.parent_of(inner)

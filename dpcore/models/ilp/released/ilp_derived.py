@@ -9,8 +9,8 @@ import numpy as np
 from dpcore.models.ilp.language.atoms import Atom, chosen_atoms
 from dpcore.models.ilp.language.clause import Clause
 from dpcore.models.ilp.language.ilp_parameters import ILPSettings
+from dpcore.models.ilp.language.nested_conditions import single
 from dpcore.models.ilp.language.sensitivities import CLAUSES, COUNTS, coverage, divided
-from dpcore.models.ilp.language.within import single
 from dpcore.models.ilp.released.ilp_model import CoveredGroup, ILPModel
 from dpcore.privacy.budgets import geometric_tail, row_epsilon
 from dpcore.released.derived import (

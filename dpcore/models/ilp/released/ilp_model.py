@@ -13,7 +13,7 @@ from dpcore.domain.schemas.schema import Schema
 from dpcore.frozen import FrozenModel
 from dpcore.models.ilp.language.clause import Clause
 from dpcore.models.ilp.language.prolog import Prolog
-from dpcore.models.ilp.released.asked import asked_by
+from dpcore.models.ilp.released.clause_columns import clause_columns
 from dpcore.models.ilp.released.ilp_tables import Frames, rows_of_case, rows_of_people, split_tables
 from dpcore.models.ilp.released.ilp_words import clause_words, one_row, rows_in_words
 from dpcore.numerals import whole
@@ -126,7 +126,7 @@ class ILPModel(FrozenModel):
         possible, together rule out.
         """
         main, children = split_tables(frames, schema)
-        asked = asked_by(self.clauses)
+        asked = clause_columns(self.clauses)
         person = possible_cells(main.iloc[0].to_dict(), schema, asked.columns.get("", ()))
         rows = rows_of_case(children, schema, asked)
         found = []
@@ -138,7 +138,7 @@ class ILPModel(FrozenModel):
         return (*found, len(self.clauses))
 
     def _covers(self, main: pd.DataFrame, children: Mapping[str, pd.DataFrame], schema: Schema) -> list[Flags]:
-        asked = asked_by(self.clauses)
+        asked = clause_columns(self.clauses)
         person = encode_columns(main, schema, asked.columns.get("", ()))
         rows = rows_of_people(main, children, schema, asked)
         return [clause.holds(person, rows, len(main)) for clause in self.clauses]

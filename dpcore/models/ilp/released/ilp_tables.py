@@ -13,7 +13,7 @@ from dpcore.domain.schemas.schema import ChildTable, Schema
 from dpcore.domain.schemas.tables import TIME
 from dpcore.errors import RequestError
 from dpcore.models.ilp.language.rows import CaseRow, CaseRows, TableRows
-from dpcore.models.ilp.released.asked import Asked
+from dpcore.models.ilp.released.clause_columns import ClauseColumns
 from dpcore.models.ilp.released.nested import are_linked, belonging, check_linked, parents_of, with_below
 from dpcore.released.cases import is_known, possible_cells
 
@@ -60,7 +60,7 @@ def owners_of(main: pd.DataFrame, rows: pd.DataFrame, own: str, key: str) -> Int
 
 
 def rows_of_people(
-    main: pd.DataFrame, children: Mapping[str, pd.DataFrame], schema: Schema, asked: Asked
+    main: pd.DataFrame, children: Mapping[str, pd.DataFrame], schema: Schema, clause_columns: ClauseColumns
 ) -> dict[str, TableRows]:
     """Encoded rows of each further table that clauses look at, by its name.
 
@@ -74,17 +74,17 @@ def rows_of_people(
     """
     found: dict[str, TableRows] = {}
     for child in schema.children:
-        if child.name not in asked.columns:
+        if child.name not in clause_columns.columns:
             continue
         frame, owners = _owned(main, children, child, schema)
         below = {}
         for inner in schema.children:
-            if (child.name, inner.name) in asked.nested:
+            if (child.name, inner.name) in clause_columns.nested:
                 rows, theirs = _owned(main, children, inner, schema)
                 check_linked(rows, inner, frame, child)
                 places = parents_of(theirs, rows, inner, owners, frame, child)
-                below[inner.name] = _table_rows(rows, inner, places, asked)
-        found[child.name] = _table_rows(frame, child, owners, asked, below)
+                below[inner.name] = _table_rows(rows, inner, places, clause_columns)
+        found[child.name] = _table_rows(frame, child, owners, clause_columns, below)
     return found
 
 
@@ -106,13 +106,13 @@ def _table_rows(
     frame: pd.DataFrame,
     child: ChildTable,
     owners: Ints,
-    asked: Asked,
+    clause_columns: ClauseColumns,
     below: Mapping[str, TableRows] | None = None,
 ) -> TableRows:
     """Encoded rows of a child table, those of nobody (-1) left out."""
-    known, columns = owners >= 0, asked.columns[child.name]
+    known, columns = owners >= 0, clause_columns.columns[child.name]
     frame, times = frame[known], np.arange(int(known.sum()))
-    if child.name in asked.ordered and len(frame):
+    if child.name in clause_columns.ordered and len(frame):
         if child.order_by not in frame and TIME not in frame:
             raise RequestError(
                 f"To know which row of '{child.name}' comes first, its table needs the column '{child.order_by}'."
@@ -134,7 +134,9 @@ def times_of(frame: pd.DataFrame, child: ChildTable) -> Ints:
     return times
 
 
-def rows_of_case(children: Mapping[str, pd.DataFrame], schema: Schema, asked: Asked) -> dict[str, CaseRows]:
+def rows_of_case(
+    children: Mapping[str, pd.DataFrame], schema: Schema, clause_columns: ClauseColumns
+) -> dict[str, CaseRows]:
     """Rows about one case, of which some values may not be known, of each further table that clauses look at.
 
     Their order is that of the column that tells it, or else that in which they stand; it is not
@@ -142,18 +144,18 @@ def rows_of_case(children: Mapping[str, pd.DataFrame], schema: Schema, asked: As
     """
     found: dict[str, CaseRows] = {}
     for child in schema.children:
-        if child.name not in asked.columns:
+        if child.name not in clause_columns.columns:
             continue
         frame, in_order = _case_frame(children, child, schema)
         below = {}
         for inner in schema.children:
-            if (child.name, inner.name) in asked.nested:
+            if (child.name, inner.name) in clause_columns.nested:
                 rows, _ = _case_frame(children, inner, schema)
-                below[inner.name] = _case_cells(rows, inner, asked), belonging(rows, inner, frame, child)
+                below[inner.name] = _case_cells(rows, inner, clause_columns), belonging(rows, inner, frame, child)
         found[child.name] = CaseRows(
-            rows=with_below(_case_cells(frame, child, asked), below),
+            rows=with_below(_case_cells(frame, child, clause_columns), below),
             in_order=in_order or len(frame) == 1,
-            classes=_classes(child, asked.columns[child.name]),
+            classes=_classes(child, clause_columns.columns[child.name]),
         )
     return found
 
@@ -170,8 +172,8 @@ def _case_frame(children: Mapping[str, pd.DataFrame], child: ChildTable, schema:
     return frame, in_order
 
 
-def _case_cells(frame: pd.DataFrame, child: ChildTable, asked: Asked) -> tuple[CaseRow, ...]:
-    columns = asked.columns[child.name]
+def _case_cells(frame: pd.DataFrame, child: ChildTable, clause_columns: ClauseColumns) -> tuple[CaseRow, ...]:
+    columns = clause_columns.columns[child.name]
     return tuple(CaseRow(cells=possible_cells(row, child, columns)) for row in frame.to_dict("records"))
 
 

@@ -10,7 +10,7 @@ from dpcore.domain.schemas.schema import Schema
 from dpcore.models.ilp.language.atoms import Atom
 from dpcore.models.ilp.language.clause import Clause, Variable
 from dpcore.models.ilp.language.forms import EXISTS
-from dpcore.models.ilp.language.within import RowAtom, Within
+from dpcore.models.ilp.language.nested_conditions import NestedCondition, RowAtom
 from dpcore.numerals import whole
 
 
@@ -112,11 +112,11 @@ def _article(table: str) -> str:
 
 def _conditions(atoms: Sequence[RowAtom], schema: Schema) -> str:
     parts = [_condition(atom, schema) for atom in atoms if isinstance(atom, Atom)]
-    parts += [_nested(atom, schema) for atom in atoms if isinstance(atom, Within)]
+    parts += [_nested(atom, schema) for atom in atoms if isinstance(atom, NestedCondition)]
     return _joined(parts, last=" and ")
 
 
-def _nested(atom: Within, schema: Schema) -> str:
+def _nested(atom: NestedCondition, schema: Schema) -> str:
     """Rows that belong to a row: ``a lab with value > 4``."""
     if not atom.atoms:
         return f"at least one {atom.inner}" if atom.least == 1 else f"at least {atom.least} {atom.inner} rows"

@@ -14,7 +14,7 @@ from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import BudgetError, RequestError
 from dpcore.learning.exact_draws.joint_counts import MEMORY_LIMIT, WORK_LIMIT, tree_work
 from dpcore.learning.exact_draws.lookahead import ExactWeight
-from dpcore.learning.learner import Asked
+from dpcore.learning.learner import PlanRequest
 from dpcore.models.redescriptions.learning.exact_pairs import candidate_counts, pair_weight
 from dpcore.models.redescriptions.learning.growing import exact_blocks
 from dpcore.models.redescriptions.learning.redescription_queries import LEAF_COUNTS, LEVERAGE, PAIR_COUNTS
@@ -50,7 +50,7 @@ class RedescriptionSettings(RedescriptionParameters):
     margins: bool
 
 
-def resolved(asked: Asked) -> RedescriptionSettings:
+def resolved(plan_request: PlanRequest) -> RedescriptionSettings:
     """Fill in what was left to the engine.
 
     Raises
@@ -58,7 +58,7 @@ def resolved(asked: Asked) -> RedescriptionSettings:
     RequestError
         If a view has no column, or a column is in both or in none.
     """
-    schema, parameters = asked.schema, asked.parameters
+    schema, parameters = plan_request.schema, plan_request.parameters
     left = _view_columns(schema, "left", parameters.left)
     right = _view_columns(schema, "right", parameters.right)
     both = [name for name in left if name in right]
@@ -67,7 +67,7 @@ def resolved(asked: Asked) -> RedescriptionSettings:
     house = parameters.house
     rule = {
         "depth": 2 if house else PUBLISHED_DEPTH,
-        "starts": _house_starts(asked.row_epsilon, schema.max_rows) if house else PUBLISHED_STARTS,
+        "starts": _house_starts(plan_request.row_epsilon, schema.max_rows) if house else PUBLISHED_STARTS,
         "margins": not house,
     }
     given = parameters.model_dump(exclude_none=True)
@@ -91,7 +91,7 @@ def _house_starts(epsilon: Decimal, max_rows: int) -> int:
     return next(starts for least, starts in _STARTS if size >= least)
 
 
-def plan_run(asked: Asked) -> RunPlan:
+def plan_run(plan_request: PlanRequest) -> RunPlan:
     """Plan a run.
 
     Raises
@@ -101,18 +101,18 @@ def plan_run(asked: Asked) -> RunPlan:
     BudgetError
         If epsilon is too small to be divided.
     """
-    chosen = resolved(asked)
-    plan = asked.plan(
-        _split(asked.epsilon, chosen),
+    chosen = resolved(plan_request)
+    plan = plan_request.plan(
+        _split(plan_request.epsilon, chosen),
         parameters=chosen,
         guarantee="conditional on convergence" if chosen.uses_chain else "unconditional",
         sampler=sampler_words(chosen),
         estimates_step=PAIRS,
     )
-    calls = Calls.of(plan)
-    _check_effort(asked.schema, chosen)
+    calls = CallBudgets.of(plan)
+    _check_effort(plan_request.schema, chosen)
     _check_budget(plan, calls)
-    return replace(plan, noise=_noise(calls, counted(asked.schema).several))
+    return replace(plan, noise=_noise(calls, counted(plan_request.schema).several))
 
 
 def _split(epsilon: Decimal, chosen: RedescriptionSettings) -> BudgetSplit:
@@ -138,7 +138,7 @@ def _split(epsilon: Decimal, chosen: RedescriptionSettings) -> BudgetSplit:
 
 
 @dataclass(frozen=True)
-class Calls:
+class CallBudgets:
     """Row-level budget of every single call; those of a step add up to no more than it has.
 
     Attributes
@@ -159,7 +159,7 @@ class Calls:
     leaves: Decimal | None
 
     @classmethod
-    def of(cls, plan: RunPlan) -> Calls:
+    def of(cls, plan: RunPlan) -> CallBudgets:
         """Calls of a plan.
 
         Raises
@@ -247,7 +247,7 @@ def _check_effort(schema: Schema, chosen: RedescriptionSettings) -> None:
         raise RequestError("This run would take hours: choose fewer starts, rounds or steps, or smaller trees.")
 
 
-def _check_budget(plan: RunPlan, calls: Calls) -> None:
+def _check_budget(plan: RunPlan, calls: CallBudgets) -> None:
     """Build what the run will build, so that it cannot fail after records were read."""
     chosen, schema = plan.parameters, plan.schema
     GeometricMechanism(PAIR_COUNTS.value, calls.pairs)
@@ -286,7 +286,7 @@ def per_block(epsilon: Decimal, blocks: tuple[int, ...]) -> Decimal:
     return share
 
 
-def _noise(calls: Calls, people: str) -> tuple[CountNoise, ...]:
+def _noise(calls: CallBudgets, people: str) -> tuple[CountNoise, ...]:
     one = CountNoise(f"a count of {people} in a pair of groups", calls.pairs)
     if calls.leaves is None:
         return (one,)

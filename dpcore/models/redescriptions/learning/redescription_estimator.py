@@ -18,7 +18,7 @@ from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import InputError, RequestError
 from dpcore.learning.learner import Learner
 from dpcore.learning.sklearn_base import LearnerEstimator
-from dpcore.learning.sklearn_frames import Rows, check_size, domain_of, features_of, told_of
+from dpcore.learning.sklearn_frames import Rows, check_size, domain_of, features_of, prediction_frame
 from dpcore.models.redescriptions.learning.redescription_learner import RedescriptionLearner
 from dpcore.models.redescriptions.released.extraction import Constraints
 from dpcore.models.redescriptions.released.redescription_model import RedescriptionModel
@@ -155,7 +155,7 @@ class RedescriptionMiner(TransformerMixin, LearnerEstimator):  # type: ignore[mi
             Redescriptions in the order of ``redescriptions_``.
         """
         check_is_fitted(self)
-        frame = told_of(X, self.schema_, "")
+        frame = prediction_frame(X, self.schema_, "")
         leaves = [
             (pair.left.apply(frame, self.schema_), pair.right.apply(frame, self.schema_)) for pair in self.model_.pairs
         ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dpcore.arrays import Ints
 from dpcore.domain.columns import View
-from dpcore.learning.learner import Asked, Learner, Run
+from dpcore.learning.learner import Learner, PlanRequest, Run
 from dpcore.models.redescriptions.learning.diversity import best_found, telling_columns, unused
 from dpcore.models.redescriptions.learning.exact_pairs import (
     PARTS,
@@ -14,7 +14,7 @@ from dpcore.models.redescriptions.learning.exact_pairs import (
 )
 from dpcore.models.redescriptions.learning.growing import draw_tree
 from dpcore.models.redescriptions.learning.plans import (
-    Calls,
+    CallBudgets,
     RedescriptionSettings,
     candidate_limits,
     literals_of,
@@ -52,8 +52,8 @@ class RedescriptionLearner(Learner):
 
     family = REDESCRIPTIONS
 
-    def _plan(self, asked: Asked) -> RunPlan:
-        return plan_run(asked)
+    def _plan(self, plan_request: PlanRequest) -> RunPlan:
+        return plan_run(plan_request)
 
     def workload(self, plan: RunPlan) -> Workload:
         """How much a run of a plan has to do."""
@@ -68,7 +68,7 @@ class _Searches:
     def __init__(self, run: Run) -> None:
         self._run = run
         self._chosen: RedescriptionSettings = run.plan.parameters
-        self._calls = Calls.of(run.plan)
+        self._calls = CallBudgets.of(run.plan)
         columns: dict[View, tuple[str, ...]] = {"left": self._chosen.left, "right": self._chosen.right}
         self._sides = Sides(
             run.table,

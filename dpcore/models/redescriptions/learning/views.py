@@ -51,7 +51,7 @@ class Sets:
         return self.count
 
     def __call__(self, partition: Partition) -> Words:
-        return partition.kept(self.key, lambda: self.make(partition, *self.facts))
+        return partition.cached(self.key, lambda: self.make(partition, *self.facts))
 
 
 def literal_sets(literals: Sequence[Condition]) -> Sets:

@@ -75,7 +75,7 @@ class Antecedents:
 
 def kept_vectors(partition: Partition, target: str, part: Part, antecedents: Antecedents) -> tuple[Words, Words]:
     """Bit vectors of the antecedents, and of the classes of a part."""
-    return partition.kept(
+    return partition.cached(
         ("antecedents", antecedents.digest, target, part),
         lambda: (antecedents.vectors(partition), partition.class_members(target, part)),
     )

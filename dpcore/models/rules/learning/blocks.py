@@ -26,7 +26,7 @@ from dpcore.data.partition import Partition
 from dpcore.data.queries import CAPTURES
 from dpcore.data.table import PrivateTable
 from dpcore.domain.schemas.schema import Part
-from dpcore.learning.exact_draws.balance import WORTH, class_worth, expected_shares, likely_counts
+from dpcore.learning.exact_draws.balance import FULL_WEIGHT, expected_shares, posterior_counts, weigh_classes
 from dpcore.learning.exact_draws.joint_counts import joint_counts
 from dpcore.learning.exact_draws.lookahead import ExactWeight, float_error
 from dpcore.learning.exact_draws.pair_values import LEAF_UTILITIES, leaf_value, weighed
@@ -53,10 +53,10 @@ def block_count(rules: int | None) -> int:
 def block_weight(epsilon: Decimal, conditions: int, classes: int, max_rows: int) -> ExactWeight:
     """Weight of worth in the draw of one block that costs a row at most ``epsilon``.
 
-    One row more adds to a block between nothing and :data:`WORTH`.
+    One row more adds to a block between nothing and :data:`FULL_WEIGHT`.
     """
     error = float_error(RULES, conditions + 1, classes)
-    return ExactWeight.within(epsilon, WORTH, RULES, error, max_rows)
+    return ExactWeight.within(epsilon, FULL_WEIGHT, RULES, error, max_rows)
 
 
 def block_counts(
@@ -154,15 +154,15 @@ class BlockDrawer:
         """The next rules, at most two; class shares expected of each and of the rest; those when the block began."""
         none, ones, twos = self.table.total(block_counts, self.target, self.part, self.antecedents, tuple(before))
         noisy = GeometricMechanism(CAPTURES.value, block.counts).release(none, randomness)
-        counts = likely_counts(noisy, 1 / float(block.counts), above)
+        counts = posterior_counts(noisy, 1 / float(block.counts), above)
         earlier = np.array(before, dtype=np.int64)
         size, may = len(ones), following.after(earlier)
-        priors, worth = self.prior.log_weights(), class_worth(counts)
+        priors, class_weights = self.prior.log_weights(), weigh_classes(counts)
         (ends, goes), turns = (self.prior.log_turns(len(before) + place) for place in range(RULES))
         may_each, left = following.after_each(earlier), _LEFT if block.divided else 0
-        later = _Later(none, ones, twos, may_each, priors, turns, worth, left, block.weight.value)
+        later = _Later(none, ones, twos, may_each, priors, turns, class_weights, left, block.weight.value)
         bests, rests = later.values()
-        whole, rest = leaf_value(none, worth, _DRAWN, block.weight.value)
+        whole, rest = leaf_value(none, class_weights, _DRAWN, block.weight.value)
         offered = np.append(np.flatnonzero(may), size)
         bests, rests = np.append(bests, whole), np.append(rests + priors + goes, rest + ends)
         rules = [block.choose(offered, bests, rests, randomness)]
@@ -173,7 +173,7 @@ class BlockDrawer:
         groups = later.groups(rules)
         if len(rules) == RULES and block.divided:  # What is left is divided further; until then it is as it was.
             groups.pop()
-        shares = [expected_shares(counts, block.class_of(worth * group, randomness)) for group in groups]
+        shares = [expected_shares(counts, block.class_of(class_weights * group, randomness)) for group in groups]
         return rules, shares + [counts / counts.sum()] * (len(rules) + 1 - len(shares)), counts / counts.sum()
 
 
@@ -187,7 +187,7 @@ class _Later:
     may: Flags
     priors: Floats
     ends: tuple[float, float]
-    worth: Ints
+    class_weights: Ints
     left: int
     weight: float
 
@@ -196,7 +196,7 @@ class _Later:
         size = len(self.ones)
         bests, rests = np.zeros(size, dtype=np.int64), np.zeros(size)
         counts, logs = (self.none, self.ones, self.twos), (self.priors, *self.ends)
-        values = self.worth, self.left, self.weight
+        values = self.class_weights, self.left, self.weight
         in_threads(
             lambda firsts: _fill_firsts(*counts, self.may, *logs, *values, firsts, bests, rests),
             size,
@@ -220,7 +220,7 @@ class _Later:
             self.may[first],
             self.priors,
             *self.ends,
-            self.worth,
+            self.class_weights,
             self.left,
             self.weight,
             bests,
@@ -230,14 +230,14 @@ class _Later:
 
 
 @kernel
-def _left_value(counts: Ints, worth: Ints, quarters: int, weight: float) -> tuple[np.int64, float]:
+def _left_value(counts: Ints, class_weights: Ints, quarters: int, weight: float) -> tuple[np.int64, float]:
     """Worth of those left: of a group, or if so many quarters of its mistakes count, with its best class."""
     if quarters == 0:
-        return leaf_value(counts, worth, _DRAWN, weight)
+        return leaf_value(counts, class_weights, _DRAWN, weight)
     best, whole = np.int64(0), np.int64(0)
     for c in range(counts.shape[0]):
-        best = max(best, worth[c] * counts[c])
-        whole += worth[c] * counts[c]
+        best = max(best, class_weights[c] * counts[c])
+        whole += class_weights[c] * counts[c]
     return (quarters * best + (4 - quarters) * whole) // 4, 0.0
 
 
@@ -251,7 +251,7 @@ def _fill_seconds(
     priors: Floats,
     end: float,
     go: float,
-    worth: Ints,
+    class_weights: Ints,
     left: int,
     weight: float,
     bests: Ints,
@@ -260,17 +260,17 @@ def _fill_seconds(
     """Worth of the three groups of a block with each second rule, and last with none."""
     size, labels = ones.shape
     own, rest = np.empty(labels, np.int64), np.empty(labels, np.int64)
-    captured, captured_rest = leaf_value(ones[first], worth, _DRAWN, weight)
+    captured, captured_rest = leaf_value(ones[first], class_weights, _DRAWN, weight)
     for j in range(size + 1):
         if j < size and not may[j]:
             continue
         for c in range(labels):
             own[c] = ones[j, c] - both[j, c] if j < size else 0
             rest[c] = none[c] - ones[first, c] - own[c]
-        others, others_rest = _left_value(rest, worth, left if j < size else 0, weight)
+        others, others_rest = _left_value(rest, class_weights, left if j < size else 0, weight)
         bests[j], rests[j] = captured + others, captured_rest + others_rest
         if j < size:
-            more, more_rest = leaf_value(own, worth, _DRAWN, weight)
+            more, more_rest = leaf_value(own, class_weights, _DRAWN, weight)
             bests[j] += more
             rests[j] += more_rest + priors[j] + go
         else:
@@ -286,7 +286,7 @@ def _fill_firsts(
     priors: Floats,
     end: float,
     go: float,
-    worth: Ints,
+    class_weights: Ints,
     left: int,
     weight: float,
     firsts: Ints,
@@ -297,7 +297,7 @@ def _fill_firsts(
     size = len(ones)
     each, logs = np.zeros(size + 1, np.int64), np.zeros(size + 1)
     for i in firsts:
-        _fill_seconds(none, ones, twos[i], i, may[i], priors, end, go, worth, left, weight, each, logs)
+        _fill_seconds(none, ones, twos[i], i, may[i], priors, end, go, class_weights, left, weight, each, logs)
         top, total = np.int64(-1), 0.0
         for j in range(size + 1):
             if (j == size or may[i, j]) and logs[j] > -np.inf:

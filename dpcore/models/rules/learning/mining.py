@@ -34,7 +34,7 @@ _JOIN_LIMIT = 1_000
 _LEVEL_LIMIT = 20_000
 
 
-class Mined(NamedTuple):
+class MiningResult(NamedTuple):
     """What mining found, and the row-level budget that it did not need."""
 
     antecedents: Antecedents
@@ -48,7 +48,7 @@ def mine_antecedents(
     parameters: RuleListParameters,
     epsilon: Decimal,
     randomness: RandomSource,
-) -> Mined:
+) -> MiningResult:
     """Frequent itemsets with noisy supports, level by level (after Zeng, Naughton, Cai 2012).
 
     Candidates of a level are built from the noisy frequent sets of the level before, and its
@@ -78,7 +78,7 @@ def mine_antecedents(
         found += frequent
         joined = [itemset for _, itemset in frequent[:_JOIN_LIMIT]]
         candidates = _join(joined, literals, randomness)
-    return Mined(_best(found, literals, parameters.most), left)
+    return MiningResult(_best(found, literals, parameters.most), left)
 
 
 def most_met(literals: Sequence[Condition]) -> dict[str, int]:

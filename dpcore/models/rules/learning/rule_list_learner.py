@@ -17,7 +17,7 @@ from dpcore.learning.exact_draws.balance import divided, pulled_shares
 from dpcore.learning.exact_draws.joint_counts import block_work, fits_memory
 from dpcore.learning.exact_draws.lookahead import ExactWeight
 from dpcore.learning.holdout import evaluate_rules
-from dpcore.learning.learner import Asked, Learner, Run, composed_form
+from dpcore.learning.learner import Learner, PlanRequest, Run, composed_form
 from dpcore.models.rules.learning.antecedents import (
     Antecedents,
     candidate_literals,
@@ -33,7 +33,7 @@ from dpcore.models.rules.learning.block_choice import (
 )
 from dpcore.models.rules.learning.blocks import RULES, Block, BlockDrawer, DrawnList, block_count, block_weight
 from dpcore.models.rules.learning.following import Following
-from dpcore.models.rules.learning.mining import Mined, check_levels, mine_antecedents
+from dpcore.models.rules.learning.mining import MiningResult, check_levels, mine_antecedents
 from dpcore.models.rules.learning.prior import ListPrior
 from dpcore.models.rules.learning.rule_list_workload import rule_list_workload
 from dpcore.models.rules.learning.samplers import CaptureProblem, list_bytes, run_chain, sample_from_pool
@@ -71,22 +71,22 @@ class RuleListLearner(Learner):
 
     family = RULE_LIST
 
-    def _plan(self, asked: Asked) -> RunPlan:
-        schema, target, chosen = asked.schema, asked.target, _settled(asked)
-        _check_alpha(asked)
-        _check_effort(schema, chosen, asked.classes)
+    def _plan(self, plan_request: PlanRequest) -> RunPlan:
+        schema, target, chosen = plan_request.schema, plan_request.target, _settled(plan_request)
+        _check_alpha(plan_request)
+        _check_effort(schema, chosen, plan_request.classes)
         if chosen.antecedents == "given":
             given_antecedents(schema, target, chosen.given)
         else:
             candidate_literals(schema, target, chosen)
-        shares = chosen.shares or _house_shares(asked, chosen.sampler)
+        shares = chosen.shares or _house_shares(plan_request, chosen.sampler)
         weights: dict[str, Decimal | int] = {
             "antecedents": shares.antecedents if chosen.antecedents == "dp_fim" else 0,
             "list": shares.list,
             "estimates": shares.estimates,
         }
-        split = BudgetSplit.by_weights(asked.epsilon, weights)
-        plan = asked.plan(
+        split = BudgetSplit.by_weights(plan_request.epsilon, weights)
+        plan = plan_request.plan(
             split,
             parameters=chosen,
             guarantee="conditional on convergence" if chosen.sampler == "mcmc" else "unconditional",
@@ -99,7 +99,7 @@ class RuleListLearner(Learner):
         if chosen.antecedents == "dp_fim":
             check_levels(plan.row_epsilon("antecedents"), chosen)
             return plan
-        return plan if chosen.sampler == "mcmc" else _in_its_form(asked, plan)
+        return plan if chosen.sampler == "mcmc" else _in_its_form(plan_request, plan)
 
     def workload(self, plan: RunPlan) -> Workload:
         """How much a run of a plan has to do."""
@@ -115,7 +115,7 @@ class RuleListLearner(Learner):
         run.progress("counting with noise", 0, 1)
         exact = capture_counts(run.table, run.target, run.part, antecedents.only(drawn.members).vectors)
         noisy = _mechanism(run.plan, noise).release(exact, run.randomness)
-        groups = told_of(noisy, noise.margin(), (run.plan.parameters.rules or 1) - 1)
+        groups = reported_groups(noisy, noise.margin(), (run.plan.parameters.rules or 1) - 1)
         chosen, noisy, expected = drawn.members[groups[:-1]], noisy[groups], drawn.expected_of(groups)
         rules = antecedents.only(chosen).vectors
         estimates = _estimates(run.plan, noisy, noise, expected)
@@ -124,7 +124,7 @@ class RuleListLearner(Learner):
         return _model(run.plan, antecedents, chosen, noisy, estimates, noise, evaluation)
 
 
-def _in_its_form(asked: Asked, plan: RunPlan) -> RunPlan:
+def _in_its_form(plan_request: PlanRequest, plan: RunPlan) -> RunPlan:
     """A pure plan with its rho, or the one that composes: draws of the exponential mechanism, and noisy counts.
 
     Not with mined conditions: what mining does not need goes to both, so that their parts are known too late. Nor for
@@ -132,7 +132,7 @@ def _in_its_form(asked: Asked, plan: RunPlan) -> RunPlan:
     """
     counts = pure_rho(plan.split["estimates"])
     if plan.parameters.sampler != "lookahead":
-        return composed_form(asked, replace(plan, rho=selection_rho(plan.split["list"]) + counts))
+        return composed_form(plan_request, replace(plan, rho=selection_rho(plan.split["list"]) + counts))
 
     def cost(epsilon: Decimal) -> Decimal:
         """Rho of all blocks of a list that costs a person epsilon."""
@@ -151,7 +151,7 @@ def _in_its_form(asked: Asked, plan: RunPlan) -> RunPlan:
         """Epsilon of all blocks for which rho pays: that of the pure form, and what more there is."""
         return pure + largest_epsilon(lambda more: cost(pure + more), rho)
 
-    return composed_form(asked, replace(plan, rho=cost(pure) + counts), select)
+    return composed_form(plan_request, replace(plan, rho=cost(pure) + counts), select)
 
 
 def _weight(plan: RunPlan, epsilon: Decimal) -> ExactWeight:
@@ -174,15 +174,17 @@ def _blocks(plan: RunPlan, epsilon: Decimal) -> tuple[Block, ...]:
     return tuple(blocks)
 
 
-def _settled(asked: Asked) -> RuleListParameters:
+def _settled(plan_request: PlanRequest) -> RuleListParameters:
     """What was asked for, with what the house rules make of the rest."""
-    parameters: RuleListParameters = asked.parameters
+    parameters: RuleListParameters = plan_request.parameters
     if parameters.sampler == "lookahead":
-        public = asked.row_epsilon, asked.schema.max_rows
+        public = plan_request.row_epsilon, plan_request.schema.max_rows
         rules = parameters.rules or RULES * choose_blocks(*public)
         blocks = block_count(rules)
         longest = parameters.max_antecedent_length or choose_length(*public)
-        most = parameters.max_antecedents or choose_conditions(blocks, asked.schema.max_rows, asked.classes)
+        most = parameters.max_antecedents or choose_conditions(
+            blocks, plan_request.schema.max_rows, plan_request.classes
+        )
         house = {"rules": rules, "max_antecedent_length": longest, "max_antecedents": most}
         parameters = parameters.model_copy(update=house)
     if parameters.tempered_prior:
@@ -232,16 +234,17 @@ def _check_blocks(parameters: RuleListParameters, words: int, classes: int) -> N
         raise RequestError(f"{blocks} pairs among {conditions} conditions would take hours: choose fewer.")
 
 
-def _check_alpha(asked: Asked) -> None:
-    alpha = asked.parameters.alpha
-    if alpha is not None and len(alpha) != asked.classes:
+def _check_alpha(plan_request: PlanRequest) -> None:
+    alpha = plan_request.parameters.alpha
+    if alpha is not None and len(alpha) != plan_request.classes:
         raise RequestError(
-            f"Prior weight of each class (alpha): give {asked.classes} numbers, one for each class of '{asked.target}'."
+            f"Prior weight of each class (alpha): give {plan_request.classes} numbers, "
+            f"one for each class of '{plan_request.target}'."
         )
 
 
-def _house_shares(asked: Asked, sampler: str) -> BudgetShares:
-    hopeless = asked.row_epsilon * asked.schema.max_rows < 50
+def _house_shares(plan_request: PlanRequest, sampler: str) -> BudgetShares:
+    hopeless = plan_request.row_epsilon * plan_request.schema.max_rows < 50
     if hopeless:
         return BudgetShares(estimates=Decimal(4))
     return BudgetShares(list=Decimal(4)) if sampler == "lookahead" else BudgetShares()
@@ -266,13 +269,13 @@ def _selection_alpha(plan: RunPlan, epsilon: Decimal) -> tuple[float, ...]:
     return tuple(max(weight, own) for own in alpha)
 
 
-def _antecedents(run: Run) -> Mined:
+def _antecedents(run: Run) -> MiningResult:
     parameters: RuleListParameters = run.plan.parameters
     if parameters.antecedents == "given":
-        return Mined(given_antecedents(run.schema, run.target, parameters.given), Decimal(0))
+        return MiningResult(given_antecedents(run.schema, run.target, parameters.given), Decimal(0))
     if parameters.antecedents == "public":
         public = public_antecedents(run.schema, run.target, parameters, run.randomness)
-        return Mined(public, Decimal(0))
+        return MiningResult(public, Decimal(0))
     epsilon = run.row_epsilon("antecedents")
     return mine_antecedents(run.table, run.target, run.part, parameters, epsilon, run.randomness)
 
@@ -313,7 +316,7 @@ def _choose_list(run: Run, antecedents: Antecedents, epsilon: Decimal) -> DrawnL
     return DrawnList(Following.of(antecedents, run.schema).kept(members), None)
 
 
-def told_of(noisy: Ints, margin: int, least: int = 0) -> Ints:
+def reported_groups(noisy: Ints, margin: int, least: int = 0) -> Ints:
     """Groups that a release tells of: all but those with nobody by their noisy counts, and last everybody else.
 
     Where nobody else is left by these counts, the last rule with people takes everybody else. All stay where

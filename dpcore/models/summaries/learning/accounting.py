@@ -15,7 +15,7 @@ import numpy as np
 
 from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import BudgetError
-from dpcore.learning.learner import Asked
+from dpcore.learning.learner import PlanRequest
 from dpcore.models.summaries.learning.division import (
     COLUMNS,
     FINER,
@@ -137,24 +137,24 @@ class Noise:
         return GeometricMechanism(sensitivity, own)
 
 
-def plan_of(asked: Asked) -> RunPlan:
+def plan_of(plan_request: PlanRequest) -> RunPlan:
     """Divide the budget of a run, in the form that it has: pure, of a delta of its own, or composed."""
-    division, parameters = division_of(asked.schema, asked.parameters), asked.parameters
+    division, parameters = division_of(plan_request.schema, plan_request.parameters), plan_request.parameters
     if parameters.delta:
-        plan = _own_delta(asked, division)
-    elif asked.delta:
-        plan = _composed(asked, division)
+        plan = _own_delta(plan_request, division)
+    elif plan_request.delta:
+        plan = _composed(plan_request, division)
     else:
-        split = BudgetSplit.by_weights(asked.epsilon, _weights(division, gaussian=False))
-        plan = asked.plan(split, **_facts(asked))
+        split = BudgetSplit.by_weights(plan_request.epsilon, _weights(division, gaussian=False))
+        plan = plan_request.plan(split, **_facts(plan_request))
     try:
         return _told(plan, noise_of(plan))
     except BudgetError:
         raise BudgetError(_TOO_SMALL) from None
 
 
-def _facts(asked: Asked) -> dict[str, object]:
-    return {"sampler": asked.parameters.method, "estimates_step": COLUMNS, "parallel": {}}
+def _facts(plan_request: PlanRequest) -> dict[str, object]:
+    return {"sampler": plan_request.parameters.method, "estimates_step": COLUMNS, "parallel": {}}
 
 
 def _weights(division: Division, *, gaussian: bool) -> dict[str, Decimal | int]:
@@ -178,19 +178,19 @@ def _weights(division: Division, *, gaussian: bool) -> dict[str, Decimal | int]:
     return {step: int(share * common) for step, share in shares.items()}
 
 
-def _own_delta(asked: Asked, division: Division) -> RunPlan:
+def _own_delta(plan_request: PlanRequest, division: Division) -> RunPlan:
     """Epsilon and delta as asked, by the accounting of Gaussian DP."""
-    split = BudgetSplit.by_weights(asked.epsilon, _weights(division, gaussian=True))
-    mu, choice = _calibrated(asked.schema, asked.epsilon, asked.parameters.delta, division, split)
+    split = BudgetSplit.by_weights(plan_request.epsilon, _weights(division, gaussian=True))
+    mu, choice = _calibrated(plan_request.schema, plan_request.epsilon, plan_request.parameters.delta, division, split)
     rho = gaussian_rho(math.nextafter(mu, math.inf)) + division.pairs * selection_rho(choice)
     words = own_delta_words(mu, chooses=division.chooses)
-    return asked.plan(
+    return plan_request.plan(
         split,
-        delta=asked.parameters.delta,
+        delta=plan_request.parameters.delta,
         definition="approximate",
         composition=words,
         rho=rho,
-        **_facts(asked),
+        **_facts(plan_request),
     )
 
 
@@ -210,9 +210,9 @@ def _mu(epsilon: Decimal, delta: Decimal, draws: int, choice: Decimal, choices: 
     return calibrate_fine_gaussian(epsilon, delta, draws, profile)
 
 
-def _composed(asked: Asked, division: Division) -> RunPlan:
+def _composed(plan_request: PlanRequest, division: Division) -> RunPlan:
     """At the rho that an account gives which adds them up, or else that of a pure run of this epsilon."""
-    whole = asked.rho or pure_rho(asked.epsilon)
+    whole = plan_request.rho or pure_rho(plan_request.epsilon)
     weights = _weights(division, gaussian=True)
     total = sum(Decimal(own) for own in weights.values())
     rhos = {step: (whole * own / total).quantize(RHO_STEP, rounding=ROUND_FLOOR) for step, own in weights.items()}
@@ -227,17 +227,17 @@ def _composed(asked: Asked, division: Division) -> RunPlan:
             raise BudgetError(_TOO_SMALL)
         selections[CHOICE] = each * division.pairs
     counts = whole - rhos.get(CHOICE, Decimal(0))
-    epsilon = smallest_epsilon(whole, asked.delta)
-    return asked.plan(
+    epsilon = smallest_epsilon(whole, plan_request.delta)
+    return plan_request.plan(
         BudgetSplit.by_weights(epsilon, rhos),
         epsilon=epsilon,
-        delta=asked.delta,
+        delta=plan_request.delta,
         definition="approximate",
         composition=composed_words(whole),
         rho=whole,
         composed=Composed(selections, counts, scales=True),
-        asked=asked.epsilon,
-        **_facts(asked),
+        asked=plan_request.epsilon,
+        **_facts(plan_request),
     )
 
 

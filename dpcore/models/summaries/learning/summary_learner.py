@@ -8,12 +8,12 @@ import numpy as np
 
 from dpcore.arrays import Ints
 from dpcore.domain.hierarchies import CodeLevel
-from dpcore.learning.learner import Asked, Learner, Run
+from dpcore.learning.learner import Learner, PlanRequest, Run
 from dpcore.models.summaries.learning.accounting import Noise, noise_of, plan_of
+from dpcore.models.summaries.learning.pair_count import with_pairs
 from dpcore.models.summaries.learning.pairs import find_pairs
 from dpcore.models.summaries.learning.summary_queries import COUNT_STEPS, finer_counts, level_counts, table_counts
 from dpcore.models.summaries.learning.summary_workload import COUNTING, PAIRS_FOUND, summary_workload
-from dpcore.models.summaries.learning.worth import with_pairs
 from dpcore.models.summaries.released.estimates import Axes, Pair
 from dpcore.models.summaries.released.finer import CodeLevelTable, CodeTree, FinerTable
 from dpcore.models.summaries.released.summary_family import SUMMARIES
@@ -37,8 +37,8 @@ class SummaryLearner(Learner):
     family = SUMMARIES
     built_for_people = True
 
-    def _plan(self, asked: Asked) -> RunPlan:
-        return plan_of(with_pairs(asked))
+    def _plan(self, plan_request: PlanRequest) -> RunPlan:
+        return plan_of(with_pairs(plan_request))
 
     def workload(self, plan: RunPlan) -> Workload:
         """How much a run of a plan has to do."""

@@ -162,7 +162,7 @@ def _independent(table: Floats) -> Floats:
     return np.asarray(rows * columns / np.maximum(table.sum(axis=(-1, -2), keepdims=True), 1.0))
 
 
-def by_what_stands_out(groups: int | None, gaps: Mapping[int, Amount], told: Sequence[ColumnReading]) -> list[int]:
+def most_notable_first(groups: int | None, gaps: Mapping[int, Amount], readings: Sequence[ColumnReading]) -> list[int]:
     """Places of all columns, the most remarkable first.
 
     With groups, those that surely differ most between them (low end of the standardised
@@ -177,7 +177,9 @@ def by_what_stands_out(groups: int | None, gaps: Mapping[int, Amount], told: Seq
         Standardised difference of columns, by place.
     """
     surely = {place: gap.low for place, gap in gaps.items()}
-    return sorted(range(len(told)), key=lambda place: (place != groups, -surely.get(place, 0.0), -uneven(told[place])))
+    return sorted(
+        range(len(readings)), key=lambda place: (place != groups, -surely.get(place, 0.0), -uneven(readings[place]))
+    )
 
 
 def uneven(reading: ColumnReading) -> float:

@@ -15,7 +15,7 @@ from dpcore.domain.conditions import Condition
 from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import RequestError
 from dpcore.models.summaries.released.estimates import Axes, Estimates, cells_beside, parts_of
-from dpcore.models.summaries.released.intervals import Amount, Cells, Whole, around, intervals, share_intervals
+from dpcore.models.summaries.released.intervals import Amount, Cells, Denominator, around, intervals, share_intervals
 from dpcore.models.summaries.released.reading import cells_of
 from dpcore.models.summaries.released.summary_model import SummaryModel
 from dpcore.models.summaries.released.summary_words import cell_words, range_of_counts, range_of_shares, share_alone
@@ -126,8 +126,8 @@ def _within(own: Estimates, row: int, column: int) -> Cells:
     if row > column:
         raw, near = raw.T, near.T
     sizes = np.maximum(own.table((row,)), 1.0)[:, None]
-    whole = Whole(sizes, own.deviation((row,)) ** 2, raw.shape[1])
-    low, high = share_intervals(raw, own.deviation(pair) ** 2, whole, gaussian=own.gaussian)
+    denominator = Denominator(sizes, own.deviation((row,)) ** 2, raw.shape[1])
+    low, high = share_intervals(raw, own.deviation(pair) ** 2, denominator, gaussian=own.gaussian)
     total = near.sum(axis=1, keepdims=True)
     values = np.divide(near, total, out=np.zeros_like(near), where=total > 0)
     return around(values, low, high)
@@ -157,8 +157,8 @@ def share_of_all(model: SummaryModel, conditions: Sequence[Condition]) -> Amount
     Raises as :func:`how_many` does.
     """
     own, found = model.estimates, _sum_of(model, conditions)
-    whole = Whole(np.array(max(own.total, 1.0)), own.total_deviation**2, 1 / found.part)
-    low, high = share_intervals(np.array(found.raw), found.variance, whole, gaussian=own.gaussian)
+    denominator = Denominator(np.array(max(own.total, 1.0)), own.total_deviation**2, 1 / found.part)
+    low, high = share_intervals(np.array(found.raw), found.variance, denominator, gaussian=own.gaussian)
     value = min(found.near / max(own.total, 1.0), 1.0)
     return Amount(value, min(float(low), value), max(float(high), value))
 

@@ -112,7 +112,7 @@ def _partner(high: float, truth: float) -> float:
 
 
 @dataclass(frozen=True)
-class Whole:
+class Denominator:
     """What shares are of.
 
     Attributes
@@ -131,7 +131,9 @@ class Whole:
     cells: float
 
 
-def share_intervals(counts: Floats, variance: float, whole: Whole, *, gaussian: bool) -> tuple[Floats, Floats]:
+def share_intervals(
+    counts: Floats, variance: float, denominator: Denominator, *, gaussian: bool
+) -> tuple[Floats, Floats]:
     """Lower and upper ends, from 0 to 1; both 0 and 1 where the whole may well be nobody.
 
     Parameters
@@ -143,25 +145,27 @@ def share_intervals(counts: Floats, variance: float, whole: Whole, *, gaussian: 
     gaussian : bool
         Whether noise is Gaussian. If not, it may have the tails of geometric noise.
     """
-    part = 1 / whole.cells
-    low, high = _ends(counts, variance, whole, part, gaussian=gaussian)
-    others = variance + (1 - 2 * part) * whole.variance
-    least, most = _ends(whole.counts - counts, others, whole, 1 - part, gaussian=gaussian)
-    above = counts > whole.counts / 2
+    part = 1 / denominator.cells
+    low, high = _ends(counts, variance, denominator, part, gaussian=gaussian)
+    others = variance + (1 - 2 * part) * denominator.variance
+    least, most = _ends(denominator.counts - counts, others, denominator, 1 - part, gaussian=gaussian)
+    above = counts > denominator.counts / 2
     return np.where(above, 1 - most, low), np.where(above, 1 - least, high)
 
 
-def _ends(counts: Floats, variance: float, whole: Whole, part: float, *, gaussian: bool) -> tuple[Floats, Floats]:
+def _ends(
+    counts: Floats, variance: float, denominator: Denominator, part: float, *, gaussian: bool
+) -> tuple[Floats, Floats]:
     if variance <= 0:
-        exact = np.clip(counts / whole.counts, 0.0, 1.0)
+        exact = np.clip(counts / denominator.counts, 0.0, 1.0)
         return exact, exact
     low, high = intervals(counts, math.sqrt(variance), gaussian=gaussian)
 
     def end(count: Floats, side: int) -> Floats:
         # The share s at which counts - s * whole is as far from 0 as the end of the count from the count.
         reach = (counts - count) ** 2 / variance
-        square = whole.counts**2 - reach * whole.variance
-        middle = whole.counts * counts - reach * part * whole.variance
+        square = denominator.counts**2 - reach * denominator.variance
+        middle = denominator.counts * counts - reach * part * denominator.variance
         root = np.sqrt(np.maximum(middle**2 - square * (counts**2 - reach * variance), 0.0))
         found = np.full_like(root, 0.0 if side < 0 else 1.0)
         np.divide(middle + side * root, square, out=found, where=square > 0)
@@ -170,7 +174,7 @@ def _ends(counts: Floats, variance: float, whole: Whole, part: float, *, gaussia
     return np.where(low > 0, end(low, -1), 0.0), end(high, 1)
 
 
-def turned(
+def folded_interval(
     value: float,
     again: Floats,
     alone: Floats | None = None,

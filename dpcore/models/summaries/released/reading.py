@@ -15,7 +15,15 @@ from dpcore.domain.conditions import cut_text
 from dpcore.domain.schemas.schema import Schema
 from dpcore.models.summaries.released.estimates import Axes, Estimates
 from dpcore.models.summaries.released.finer import FinerTable, finer
-from dpcore.models.summaries.released.intervals import NORMAL, Amount, Cells, Whole, around, intervals, share_intervals
+from dpcore.models.summaries.released.intervals import (
+    NORMAL,
+    Amount,
+    Cells,
+    Denominator,
+    around,
+    intervals,
+    share_intervals,
+)
 from dpcore.models.summaries.released.summary_model import SummaryModel
 from dpcore.models.summaries.released.summary_parameters import Axis, limits, middles, whole_ends
 from dpcore.released.noisy_counts import even_cuts
@@ -86,8 +94,8 @@ def cells_of(estimates: Estimates, axes: Axes) -> Cells:
 def shares_of(estimates: Estimates, axes: Axes) -> Cells:
     """Shares of all records in the cells of a table. The noise on their number counts too."""
     table, consistent = estimates.table(axes), estimates.consistent(axes)
-    whole = Whole(np.array(max(estimates.total, 1.0)), estimates.total_deviation**2, table.size)
-    low, high = share_intervals(table, estimates.deviation(axes) ** 2, whole, gaussian=estimates.gaussian)
+    denominator = Denominator(np.array(max(estimates.total, 1.0)), estimates.total_deviation**2, table.size)
+    low, high = share_intervals(table, estimates.deviation(axes) ** 2, denominator, gaussian=estimates.gaussian)
     return around(consistent / max(consistent.sum(), 1e-12), low, high)
 
 

@@ -163,10 +163,10 @@ def read_look(release: Release, model: SummaryModel, short: bool) -> Iterator[Bl
         yield codes_table(shown, people, label)
 
 
-def columns_table(told: Sequence[ColumnReading], schema: Schema) -> Table:
+def columns_table(readings: Sequence[ColumnReading], schema: Schema) -> Table:
     """Every column in a few sentences."""
-    rows = [(reading.label, " ".join(column_sentences(reading, schema))) for reading in told]
-    means = means_words(any(reading.mean is not None for reading in told))
+    rows = [(reading.label, " ".join(column_sentences(reading, schema))) for reading in readings]
+    means = means_words(any(reading.mean is not None for reading in readings))
     return Table.of(f"All columns; intervals are for the noise, 95%{means}", ("Column", "What it holds"), rows)
 
 

@@ -22,7 +22,7 @@ from dpcore.domain.columns import MISSING, Column, IntegerColumn
 from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import RequestError
 from dpcore.models.summaries.released.estimates import Links, Pair
-from dpcore.models.summaries.released.likely import chosen, likely_column, likely_pair, raked
+from dpcore.models.summaries.released.posterior_tables import chosen, posterior_column, posterior_pair, raked
 from dpcore.models.summaries.released.summary_model import SummaryModel
 from dpcore.models.summaries.released.summary_parameters import Axis, middles, row_ends
 from dpcore.numerals import small, whole
@@ -77,10 +77,11 @@ class Source:
 
     def __init__(self, model: SummaryModel, *, likely: bool = True) -> None:
         own, axes = model.estimates, range(len(model.axes))
-        columns = [likely_column(own, axis) for axis in axes]
+        columns = [posterior_column(own, axis) for axis in axes]
         in_order = [axis.in_order(size) for axis, size in zip(model.axes, model.sizes, strict=True)]
         told = {
-            (a, b): likely_pair(own, (a, b), columns[a], columns[b], (in_order[a], in_order[b])) for a, b in model.pairs
+            (a, b): posterior_pair(own, (a, b), columns[a], columns[b], (in_order[a], in_order[b]))
+            for a, b in model.pairs
         }
         kept = {pair: one.table for pair, one in told.items() if one.nats > 0}
         self.columns = columns if likely else [own.consistent((axis,)) for axis in axes]
@@ -162,7 +163,7 @@ def check_further_rows(model: SummaryModel, schema: Schema, rows: int) -> None:
         If there are too many; it says how many records fit.
     """
     each = sum(
-        _rows_each(axis, schema, likely_column(model.estimates, place))
+        _rows_each(axis, schema, posterior_column(model.estimates, place))
         for place, axis in enumerate(model.axes)
         if axis.rows
     )

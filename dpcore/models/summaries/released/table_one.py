@@ -14,7 +14,7 @@ from dpcore.arrays import Floats
 from dpcore.domain.columns import RESERVED
 from dpcore.domain.schemas.schema import Schema
 from dpcore.models.summaries.released.estimates import Estimates
-from dpcore.models.summaries.released.intervals import Amount, Whole, intervals, share_intervals, turned
+from dpcore.models.summaries.released.intervals import Amount, Denominator, folded_interval, intervals, share_intervals
 from dpcore.models.summaries.released.reading import anything, margin_of, mean_of, quantiles_in_band
 from dpcore.models.summaries.released.summary_model import SummaryModel
 from dpcore.models.summaries.released.summary_parameters import middles
@@ -225,7 +225,7 @@ class _Compared:
         """The largest standardised difference between two groups."""
         again, alone = (np.concatenate(one) for one in zip(*drawn, strict=True))
         value, ratio = float(self._gap(self.counts, self.variance)), self.middle is not None
-        return turned(value, again, alone=alone, ratio=ratio)
+        return folded_interval(value, again, alone=alone, ratio=ratio)
 
     def _of(self, view: View) -> Floats:
         return np.asarray(view.counts(self.place)[..., self.groups, :][..., self.known])
@@ -261,8 +261,8 @@ def _shares(view: View, place: int) -> list[tuple[Amount, ...]]:
     """Share of each cell within each group, cell by cell."""
     own, counts = view.own, view.counts(place)
     values = view.shares(place, list(range(counts.shape[1])))
-    whole = Whole(view.sizes[:, None], own.deviation((view.by,)) ** 2, counts.shape[1])
-    low, high = share_intervals(counts, own.deviation(view.pair(place)) ** 2, whole, gaussian=own.gaussian)
+    denominator = Denominator(view.sizes[:, None], own.deviation((view.by,)) ** 2, counts.shape[1])
+    low, high = share_intervals(counts, own.deviation(view.pair(place)) ** 2, denominator, gaussian=own.gaussian)
     low, high = np.minimum(low, values), np.maximum(high, values)
     return [
         tuple(Amount(float(v), float(a), float(b)) for v, a, b in zip(values[:, c], low[:, c], high[:, c], strict=True))

@@ -178,7 +178,9 @@ class Share:
 
     def holds(self, partition: Partition) -> Flags:
         """Whether each place is in this part."""
-        everyone = partition.kept((Share, self.keys, self.parts), lambda: _parts(partition.ids, self.keys, self.parts))
+        everyone = partition.cached(
+            (Share, self.keys, self.parts), lambda: _parts(partition.ids, self.keys, self.parts)
+        )
         return np.asarray(everyone == self.number)
 
 

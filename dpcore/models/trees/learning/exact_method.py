@@ -24,7 +24,7 @@ from dpcore.learning.exact_draws.joint_counts import (
 )
 from dpcore.learning.exact_draws.lookahead import ExactWeight
 from dpcore.learning.exact_draws.pair_values import LeafUtility
-from dpcore.learning.learner import Asked, Run, composed_form
+from dpcore.learning.learner import PlanRequest, Run, composed_form
 from dpcore.models.trees.learning.exact_tree import BlockPlan, fold_alike, grow_exact
 from dpcore.models.trees.learning.growth import Grown
 from dpcore.models.trees.learning.tree_workload import GROWING
@@ -86,12 +86,12 @@ class LookaheadSettings(TreeParameters):
     leaf_share: float
 
 
-def plan_exact(asked: Asked) -> RunPlan:
+def plan_exact(plan_request: PlanRequest) -> RunPlan:
     """Plan an exact lookahead tree; what the house rule decides is filled in."""
-    schema, parameters, classes = asked.schema, asked.parameters, asked.classes
+    schema, parameters, classes = plan_request.schema, plan_request.parameters, plan_request.classes
     cuts = chosen_cuts(schema, parameters)
-    splits = len(split_conditions(schema, asked.target, reserved=parameters.reserved_splits, cuts=cuts))
-    row_level = asked.row_epsilon
+    splits = len(split_conditions(schema, plan_request.target, reserved=parameters.reserved_splits, cuts=cuts))
+    row_level = plan_request.row_epsilon
     blocks = parameters.blocks or choose_blocks(row_level, schema.max_rows, splits, classes)
     share = parameters.leaf_share or choose_leaf_share(row_level, schema.max_rows, splits)
     rule = {"blocks": blocks, "leaf_share": share}
@@ -99,24 +99,24 @@ def plan_exact(asked: Asked) -> RunPlan:
     _check_effort(schema, blocks, splits, classes)
     for_leaves = Decimal(repr(share))
     weights = {_step(level): (1 - for_leaves) / len(blocks) for level in range(len(blocks))}
-    split = BudgetSplit.by_weights(asked.epsilon, {**weights, COUNTS: for_leaves})
+    split = BudgetSplit.by_weights(plan_request.epsilon, {**weights, COUNTS: for_leaves})
     leaf = row_epsilon(split[COUNTS], schema.privacy_unit.max_rows_per_person)
     noise = (CountNoise("a count of a group (more where parts are folded into it)", leaf),)
-    plan = asked.plan(split, parameters=chosen, sampler=EXACT, estimates_step=COUNTS, noise=noise)
+    plan = plan_request.plan(split, parameters=chosen, sampler=EXACT, estimates_step=COUNTS, noise=noise)
     literals = splits + 1  # The choice not to split is one more.
     for block in _block_plans(plan):
         block.weight(schema.max_rows, literals, classes)  # Refuses an epsilon that is too small.
-    return _in_its_form(asked, plan, literals)
+    return _in_its_form(plan_request, plan, literals)
 
 
-def _in_its_form(asked: Asked, plan: RunPlan, literals: int) -> RunPlan:
+def _in_its_form(plan_request: PlanRequest, plan: RunPlan, literals: int) -> RunPlan:
     """A pure plan with its rho, or the one that composes."""
     schema, blocks = plan.schema, {_step(level): block for level, block in enumerate(_block_plans(plan))}
 
     def weight(step: str, draw: Decimal) -> ExactWeight:
         """Of a draw that costs a person so much."""
         each = row_epsilon(draw, schema.privacy_unit.max_rows_per_person)
-        return replace(blocks[step], epsilon=each).weight(schema.max_rows, literals, asked.classes)
+        return replace(blocks[step], epsilon=each).weight(schema.max_rows, literals, plan_request.classes)
 
     def select(step: str, rho: Decimal) -> Decimal:
         """Epsilon of a level for which rho pays. A smaller draw has no larger slack."""
@@ -134,7 +134,7 @@ def _in_its_form(asked: Asked, plan: RunPlan, literals: int) -> RunPlan:
 
     rho = sum((cost(step) for step in blocks), pure_rho(plan.split[COUNTS]))
     pure = replace(plan, rho=rho)
-    composed = composed_form(asked, pure, select)
+    composed = composed_form(plan_request, pure, select)
     return composed if _has_shares(composed) else pure
 
 

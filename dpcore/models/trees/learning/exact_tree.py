@@ -15,7 +15,7 @@ from dpcore.data.bits import closed_up, count_bits, room_of
 from dpcore.data.partition import Partition
 from dpcore.domain.conditions import Condition
 from dpcore.domain.schemas.schema import Part
-from dpcore.learning.exact_draws.balance import WORTH, class_worth, expected_shares, likely_counts
+from dpcore.learning.exact_draws.balance import FULL_WEIGHT, expected_shares, posterior_counts, weigh_classes
 from dpcore.learning.exact_draws.joint_counts import JointCounts, Path, joint_bytes, joint_counts
 from dpcore.learning.exact_draws.lookahead import Block, ExactWeight, draw_block
 from dpcore.learning.exact_draws.pair_values import LeafUtility
@@ -53,7 +53,7 @@ class BlockPlan:
 
     def weight(self, max_rows: int, splits: int, classes: int) -> ExactWeight:
         """That of its draws, among ``splits`` splits, the choice not to split included."""
-        largest = 1 if self.counts is None else WORTH
+        largest = 1 if self.counts is None else FULL_WEIGHT
         return ExactWeight.fit(self.utility, self.depth, self.epsilon, max_rows, splits, classes, largest)
 
 
@@ -223,8 +223,8 @@ class _ExactTree:
     def _draw(self, end: _End, joint: JointCounts, plan: BlockPlan, prior: Floats, weight: ExactWeight) -> list[_End]:
         """Draw the block of one level for the rows of one node; return where it ends."""
         counts = self._likely_counts(end, joint, plan.counts)
-        worth = None if counts is None else class_worth(counts)
-        block = draw_block(joint, prior, plan.depth, plan.utility, weight, self._randomness, worth)
+        class_weights = None if counts is None else weigh_classes(counts)
+        block = draw_block(joint, prior, plan.depth, plan.utility, weight, self._randomness, class_weights)
         end.grown.spent += plan.share
         return self._unfold(block, 0, replace(end, shares=None if counts is None else counts / counts.sum()))
 
@@ -233,7 +233,7 @@ class _ExactTree:
         if epsilon is None:
             return None
         noisy = GeometricMechanism(LEAF_COUNTS.value, epsilon).release(joint.none, self._randomness)
-        return likely_counts(noisy, 1 / float(epsilon), end.shares)
+        return posterior_counts(noisy, 1 / float(epsilon), end.shares)
 
     def _unfold(self, block: Block, place: int, here: _End) -> list[_End]:
         """Turn a block into nodes. A split that the path has already decided is left out."""

@@ -15,8 +15,8 @@ from dpcore.data.packing import word_count
 from dpcore.data.partition import Partition
 from dpcore.errors import BudgetError, RequestError
 from dpcore.learning.exact_draws.balance import pulled_shares
-from dpcore.learning.holdout import chance_groups, evaluate_groups, expected_rows, groups_worth, levels_worth
-from dpcore.learning.learner import Asked, Learner, Run, with_evaluation
+from dpcore.learning.holdout import chance_groups, evaluate_groups, expected_rows, group_count_for, level_count_for
+from dpcore.learning.learner import Learner, PlanRequest, Run, with_evaluation
 from dpcore.models.trees.learning.contingency import NodeData, stopped_at
 from dpcore.models.trees.learning.driver import share_of
 from dpcore.models.trees.learning.growth import count_deviation, freeze, prune
@@ -55,14 +55,14 @@ class ForestLearner(Learner):
 
     family = FOREST
 
-    def _plan(self, asked: Asked) -> RunPlan:
-        asked = replace(asked, parameters=_filled_in(asked))
-        _check_effort(asked)
-        return asked.plan(
-            BudgetSplit(asked.epsilon, {TREES: asked.epsilon}),
-            sampler=asked.parameters.method,
+    def _plan(self, plan_request: PlanRequest) -> RunPlan:
+        plan_request = replace(plan_request, parameters=_filled_in(plan_request))
+        _check_effort(plan_request)
+        return plan_request.plan(
+            BudgetSplit(plan_request.epsilon, {TREES: plan_request.epsilon}),
+            sampler=plan_request.parameters.method,
             estimates_step=TREES,
-            noise=_noise(asked),
+            noise=_noise(plan_request),
         )
 
     def workload(self, plan: RunPlan) -> Workload:
@@ -102,9 +102,9 @@ def choose_trees(epsilon: Decimal, max_rows: int) -> int:
     return max(_FEWEST, min(_MOST, int(float(epsilon) * max_rows / _ENOUGH)))
 
 
-def _filled_in(asked: Asked) -> ForestSettings:
-    parameters: ForestParameters = asked.parameters
-    trees = parameters.trees or choose_trees(asked.row_epsilon, asked.schema.max_rows)
+def _filled_in(plan_request: PlanRequest) -> ForestSettings:
+    parameters: ForestParameters = plan_request.parameters
+    trees = parameters.trees or choose_trees(plan_request.row_epsilon, plan_request.schema.max_rows)
     return ForestSettings(**(parameters.model_dump() | {"trees": trees}))
 
 
@@ -138,10 +138,10 @@ def _expect(grown: GrownForest, sharing: Sharing) -> None:
             node.expected = everyone
 
 
-def _check_effort(asked: Asked) -> None:
-    schema, parameters = asked.schema, asked.parameters
+def _check_effort(plan_request: PlanRequest) -> None:
+    schema, parameters = plan_request.schema, plan_request.parameters
     cells = sum(len(column.cells) for column in schema)
-    node = cells * asked.classes * word_count(schema.max_rows)
+    node = cells * plan_request.classes * word_count(schema.max_rows)
     if parameters.trees * MAX_NODES * node > _WORK_LIMIT:
         most = max(1, _WORK_LIMIT // (MAX_NODES * node))
         raise RequestError(
@@ -149,14 +149,14 @@ def _check_effort(asked: Asked) -> None:
         )
 
 
-def _noise(asked: Asked) -> tuple[CountNoise, ...]:
-    parameters: ForestSettings = asked.parameters
-    row_level = asked.row_epsilon
+def _noise(plan_request: PlanRequest) -> tuple[CountNoise, ...]:
+    parameters: ForestSettings = plan_request.parameters
+    row_level = plan_request.row_epsilon
     if parameters.sharing == "split":
         row_level = share_of(row_level, parameters.trees)
     if parameters.method == "random_trees":
         return (CountNoise("a class count of a group in one tree", row_level),)
-    return adaptive_noise(asked, row_level)
+    return adaptive_noise(plan_request, row_level)
 
 
 def _freeze(grown: GrownForest, plan: RunPlan) -> ForestModel:
@@ -172,7 +172,7 @@ def _freeze(grown: GrownForest, plan: RunPlan) -> ForestModel:
         for root, budget in zip(grown.trees, grown.budgets, strict=True)
     )
     signal, classes = expected_rows(plan.schema) * float(plan.row_epsilon(TREES)), len(plan.classes)
-    groups = groups_worth(signal) if classes == 2 else levels_worth(signal, classes)
+    groups = group_count_for(signal) if classes == 2 else level_count_for(signal, classes)
     return ForestModel(
         classes=plan.classes,
         trees=trees,

@@ -12,7 +12,7 @@ import numpy as np
 from dpcore.arrays import Ints
 from dpcore.data.partition import Partition
 from dpcore.learning.holdout import evaluate_groups
-from dpcore.learning.learner import Asked, Learner, Run, with_evaluation
+from dpcore.learning.learner import Learner, PlanRequest, Run, with_evaluation
 from dpcore.models.trees.learning.contingency import NodeData, stopped_at
 from dpcore.models.trees.learning.driver import share_of
 from dpcore.models.trees.learning.exact_method import plan_exact, run_exact
@@ -37,16 +37,16 @@ _STEP = "tree"
 class TreeGrower:
     """One way to grow a tree: its plan, which sees no record, and its run, which spends it."""
 
-    plan: Callable[[Asked], RunPlan]
+    plan: Callable[[PlanRequest], RunPlan]
     run: Callable[[Run], Grown]
 
 
-def adaptive_noise(asked: Asked, row_level: Decimal) -> tuple[CountNoise, ...]:
+def adaptive_noise(plan_request: PlanRequest, row_level: Decimal) -> tuple[CountNoise, ...]:
     """Noise to expect in an adaptive tree with this row-level budget."""
-    columns, rows = len(asked.schema.columns) - 1, asked.schema.max_rows
-    step = smallest_step(row_level, columns, asked.classes, rows)
+    columns, rows = len(plan_request.schema.columns) - 1, plan_request.schema.max_rows
+    step = smallest_step(row_level, columns, plan_request.classes, rows)
     if step == 0 or UNTESTED * step > row_level:  # The root cannot pay for a split.
-        spend_rest = asked.parameters.spend_rest
+        spend_rest = plan_request.parameters.spend_rest
         whole = row_level if step == 0 or spend_rest else min(row_level, BOOST * step)
         return (CountNoise("a class count of the only group", whole),)
     return (
@@ -56,23 +56,23 @@ def adaptive_noise(asked: Asked, row_level: Decimal) -> tuple[CountNoise, ...]:
     )
 
 
-def _plan_adaptive(asked: Asked) -> RunPlan:
-    return _plan_tree(asked, adaptive_noise(asked, asked.row_epsilon))
+def _plan_adaptive(plan_request: PlanRequest) -> RunPlan:
+    return _plan_tree(plan_request, adaptive_noise(plan_request, plan_request.row_epsilon))
 
 
-def _plan_fixed(asked: Asked) -> RunPlan:
-    share = share_of(asked.row_epsilon, 2 * (asked.parameters.depth + 1))
+def _plan_fixed(plan_request: PlanRequest) -> RunPlan:
+    share = share_of(plan_request.row_epsilon, 2 * (plan_request.parameters.depth + 1))
     noise = (
         # A leaf takes the last level's share whole, and more if it is higher up.
         CountNoise("a class count of a group, at worst", 2 * share),
         CountNoise("a node's own count", share),
     )
-    return _plan_tree(asked, noise)
+    return _plan_tree(plan_request, noise)
 
 
-def _plan_tree(asked: Asked, noise: tuple[CountNoise, ...]) -> RunPlan:
-    split = BudgetSplit(asked.epsilon, {_STEP: asked.epsilon})
-    return asked.plan(split, sampler=asked.parameters.method, estimates_step=_STEP, noise=noise)
+def _plan_tree(plan_request: PlanRequest, noise: tuple[CountNoise, ...]) -> RunPlan:
+    split = BudgetSplit(plan_request.epsilon, {_STEP: plan_request.epsilon})
+    return plan_request.plan(split, sampler=plan_request.parameters.method, estimates_step=_STEP, noise=noise)
 
 
 def _run_adaptive(run: Run) -> Grown:
@@ -120,8 +120,8 @@ class TreeLearner(Learner):
 
     family = TREE
 
-    def _plan(self, asked: Asked) -> RunPlan:
-        return METHODS[asked.parameters.method].plan(asked)
+    def _plan(self, plan_request: PlanRequest) -> RunPlan:
+        return METHODS[plan_request.parameters.method].plan(plan_request)
 
     def workload(self, plan: RunPlan) -> Workload:
         """How much a run of a plan has to do."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from dpcore.domain.schemas.unfinished import Unfinished
+from dpcore.domain.schemas.learnable_schema import LearnableSchema
 from dpcore.errors import SchemaError
 from dpcore.intake.process.uploads import parse_schema
 from pages.components.custodian import workbench
@@ -25,7 +25,7 @@ class Answers:
     rows: dict[str, pd.DataFrame] = field(default_factory=dict)
     content: dict[str, Any] = field(default_factory=dict)
     schema_text: str | None = None
-    wish: workbench.Wish | None = None
+    wish: workbench.ProfileRequest | None = None
     wish_in: str = ""
     take_over: bool = False
     store: bool = False
@@ -53,10 +53,10 @@ class Answers:
         """The data set whose budget it shares, if there is one."""
         return {} if self.kin is None else {"replaces" if self.replaces else "same_people_as": self.kin.id}
 
-    def schema(self, watch: Watch) -> Unfinished:
+    def schema(self, watch: Watch) -> LearnableSchema:
         """The schema that was described. Raises ``SchemaError``."""
         if self.schema_text is not None:
             if not self.schema_text.strip():
                 raise SchemaError("Paste a schema, or choose a schema file.")
             return parse_schema(self.schema_text, watch)
-        return Unfinished.from_mapping(self.content)
+        return LearnableSchema.from_mapping(self.content)

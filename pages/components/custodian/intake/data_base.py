@@ -10,7 +10,7 @@ import streamlit as st
 
 from dpcore.errors import RequestError
 from dpcore.intake.sources.sources import ENDING, PREFIX, Served, variables
-from dpcore.workspace.files.desks import Desk, KeptFile
+from dpcore.workspace.files.staging import StagedFile, StagingArea
 from pages.components.custodian.intake.uploads import DATABASES
 from pages.components.kit.texts import text
 from pages.components.visitor import access
@@ -19,7 +19,7 @@ _EXAMPLE = "patient = clinic.patients\n\nvisit = SELECT patient_id, ward\nFROM c
 _ENTRY = re.compile(r"\s*([^=\n]+?)\s*=\s*(\S.*)", re.DOTALL)
 
 
-def form(desk: Desk, held: KeptFile | None, *, busy: bool) -> None:
+def form(staging_area: StagingArea, held: StagedFile | None, *, busy: bool) -> None:
     """Ask for tables or queries of a data base; they lie on the desk as a source file then.
 
     ``held`` is what lies there and could not be read: its entries are shown, to be mended.
@@ -38,27 +38,27 @@ def form(desk: Desk, held: KeptFile | None, *, busy: bool) -> None:
         entry = st.text_area("Tables or queries", value, placeholder=_EXAMPLE, height=180, key="data-base-entry")
         if not st.form_submit_button("Read the tables", disabled=busy):
             return
-        _, problem = access.attempt(lambda: _put(desk, held, str(name), entry))
+        _, problem = access.attempt(lambda: _put(staging_area, held, str(name), entry))
         if problem:
             st.error(problem)
             return
     st.rerun()
 
 
-def _served(held: KeptFile | None) -> Served | None:
+def _served(held: StagedFile | None) -> Served | None:
     if held is None or held.path.suffix != ENDING:
         return None
     served, _ = access.attempt(lambda: Served.read(held.path))
     return served
 
 
-def _put(desk: Desk, held: KeptFile | None, name: str, entry: str) -> None:
+def _put(staging_area: StagingArea, held: StagedFile | None, name: str, entry: str) -> None:
     """Lay a source file on the desk, in place of the one before. Raises ``RequestError``."""
     title = f"{name.removeprefix(PREFIX).lower()}{ENDING}"
     content = Served(name, tables_in(entry)).text()
-    desk.keep("main", title, io.BytesIO(content.encode()), DATABASES)
+    staging_area.keep("main", title, io.BytesIO(content.encode()), DATABASES)
     if held is not None:
-        desk.drop(held.file_id)
+        staging_area.drop(held.file_id)
 
 
 def entry_of(tables: Mapping[str, str]) -> str:

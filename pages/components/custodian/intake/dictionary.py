@@ -35,26 +35,28 @@ _NONE = "The dictionary describes none of the columns of these files. Their name
 
 
 @dataclass(frozen=True)
-class Brought:
+class UploadedFile:
     """A file as it came."""
 
     name: str
     content: bytes
 
 
-def show(place: str) -> Brought | None:
+def render(place: str) -> UploadedFile | None:
     """Ask for a dictionary; there is one in the run after it was brought."""
     with st.expander("Fill in from a data dictionary"):
         st.markdown(text("dictionary"))
         files = receive("Data dictionary (REDCap, Data Package, CSVW, SPSS, Stata or SAS)", place, types=_TYPES)
     if not files:
         return None
-    brought = Brought(files[0].name, files[0].getvalue() if files[0].size <= _MOST else b"")
+    brought = UploadedFile(files[0].name, files[0].getvalue() if files[0].size <= _MOST else b"")
     let_go(place, files)
     return brought
 
 
-def fill_in(draft: Draft, tables: list[TableDraft], brought: Brought, files: list[Path], watch: Watch) -> list[str]:
+def fill_in(
+    draft: Draft, tables: list[TableDraft], brought: UploadedFile, files: list[Path], watch: Watch
+) -> list[str]:
     """Let the form say what a dictionary says of the tables, the main one first; sentences about the rest.
 
     Of ``files`` that are one table, an export of REDCap with repeats is described as text: these are several tables.
@@ -83,7 +85,7 @@ def fill_in(draft: Draft, tables: list[TableDraft], brought: Brought, files: lis
     return [*told.sentences, *([f"Not in the data file: {', '.join(absent)}."] if absent else [])]
 
 
-def _read(brought: Brought, watch: Watch) -> Told:
+def _read(brought: UploadedFile, watch: Watch) -> Told:
     if not brought.content:
         raise IngestError(
             f"The dictionary is empty, or larger than {_MOST // 1_000_000} MB. A file of SPSS, Stata or SAS that is so "

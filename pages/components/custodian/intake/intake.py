@@ -1,6 +1,6 @@
 """From uploaded files to a stored data set, in a form that loses nothing uploaded or typed.
 
-The files and what was typed lie on the custodian's desk (:mod:`dpcore.workspace.files.desks`), so that
+The files and what was typed lie on the custodian's desk (:mod:`dpcore.workspace.files.staging`), so that
 they are there again after another page, a reload or a new login. No file is read here: see
 :mod:`dpcore.intake.process.uploads`.
 """
@@ -18,7 +18,7 @@ from dpcore.errors import LossError, UncertainError
 from dpcore.intake.columns import schema_rows
 from dpcore.intake.columns.corrections import corrected
 from dpcore.workspace.files.descriptions import DatasetInfo
-from dpcore.workspace.files.desks import DAYS, Desk, KeptFile
+from dpcore.workspace.files.staging import DAYS, StagedFile, StagingArea
 from pages.components.custodian import append
 from pages.components.custodian.intake import (
     data_base,
@@ -43,35 +43,35 @@ from pages.components.custodian.intake.intake_tables import (
     remembered,
 )
 from pages.components.custodian.intake.uploads import DATABASES, TYPES, files_at, is_database, question
-from pages.components.custodian.workbench import Wish
+from pages.components.custodian.workbench import ProfileRequest
 from pages.components.kit import slot
 from pages.components.kit.markup import plain
 from pages.components.kit.texts import text
 from pages.components.visitor import access
 
 if TYPE_CHECKING:
+    from dpcore.domain.schemas.learnable_schema import LearnableSchema
     from dpcore.domain.schemas.schema import Schema
-    from dpcore.domain.schemas.unfinished import Unfinished
     from dpcore.intake.process.readers import Watch
     from dpcore.service import Service
 
     #: A schema, what becomes its tables, and a file to be joined, if there is one.
-    Given = tuple[Schema | Unfinished, Any, Any]
+    Given = tuple[Schema | LearnableSchema, Any, Any]
 
 _STORED = "stored-just-now"
 #: Faults that are listed before the others.
 _SEEN = 10
 
 
-def show() -> None:
+def render() -> None:
     """Upload, describe, store."""
     above = st.container()
-    desk = access.service().desk()
-    _, problem = access.attempt(desk.files)
+    staging_area = access.service().staging_area()
+    _, problem = access.attempt(staging_area.files)
     if problem is not None:
         st.error(problem)
         return
-    question(desk)
+    question(staging_area)
     work = upload_reading.current()  # First: once it has ended, what it did is seen below.
     earlier: Draft | None = st.session_state.get(STATE)
     if earlier is not None and earlier.stored is not None:
@@ -81,14 +81,14 @@ def show() -> None:
         with above:
             _confirm(*stored)
     if earlier is None:
-        Draft.read(desk.notes())  # What was answered about files begins with what was noted.
+        Draft.read(staging_area.notes())  # What was answered about files begins with what was noted.
     again = earlier is not None and bool(earlier.problem)
-    uploads = _uploads(desk, again=again, busy=work is not None)
+    uploads = _uploads(staging_area, again=again, busy=work is not None)
     if uploads is None and work is None:
         _forget()
         return
     with st.container():  # Always there, so that nothing below moves.
-        draft = None if uploads is None or work else draft_of(desk, uploads)
+        draft = None if uploads is None or work else draft_of(staging_area, uploads)
     if draft is None or uploads is None:
         if work is None:
             st.rerun()  # It has begun just now: what stands above must not be changed meanwhile.
@@ -100,20 +100,20 @@ def show() -> None:
         what = "This file" if len(uploads.all) == 1 else "These files"
         st.error(draft.problem, title=f"{what} cannot be used")
         return
-    _describe_and_store(desk, uploads, draft)
+    _describe_and_store(staging_area, uploads, draft)
 
 
-def _describe_and_store(desk: Desk, uploads: Uploads, draft: Draft) -> None:
+def _describe_and_store(staging_area: StagingArea, uploads: Uploads, draft: Draft) -> None:
     further = append.ask()
     if further is None:
-        _describe_anew(desk, uploads, draft)
+        _describe_anew(staging_area, uploads, draft)
     else:
-        _append(desk, uploads, draft, further)
+        _append(staging_area, uploads, draft, further)
     _show_faults(draft)
-    write_down(desk, draft)
+    write_down(staging_area, draft)
 
 
-def _append(desk: Desk, uploads: Uploads, draft: Draft, further: append.Further) -> None:
+def _append(staging_area: StagingArea, uploads: Uploads, draft: Draft, further: append.RowsToAppend) -> None:
     def given(_watch: Watch) -> Given:
         children = [] if uploads.database else draft.tables[1:]
         return further.dataset.schema, *uploads.source(further.dataset.schema.entity, children)
@@ -123,9 +123,9 @@ def _append(desk: Desk, uploads: Uploads, draft: Draft, further: append.Further)
         return service.append_rows(further.dataset.id, given[1], **chosen)
 
     _say_how_it_is_read(draft)
-    if intake_check.show(draft.findings, None) or further.go:
+    if intake_check.render(draft.findings, None) or further.go:
         draft.faults = []
-        _keep(desk, uploads, draft, given, add, after=further.dataset.id)
+        _keep(staging_area, uploads, draft, given, add, after=further.dataset.id)
 
 
 def _say_how_it_is_read(draft: Draft) -> None:
@@ -133,7 +133,7 @@ def _say_how_it_is_read(draft: Draft) -> None:
         st.caption(f"Read as {plain(draft.read_as)}.")
 
 
-def _describe_anew(desk: Desk, uploads: Uploads, draft: Draft) -> None:
+def _describe_anew(staging_area: StagingArea, uploads: Uploads, draft: Draft) -> None:
     st.header("Describe it", anchor=False)
     _say_how_it_is_read(draft)
     st.session_state.update(draft.fresh)
@@ -146,32 +146,32 @@ def _describe_anew(desk: Desk, uploads: Uploads, draft: Draft) -> None:
         **KEEP,
     )
     if way == FORM:
-        _by_form(desk, uploads, draft)
+        _by_form(staging_area, uploads, draft)
     else:
-        _by_file(desk, uploads, draft)
+        _by_file(staging_area, uploads, draft)
 
 
-def _uploads(desk: Desk, *, again: bool, busy: bool) -> Uploads | None:
+def _uploads(staging_area: StagingArea, *, again: bool, busy: bool) -> Uploads | None:
     """The main file and those beside it; a database has none. Nothing changes while one is read."""
     label = "Data file (CSV, Excel, Parquet, SPSS, Stata, SAS, SQLite or DuckDB)"
-    found = files_at(desk, "main", label, types=TYPES + DATABASES, again=again, busy=busy)
+    found = files_at(staging_area, "main", label, types=TYPES + DATABASES, again=again, busy=busy)
     st.caption(text("upload").format(days=DAYS))
     if not found or again:
-        data_base.form(desk, found[0] if found else None, busy=busy)
+        data_base.form(staging_area, found[0] if found else None, busy=busy)
     if not found:
         return None
     if is_database(found[0].name):
         return Uploads(found[0], None, [], [])
-    reading_choices.show(found[0], busy=busy)
-    more = any(kept.place != "main" for kept in desk.files())
+    reading_choices.render(found[0], busy=busy)
+    more = any(kept.place != "main" for kept in staging_area.files())
     with st.expander("More files about the same people", expanded=more):
-        return _beside(desk, found[0], again=again, busy=busy)
+        return _beside(staging_area, found[0], again=again, busy=busy)
 
 
-def _beside(desk: Desk, main: KeptFile, *, again: bool, busy: bool) -> Uploads:
+def _beside(staging_area: StagingArea, main: StagedFile, *, again: bool, busy: bool) -> Uploads:
     """The main file and what belongs to it."""
     second = files_at(
-        desk,
+        staging_area,
         "second",
         "A second file about the same people (optional)",
         again=again,
@@ -179,7 +179,7 @@ def _beside(desk: Desk, main: KeptFile, *, again: bool, busy: bool) -> Uploads:
         help=text("second_file"),
     )
     further = files_at(
-        desk,
+        staging_area,
         "further",
         "Further tables about the same people (optional)",
         several=True,
@@ -187,7 +187,7 @@ def _beside(desk: Desk, main: KeptFile, *, again: bool, busy: bool) -> Uploads:
         help=text("further_tables"),
     )
     more = files_at(
-        desk,
+        staging_area,
         "more",
         "Further files of the same table (optional)",
         several=True,
@@ -213,16 +213,16 @@ def _confirm(stored: DatasetInfo, told: str) -> None:
         st.info(plain(told))
 
 
-def _by_form(desk: Desk, uploads: Uploads, draft: Draft) -> None:
-    if draft.keys and not key_chosen(desk, uploads, draft):
+def _by_form(staging_area: StagingArea, uploads: Uploads, draft: Draft) -> None:
+    if draft.keys and not key_chosen(staging_area, uploads, draft):
         return
     if intake_form.unlike_form():
         st.info("The schema that you wrote says other things than this form. Nothing of it is lost: see above.")
-    brought = dictionary.show(f"dictionary-{draft.file_ids[0]}")
+    brought = dictionary.render(f"dictionary-{draft.file_ids[0]}")
     _say_notes(draft)
     main, *children = _tables(uploads, draft)
     if brought is not None:
-        _from_dictionary(desk, uploads, draft, [main, *children], brought)
+        _from_dictionary(staging_area, uploads, draft, [main, *children], brought)
     if children:
         answers = intake_form.several_tables(main, children, draft.person)
     else:
@@ -233,14 +233,14 @@ def _by_form(desk: Desk, uploads: Uploads, draft: Draft) -> None:
     names = {table.ident: "" if table is main else table.name for table in (main, *children)}
     draft.text = intake_yaml.text_of(answers.content, {names[ident]: rows for ident, rows in answers.rows.items()})
     if answers.wish is not None:
-        _fill_in(desk, uploads, draft, answers.wish, draft.table(answers.wish_in), [main, *children])
-    again = intake_check.show(draft.findings, lambda changes: _correct(draft, main, changes))
+        _fill_in(staging_area, uploads, draft, answers.wish, draft.table(answers.wish_in), [main, *children])
+    again = intake_check.render(draft.findings, lambda changes: _correct(draft, main, changes))
     if answers.store or again:
-        _store(desk, uploads, draft, answers, children)
+        _store(staging_area, uploads, draft, answers, children)
 
 
 def _say_notes(draft: Draft) -> None:
-    with slot.kept():
+    with slot.placeholder():
         if draft.notes:
             st.info("\n".join(f"- {note}" for note in draft.notes))
 
@@ -270,76 +270,80 @@ def _tables(uploads: Uploads, draft: Draft) -> list[TableDraft]:
 
 
 def _fill_in(
-    desk: Desk,
+    staging_area: StagingArea,
     uploads: Uploads,
     draft: Draft,
-    wish: Wish,
+    profile_request: ProfileRequest,
     table: TableDraft,
     tables: list[TableDraft],
 ) -> NoReturn:
     def look(_service: Service, watch: Watch) -> None:
         draft.faults, draft.notes = [], []
-        with telling(desk, draft, draft.faults.append):
-            found, notes = look_at(uploads, table, tables, draft.person, wish.types, watch)
+        with telling(staging_area, draft, draft.faults.append):
+            found, notes = look_at(uploads, table, tables, draft.person, profile_request.types, watch)
             table.show(schema_rows.replaced(table.now, found))
             draft.notes = [plain(note) for note in notes]
 
-    read_beside(desk, draft, "Looking at the values", look)
+    read_beside(staging_area, draft, "Looking at the values", look)
 
 
 def _from_dictionary(
-    desk: Desk, uploads: Uploads, draft: Draft, tables: list[TableDraft], brought: dictionary.Brought
+    staging_area: StagingArea,
+    uploads: Uploads,
+    draft: Draft,
+    tables: list[TableDraft],
+    brought: dictionary.UploadedFile,
 ) -> NoReturn:
     files = [] if uploads.several or uploads.second else uploads.paths
 
     def read(_service: Service, watch: Watch) -> None:
         draft.faults, draft.notes = [], []
-        with telling(desk, draft, draft.faults.append):
+        with telling(staging_area, draft, draft.faults.append):
             draft.notes = [plain(note) for note in dictionary.fill_in(draft, tables, brought, files, watch)]
 
-    read_beside(desk, draft, "Reading the dictionary", read)
+    read_beside(staging_area, draft, "Reading the dictionary", read)
 
 
-def _by_file(desk: Desk, uploads: Uploads, draft: Draft) -> None:
+def _by_file(staging_area: StagingArea, uploads: Uploads, draft: Draft) -> None:
     children = [] if uploads.database else draft.tables[1:]
     if children:
         name_files(draft.tables[0], children, with_main=False)
     _say_notes(draft)
     answers = intake_form.from_text(draft.file_ids[0], draft.text)
     if answers.take_over:
-        _take_over(desk, uploads, draft, answers)
-    again = intake_check.show(draft.findings, lambda changes: _correct_text(desk, draft, answers, changes))
+        _take_over(staging_area, uploads, draft, answers)
+    again = intake_check.render(draft.findings, lambda changes: _correct_text(staging_area, draft, answers, changes))
     if answers.store or again:
-        _store(desk, uploads, draft, answers, children)
+        _store(staging_area, uploads, draft, answers, children)
 
 
-def _correct_text(desk: Desk, draft: Draft, answers: Answers, changes: intake_check.Changes) -> NoReturn:
+def _correct_text(staging_area: StagingArea, draft: Draft, answers: Answers, changes: intake_check.Changes) -> NoReturn:
     """Take changes into the text of the schema."""
 
     def read(_service: Service, watch: Watch) -> None:
         draft.faults = []
-        with telling(desk, draft, draft.faults.append):
+        with telling(staging_area, draft, draft.faults.append):
             wanted = answers.schema(watch)
             draft.fresh = {"intake-yaml": replace(wanted, schema=corrected(wanted.schema, changes)).to_yaml()}
             draft.findings = [finding for finding in draft.findings if finding.place not in changes]
 
-    read_beside(desk, draft, "Reading the schema", read)
+    read_beside(staging_area, draft, "Reading the schema", read)
 
 
-def _take_over(desk: Desk, uploads: Uploads, draft: Draft, answers: Answers) -> NoReturn:
+def _take_over(staging_area: StagingArea, uploads: Uploads, draft: Draft, answers: Answers) -> NoReturn:
     """Let the form say what the text says."""
 
     def read(_service: Service, watch: Watch) -> None:
         draft.faults = []
-        with telling(desk, draft, draft.faults.append):
+        with telling(staging_area, draft, draft.faults.append):
             intake_yaml.take_over(answers.schema(watch), draft, draft.tables, database=uploads.database)
             draft.fresh |= {"intake-way": FORM, **intake_form.NO_TEXT}
 
-    read_beside(desk, draft, "Reading the schema", read)
+    read_beside(staging_area, draft, "Reading the schema", read)
 
 
 def _store(
-    desk: Desk,
+    staging_area: StagingArea,
     uploads: Uploads,
     draft: Draft,
     answers: Answers,
@@ -357,11 +361,11 @@ def _store(
         chosen = {"right": given[2], "public": answers.public, "tell": partial(setattr, draft, "told"), **how}
         return service.add_dataset(given[1], given[0], **answers.account, **chosen)
 
-    _keep(desk, uploads, draft, given, add, **answers.shared)
+    _keep(staging_area, uploads, draft, given, add, **answers.shared)
 
 
 def _keep(
-    desk: Desk,
+    staging_area: StagingArea,
     uploads: Uploads,
     draft: Draft,
     given: Callable[[Watch], Given],
@@ -376,7 +380,7 @@ def _keep(
     draft.findings, draft.uncertain = [], False
 
     def act(service: Service, watch: Watch) -> None:
-        with telling(desk, draft, draft.faults.append):
+        with telling(staging_area, draft, draft.faults.append):
             files = given(watch)
             try:
                 draft.stored = add(service, files, {"accepted": accepted, "watch": watch})
@@ -386,9 +390,9 @@ def _keep(
             except UncertainError:
                 draft.uncertain = True
                 raise
-            desk.drop(*(file.file_id for file in uploads.all))
+            staging_area.drop(*(file.file_id for file in uploads.all))
 
-    write_down(desk, draft)
+    write_down(staging_area, draft)
     with st.spinner("Checking and storing …"):
         work = upload_reading.begin("Checking and storing", act, with_form=False)
     if work.active or draft.stored is not None or draft.findings:

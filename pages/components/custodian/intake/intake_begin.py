@@ -14,7 +14,7 @@ import streamlit as st
 from dpcore.errors import FrostglassError
 from dpcore.intake.columns.identifiers import suggest_person
 from dpcore.intake.process.uploads import ask
-from dpcore.workspace.files.desks import Desk
+from dpcore.workspace.files.staging import StagingArea
 from pages.components.custodian.intake import reading_choices, upload_reading
 from pages.components.custodian.intake.intake_draft import Draft
 from pages.components.custodian.intake.intake_drafts import (
@@ -38,10 +38,10 @@ STATE = "intake"
 _STOPPED = "Reading was stopped."
 
 
-def draft_of(desk: Desk, uploads: Uploads) -> Draft | None:
+def draft_of(staging_area: StagingArea, uploads: Uploads) -> Draft | None:
     """The draft of these uploads: made once, from the headers alone. ``None``: being made."""
     ids = [*(upload.file_id for upload in uploads.all), *reading_choices.marks()]
-    known = _known_draft(desk, ids)
+    known = _known_draft(staging_area, ids)
     if known is not None:
         return known
     earlier: Draft | None = st.session_state.get(STATE)
@@ -49,18 +49,18 @@ def draft_of(desk: Desk, uploads: Uploads) -> Draft | None:
     if earlier is not None and earlier.file_ids[0] == ids[0]:
         draft.tables, draft.rest = earlier.tables, earlier.rest
     with st.spinner("Reading the header …"):
-        work = _begin_describing(desk, uploads, draft)
+        work = _begin_describing(staging_area, uploads, draft)
     if not work.active and work.problem:  # Not even that could be noted.
-        draft.problem, draft.noted = plain(work.problem), desk.notes()
+        draft.problem, draft.noted = plain(work.problem), staging_area.notes()
         st.session_state[STATE] = draft
         return draft
-    return None if upload_reading.current() else _known_draft(desk, ids)
+    return None if upload_reading.current() else _known_draft(staging_area, ids)
 
 
-def _known_draft(desk: Desk, ids: list[str]) -> Draft | None:
+def _known_draft(staging_area: StagingArea, ids: list[str]) -> Draft | None:
     """What this session or, later than it, another one has noted about these files."""
     mine: Draft | None = st.session_state.get(STATE)
-    notes = desk.notes()
+    notes = staging_area.notes()
     if mine is None or mine.noted != notes:
         mine = _taken_up(mine, Draft.read(notes))
     if mine is None or mine.file_ids != ids:
@@ -79,12 +79,12 @@ def _taken_up(mine: Draft | None, noted: Draft | None) -> Draft | None:
     return noted
 
 
-def _begin_describing(desk: Desk, uploads: Uploads, draft: Draft) -> upload_reading.Reading:
+def _begin_describing(staging_area: StagingArea, uploads: Uploads, draft: Draft) -> upload_reading.Reading:
     def tell(problem: str) -> None:
         draft.problem = problem
 
     def describe(_service: Service, watch: Watch) -> None:
-        with telling(desk, draft, tell, " Remove the file, or upload another one."):
+        with telling(staging_area, draft, tell, " Remove the file, or upload another one."):
             _describe(uploads, draft, watch)
 
     return upload_reading.begin("Reading the header", describe, with_form=bool(draft.tables))
@@ -117,7 +117,7 @@ def _join(uploads: Uploads, draft: Draft, key: str | None, watch: Watch) -> None
     draft.tables = [table.after(draft.tables[0] if draft.tables else None)]
 
 
-def key_chosen(desk: Desk, uploads: Uploads, draft: Draft) -> bool:
+def key_chosen(staging_area: StagingArea, uploads: Uploads, draft: Draft) -> bool:
     """Ask what joins the two files; if that changed, draft again, or say why that cannot be."""
     key = st.selectbox(
         "Column that identifies people, in both files",
@@ -130,34 +130,34 @@ def key_chosen(desk: Desk, uploads: Uploads, draft: Draft) -> bool:
         draft.refused = None
         return True
     if draft.refused is None or draft.refused[0] != key:
-        _join_anew(desk, uploads, draft, key)
+        _join_anew(staging_area, uploads, draft, key)
     st.error(draft.refused[1], title="These files are not joined by this column")
     if st.button("Try again", key="press-join-again"):
-        _join_anew(desk, uploads, draft, key)
+        _join_anew(staging_area, uploads, draft, key)
     return False
 
 
-def _join_anew(desk: Desk, uploads: Uploads, draft: Draft, key: str) -> NoReturn:
+def _join_anew(staging_area: StagingArea, uploads: Uploads, draft: Draft, key: str) -> NoReturn:
     """Draft the columns of two files, joined on another key than before."""
 
     def tell(problem: str) -> None:
         draft.refused = key, problem
 
     def join(_service: Service, watch: Watch) -> None:
-        with telling(desk, draft, tell):
+        with telling(staging_area, draft, tell):
             _join(uploads, draft, key, watch)
 
     draft.refused = None
-    read_beside(desk, draft, "Reading the headers", join)
+    read_beside(staging_area, draft, "Reading the headers", join)
 
 
 @contextmanager
-def telling(desk: Desk, draft: Draft, tell: Callable[[str], None], advice: str = "") -> Iterator[None]:
+def telling(staging_area: StagingArea, draft: Draft, tell: Callable[[str], None], advice: str = "") -> Iterator[None]:
     """What a reading does: why it failed is told, and what it found is noted."""
     try:
         yield
     except FrostglassError as mistake:
-        tell(plain(_by_names(str(mistake), desk)))
+        tell(plain(_by_names(str(mistake), staging_area)))
     except Stopped:
         tell(_STOPPED + advice)
         raise
@@ -165,26 +165,28 @@ def telling(desk: Desk, draft: Draft, tell: Callable[[str], None], advice: str =
         tell(upload_reading.Reading.failed + advice)
         raise
     finally:
-        draft.note(desk)
+        draft.note(staging_area)
 
 
-def _by_names(told: str, desk: Desk) -> str:
+def _by_names(told: str, staging_area: StagingArea) -> str:
     """A sentence with files called what they were called where they came from."""
-    for kept in desk.files():
+    for kept in staging_area.files():
         told = told.replace(kept.path.name, kept.name)
     return told
 
 
-def read_beside(desk: Desk, draft: Draft, what: str, action: Callable[[Service, Watch], None]) -> NoReturn:
+def read_beside(
+    staging_area: StagingArea, draft: Draft, what: str, action: Callable[[Service, Watch], None]
+) -> NoReturn:
     """Read beside the page, with what is typed written down; then let what was found be drawn."""
-    write_down(desk, draft)
+    write_down(staging_area, draft)
     with st.spinner(f"{what} …"):
         upload_reading.begin(what, action)
     st.rerun()
 
 
-def write_down(desk: Desk, draft: Draft) -> None:
+def write_down(staging_area: StagingArea, draft: Draft) -> None:
     """Write down what is in the form, or warn that this cannot be done."""
-    _, problem = access.attempt(lambda: draft.note(desk, Draft.typed()))
+    _, problem = access.attempt(lambda: draft.note(staging_area, Draft.typed()))
     if problem:
         st.warning(problem)

@@ -110,7 +110,7 @@ def _is_yes(key: str, yes: object) -> bool:
     return key.startswith(YES) and yes is True
 
 
-def show(findings: list[AnyFinding], apply: Callable[[Changes], None] | None) -> bool:
+def render(findings: list[AnyFinding], apply: Callable[[Changes], None] | None) -> bool:
     """Draw what was found; whether the check is to be repeated, and the data set stored.
 
     Parameters

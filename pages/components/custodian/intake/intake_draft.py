@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from dpcore.workspace.files.descriptions import DatasetInfo
-from dpcore.workspace.files.desks import Desk
+from dpcore.workspace.files.staging import StagingArea
 from pages.components.custodian.intake.intake_tables import TableDraft
 
 #: What begins the keys of each yes to what values said of the schema: it is of this session, as that is.
@@ -59,7 +59,7 @@ class Draft:
         """The table of this mark."""
         return next(table for table in self.tables if table.ident == ident)
 
-    def note(self, desk: Desk, answers: dict[str, Any] | None = None) -> None:
+    def note(self, staging_area: StagingArea, answers: dict[str, Any] | None = None) -> None:
         """Write everything down, if it has changed; with what is in the form now, if given."""
         if answers is not None:
             self.answers = answers
@@ -68,7 +68,7 @@ class Draft:
         content |= {"tables": tables, "answers": self.answers, "rest": self.rest}
         text = json.dumps(content, sort_keys=True)
         if text != self.noted:
-            desk.note(text)
+            staging_area.note(text)
             self.noted = text
 
     @classmethod

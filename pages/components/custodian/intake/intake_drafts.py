@@ -13,7 +13,7 @@ from pages.components.custodian.intake.uploads import title_of
 
 if TYPE_CHECKING:
     from dpcore.intake.process.readers import Watch
-    from dpcore.workspace.files.desks import KeptFile
+    from dpcore.workspace.files.staging import StagedFile
 
 
 def new_table(uploads: Uploads, watch: Watch) -> tuple[TableDraft, str | None]:
@@ -37,7 +37,7 @@ def new_joined_table(uploads: Uploads, key: str, watch: Watch) -> TableDraft:
     return _table(uploads.main, columns, draft["columns"])
 
 
-def _table(upload: KeptFile, columns: list[str], drafts: list[dict[str, Any]]) -> TableDraft:
+def _table(upload: StagedFile, columns: list[str], drafts: list[dict[str, Any]]) -> TableDraft:
     name = title_of(upload.name) or "table"
     rows = schema_rows.rows_of(drafts)
     return TableDraft(upload.file_id, upload.name, name, columns, rows)

@@ -11,7 +11,7 @@ import streamlit as st
 from dpcore.errors import BudgetError
 from dpcore.intake.columns import schema_columns, schema_rows
 from dpcore.privacy.budgets import parse_delta, parse_epsilon, parse_limit
-from pages.components.custodian import kin, learning, workbench
+from pages.components.custodian import learning, related_datasets, workbench
 from pages.components.custodian.intake import intake_check
 from pages.components.custodian.intake.answers import Answers
 from pages.components.custodian.intake.intake_draft import Draft
@@ -84,12 +84,12 @@ def several_tables(main: TableDraft, children: list[TableDraft], person: str | N
     for place, child in zip(others, children, strict=True):
         with place:
             described.append(_child(answers, child, key))
-            with slot.kept():
+            with slot.placeholder():
                 answers.faults += intake_check.ask(child, children, described[-1])
     answers.faults += intake_check.tell_apart(described)
     st.subheader("Who is protected", anchor=False)
     st.markdown(text("unit_tables"))
-    with slot.kept():
+    with slot.placeholder():
         _also(main)
     answers.content = names | {
         "entity": main.name,
@@ -154,7 +154,7 @@ def _child(answers: Answers, child: TableDraft, main_key: str | None) -> dict[st
         answers.faults.append(f"Table '{child.name}': choose the column that says whose row it is.")
     if kept is None:
         answers.faults.append(f"Table '{child.name}': give the rows kept per person.")
-    with slot.kept():
+    with slot.placeholder():
         _also(child)
     rows = _columns(answers, child, _CHILD, key)
     columns, faults = schema_columns.columns_of(rows, child.name, key)
@@ -240,10 +240,10 @@ def _names(answers: Answers) -> dict[str, Any]:
 
 
 def _columns(answers: Answers, table: TableDraft, shown: tuple[str, ...], key: str | None) -> pd.DataFrame:
-    rows, wish = workbench.show(table, shown, key)
+    rows, profile_request = workbench.render(table, shown, key)
     answers.rows[table.ident] = rows
-    if wish is not None:
-        answers.wish, answers.wish_in = wish, table.ident
+    if profile_request is not None:
+        answers.wish, answers.wish_in = profile_request, table.ident
     return rows
 
 
@@ -262,7 +262,7 @@ def _unit(rows: pd.DataFrame, person: str | None, main: TableDraft) -> dict[str,
     most = right.number_input("Rows kept per person, at most", 1, 1000, step=1, key=key, **KEEP)
     if chosen == schema_rows.EACH_ROW:
         return {"column": None, "max_rows_per_person": 1}
-    with slot.kept():
+    with slot.placeholder():
         _also(main)
         return {"column": chosen, "max_rows_per_person": int(most), **main.rest, **_keeping(names)}
 
@@ -310,7 +310,7 @@ def _keeping(names: list[str]) -> dict[str, Any]:
 def _joined_unit(person: str | None, main: TableDraft) -> dict[str, Any]:
     st.subheader("Who is protected", anchor=False)
     st.markdown(text("unit_joined"))
-    with slot.kept():
+    with slot.placeholder():
         _also(main)
     return {"column": person, "max_rows_per_person": 1, **main.rest}
 
@@ -355,13 +355,13 @@ def _limits(answers: Answers) -> dict[str, Any]:
 
 def _budget(answers: Answers) -> None:
     st.subheader("Privacy budget", anchor=False)
-    answers.kin, answers.replaces = kin.ask()
-    with slot.kept():
+    answers.kin, answers.replaces = related_datasets.ask()
+    with slot.placeholder():
         if answers.kin is not None:
             answers.public = answers.kin.public
         else:
             _own_budget(answers)
-    answers.keep_keys = kin.ask_keys()
+    answers.keep_keys = related_datasets.ask_keys()
 
 
 def _own_budget(answers: Answers) -> None:

@@ -13,7 +13,7 @@ import streamlit as st
 from dpcore.errors import IngestError
 from dpcore.intake.columns import schema_rows
 from dpcore.intake.columns.identifiers import suggest_person
-from dpcore.workspace.files.desks import KeptFile
+from dpcore.workspace.files.staging import StagedFile
 from pages.components.custodian.intake.uploads import is_database
 from pages.components.kit.markup import plain
 from pages.components.kit.texts import text
@@ -164,13 +164,13 @@ class TableDraft:
 class Uploads:
     """What lies on the desk, and how the files belong together."""
 
-    main: KeptFile
-    second: KeptFile | None
-    further: list[KeptFile]
-    more: list[KeptFile]
+    main: StagedFile
+    second: StagedFile | None
+    further: list[StagedFile]
+    more: list[StagedFile]
 
     @property
-    def all(self) -> list[KeptFile]:
+    def all(self) -> list[StagedFile]:
         """Every file, the main one first."""
         return [self.main, *([self.second] if self.second else []), *self.further, *self.more]
 

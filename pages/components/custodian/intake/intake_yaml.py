@@ -6,9 +6,9 @@ from typing import Any
 
 import yaml
 
+from dpcore.domain.schemas.learnable_schema import LearnableSchema
 from dpcore.domain.schemas.origins import DECLARED, Origin
 from dpcore.domain.schemas.schema import Schema
-from dpcore.domain.schemas.unfinished import Unfinished
 from dpcore.errors import SchemaError
 from dpcore.intake.columns import schema_columns, schema_rows
 from pages.components.custodian.intake import intake_check
@@ -95,7 +95,7 @@ def completed(content: dict[str, Any], rest: dict[str, Any]) -> dict[str, Any]:
     return rest | content
 
 
-def take_over(wanted: Unfinished, draft: Draft, tables: list[TableDraft], *, database: bool = False) -> None:
+def take_over(wanted: LearnableSchema, draft: Draft, tables: list[TableDraft], *, database: bool = False) -> None:
     """Let the form say what a schema says.
 
     Parameters

@@ -11,7 +11,7 @@ import streamlit as st
 from dpcore.intake.sources.choices import Choices
 from dpcore.intake.sources.encodings import ENCODINGS, OF_STATISTICS
 from dpcore.intake.sources.parts import Part
-from dpcore.workspace.files.desks import KeptFile
+from dpcore.workspace.files.staging import StagedFile
 
 _STATISTICS = ("SPSS", "Stata", "SAS")
 #: Answers outlive their page.
@@ -19,7 +19,7 @@ _KEEP: dict[str, Any] = {"persist_state": "session"}
 _ENCODING, _DECIMAL, _SHEET = "intake-encoding", "intake-decimal", "intake-sheet"
 
 
-def show(file: KeptFile, *, busy: bool) -> None:
+def render(file: StagedFile, *, busy: bool) -> None:
     """Ask what only a person can know about files of this kind."""
     kind = Part(file.path, file.name).kind
     if kind == "Excel":

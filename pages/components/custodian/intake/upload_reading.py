@@ -15,7 +15,7 @@ from pages.components.custodian.intake import reading_choices
 from pages.components.kit import refresh
 from pages.components.kit.markup import plain
 from pages.components.visitor import access, login
-from pages.components.visitor.background import Work
+from pages.components.visitor.background import BackgroundTask
 
 if TYPE_CHECKING:
     from dpcore.intake.process.readers import Watch
@@ -31,7 +31,7 @@ _lock = Lock()
 
 
 @dataclass(kw_only=True)
-class Reading(Work):
+class Reading(BackgroundTask):
     """One question about the files on a desk, or their storing.
 
     Attributes

@@ -10,7 +10,7 @@ import streamlit as st
 
 from dpcore.intake.sources.parts import ENDINGS
 from dpcore.intake.sources.sql_files import DATABASE_ENDINGS
-from dpcore.workspace.files.desks import Desk, KeptFile
+from dpcore.workspace.files.staging import StagedFile, StagingArea
 from pages.components.custodian.intake import upload_reading
 from pages.components.kit import dialog
 from pages.components.kit.markup import plain
@@ -41,7 +41,7 @@ def _round(place: str) -> str:
 
 
 def files_at(
-    desk: Desk,
+    staging_area: StagingArea,
     place: str,
     label: str,
     *,
@@ -50,22 +50,22 @@ def files_at(
     again: bool = False,
     busy: bool = False,
     help: str | None = None,
-) -> list[KeptFile]:
+) -> list[StagedFile]:
     """What lies at one place of the desk; and where files are brought there, if more may come.
 
     With ``again`` a file may be brought although there is one, which it replaces. While ``busy``,
     the files are being read: all is shown, nothing can be changed, and what arrives is kept later.
     """
-    kept = [file for file in desk.files() if file.place == place]
+    kept = [file for file in staging_area.files() if file.place == place]
     with st.container():
         for file in kept:
-            _card(desk, file, label.split(" (")[0], busy)
+            _card(staging_area, file, label.split(" (")[0], busy)
         if problem := st.session_state.pop(f"upload-problem-{place}", None):
             st.error(problem)
     if several or again or not kept:
         found = receive(label, place, types=types, several=several, disabled=busy, help=help)
         if found and not busy:
-            _keep(desk, place, found, replaced=[] if several else kept)
+            _keep(staging_area, place, found, replaced=[] if several else kept)
     return kept
 
 
@@ -102,23 +102,23 @@ def let_go(place: str, files: list[Any]) -> None:
     upload_gate.let_go(files)
 
 
-def _keep(desk: Desk, place: str, files: list[Any], *, replaced: list[KeptFile]) -> None:
+def _keep(staging_area: StagingArea, place: str, files: list[Any], *, replaced: list[StagedFile]) -> None:
     problem = None
     try:
         for file in files:
             file.seek(0)
-            _, problem = access.attempt(partial(desk.keep, place, file.name, file, TYPES + DATABASES))
+            _, problem = access.attempt(partial(staging_area.keep, place, file.name, file, TYPES + DATABASES))
             if problem:
                 break
         if replaced and not problem:
-            desk.drop(*(file.file_id for file in replaced))
+            staging_area.drop(*(file.file_id for file in replaced))
     finally:
         let_go(place, files)
     st.session_state[f"upload-problem-{place}"] = problem
     st.rerun()
 
 
-def _card(desk: Desk, file: KeptFile, label: str, busy: bool) -> None:
+def _card(staging_area: StagingArea, file: StagedFile, label: str, busy: bool) -> None:
     with st.container(border=True, key=f"card-upload-{file.file_id}"):
         left, right = st.columns([4, 1], vertical_alignment="center")
         left.markdown(f"{label}: **{plain(file.name)}**, {_size(file.size)}")
@@ -127,32 +127,32 @@ def _card(desk: Desk, file: KeptFile, label: str, busy: bool) -> None:
             "Remove",
             key=f"remove-{file.file_id}",
             on_click=_remove,
-            args=(desk, file),
+            args=(staging_area, file),
             width="stretch",
             help=f"Deletes the uploaded copy from this computer{all_else}.",
             disabled=busy,
         )
 
 
-def question(desk: Desk) -> None:
+def question(staging_area: StagingArea) -> None:
     """Whether the main file is to be removed although others go with it, if that was asked for."""
-    file = next((kept for kept in desk.files() if kept.file_id == st.session_state.get(_ASKED)), None)
+    file = next((kept for kept in staging_area.files() if kept.file_id == st.session_state.get(_ASKED)), None)
     if file is None or upload_reading.current() is not None:
         _let_go_of_question()
     elif not dialog.is_open():
-        _dialog(desk, file)
+        _dialog(staging_area, file)
 
 
-def _remove(desk: Desk, file: KeptFile) -> None:
+def _remove(staging_area: StagingArea, file: StagedFile) -> None:
     """Remove a file, or ask first if others go with it. For use as a callback."""
-    if file.place == _MAIN and _others(desk, file):
+    if file.place == _MAIN and _others(staging_area, file):
         st.session_state[_ASKED] = file.file_id
     else:
-        _drop(desk, file)
+        _drop(staging_area, file)
 
 
-def _others(desk: Desk, file: KeptFile) -> list[KeptFile]:
-    return [kept for kept in desk.files() if kept.file_id != file.file_id]
+def _others(staging_area: StagingArea, file: StagedFile) -> list[StagedFile]:
+    return [kept for kept in staging_area.files() if kept.file_id != file.file_id]
 
 
 def _let_go_of_question() -> None:
@@ -161,14 +161,14 @@ def _let_go_of_question() -> None:
         dialog.answer()
 
 
-def _remove_all(desk: Desk, file: KeptFile) -> None:
-    _drop(desk, file)
+def _remove_all(staging_area: StagingArea, file: StagedFile) -> None:
+    _drop(staging_area, file)
     _let_go_of_question()
 
 
 @dialog.titled("Remove all files?", on_dismiss=_let_go_of_question)
-def _dialog(desk: Desk, file: KeptFile) -> None:
-    names = ", ".join(f"**{plain(other.name)}**" for other in _others(desk, file))
+def _dialog(staging_area: StagingArea, file: StagedFile) -> None:
+    names = ", ".join(f"**{plain(other.name)}**" for other in _others(staging_area, file))
     st.markdown(f"**{plain(file.name)}** is the main file. If you remove it, these go with it: {names}.")
     st.markdown("All that you typed about them goes, too.")
     everything, nothing = st.columns(2)
@@ -177,27 +177,27 @@ def _dialog(desk: Desk, file: KeptFile) -> None:
         key="remove-all",
         type="primary",
         on_click=_remove_all,
-        args=(desk, file),
+        args=(staging_area, file),
         width="stretch",
     )
     nothing.button("Keep all of it", key="remove-nothing", on_click=_let_go_of_question, width="stretch")
 
 
-def _drop(desk: Desk, file: KeptFile) -> None:
+def _drop(staging_area: StagingArea, file: StagedFile) -> None:
     """Remove a file, or keep why it cannot be, to be told."""
-    _, st.session_state[f"upload-problem-{file.place}"] = access.attempt(partial(_delete, desk, file))
+    _, st.session_state[f"upload-problem-{file.place}"] = access.attempt(partial(_delete, staging_area, file))
 
 
-def _delete(desk: Desk, file: KeptFile) -> None:
+def _delete(staging_area: StagingArea, file: StagedFile) -> None:
     """Remove a file, and with the main one all else; not while they are read, as the page says."""
-    if file.file_id not in (kept.file_id for kept in desk.files()):
+    if file.file_id not in (kept.file_id for kept in staging_area.files()):
         return  # It is gone already, and what lies there now was brought in another tab.
     if upload_reading.current() is not None:
         return
     if file.place == _MAIN:
-        desk.clear()
+        staging_area.clear()
     else:
-        desk.drop(file.file_id)
+        staging_area.drop(file.file_id)
 
 
 def _size(size: int) -> str:

@@ -10,7 +10,7 @@ from dpcore.domain.schemas.labels import called
 from dpcore.domain.schemas.schema import Schema
 from dpcore.models.ebm.released.ebm_parameters import EBMParameters
 from dpcore.released.parameters import parameters_of
-from pages.components.families.shared.given import Given
+from pages.components.families.shared.form_context import FormContext
 from pages.components.families.shared.inputs import KEEP, evaluate, label, method, number
 from pages.components.kit import slot
 from pages.components.kit.texts import METHODS
@@ -19,15 +19,15 @@ OWN = parameters_of(EBMParameters)
 DIRECTIONS = ("increasing", "decreasing")
 
 
-def parameters(given: Given) -> dict[str, Any]:
+def parameters(context: FormContext) -> dict[str, Any]:
     """Every parameter of a run, as the visitor set it."""
-    place, asked = slot.kept(), slot.kept()
+    place, asked = slot.placeholder(), slot.placeholder()
     with st.expander("Advanced settings"):
         chosen: dict[str, Any] = {"method": method(OWN, METHODS["ebm"], "ebm", place)}
         published = chosen["method"] == "random_splits"
         chosen |= _advanced(published=published)
         if not published:
-            chosen |= _directions(given.schema)
+            chosen |= _directions(context.schema)
     with asked:
         if not published:
             chosen["pairs"] = number(OWN["pairs"], 1, "ebm-pairs")

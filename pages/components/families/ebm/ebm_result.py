@@ -18,7 +18,7 @@ from pages.components.kit.texts import text
 CSV = "the score table: what every group of every column adds"
 
 
-def show(release: Release, model: Any, key: str, *, public: bool) -> None:
+def render(release: Release, model: Any, key: str, *, public: bool) -> None:
     """Importances first, then one shape, then everything else."""
     words = _words(release, model)
     _warn(model)
@@ -34,7 +34,7 @@ def show(release: Release, model: Any, key: str, *, public: bool) -> None:
             "One case": lambda: view.case(release, words, key),
             "In words": lambda: _in_words(words),
             "Hold-out check": lambda: _check(words, key),
-            "Certificate": lambda: certificate.show(release),
+            "Certificate": lambda: certificate.render(release),
             "Download": lambda: _files(release, model, key),
         },
         f"{key}-tabs",
@@ -51,7 +51,7 @@ def _in_words(words: Any) -> None:
 
 
 def _files(release: Release, model: Any, key: str) -> None:
-    downloads.show(release, model, key, CSV)
+    downloads.render(release, model, key, CSV)
     learner = "DPEBMClassifier" if model.classes else "DPEBMRegressor"
     st.markdown(f"In Python, the JSON becomes a scikit-learn model: `{learner}.from_release(Release.from_json(text))`.")
 
@@ -107,6 +107,6 @@ def _shape(words: Any, true: Truth | None, key: str) -> None:
 
 def _check(words: Any, key: str) -> None:
     if words.model.classes:
-        evaluation.show(words.model, words.target, counted(words.schema), key, typical=True)
+        evaluation.render(words.model, words.target, counted(words.schema), key, typical=True)
     else:
-        number_check.show(words.model, words.target, words.unit)
+        number_check.render(words.model, words.target, words.unit)

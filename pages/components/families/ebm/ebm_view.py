@@ -24,7 +24,7 @@ WITHIN = "within the noise"
 
 def importances(words: Any, key: str) -> None:
     """Bars of what each term adds on average."""
-    blocks.show(Figure("importance", "What counts most", (words, MOST_TERMS)), f"{key}-importances")
+    blocks.render(Figure("importance", "What counts most", (words, MOST_TERMS)), f"{key}-importances")
     terms = len(words.model.terms)
     if terms > MOST_TERMS:
         st.caption(f"The first {MOST_TERMS} of {terms}; the table holds all.")
@@ -32,7 +32,7 @@ def importances(words: Any, key: str) -> None:
 
 def terms_table(words: Any) -> None:
     """Table twin of the importances."""
-    blocks.show(importances_table(words))
+    blocks.render(importances_table(words))
 
 
 def choose_term(model: Any, key: str) -> Any:
@@ -88,7 +88,7 @@ def shape(words: Any, term: Any, outputs: list[int], true: Truth | None, key: st
     blocks.drawing(Figure("shape", f"Shape of {term.name}", (words, term, outputs)), f"{key}-shape", counts)
     st.caption(_how_to_read(term, true))
     with st.expander("The same as a table"):
-        blocks.show(scores_table(words, [term], outputs, counts, MOST_ROWS))
+        blocks.render(scores_table(words, [term], outputs, counts, MOST_ROWS))
 
 
 def _how_to_read(term: Any, true: Truth | None) -> str:
@@ -123,7 +123,7 @@ def _waterfall(release: Release, words: Any, values: dict[str, Any], key: str) -
         title=markup.plain(words.prediction_title(parts)),
         icon="➡️",
     )
-    figure.show(
+    figure.render(
         case_figure(words, parts, output),
         key=f"{key}-case-figure",
         alt=case_alt(words, parts, output),
@@ -131,4 +131,4 @@ def _waterfall(release: Release, words: Any, values: dict[str, Any], key: str) -
     st.caption(text("case_figure"))
     with st.expander("The same as a table"):
         rows = [(step.name, Noisy(words.amount(step.change), words.beside(step.change, step.error))) for step in steps]
-        blocks.show(Table.of(f"How it adds up to {words.effect(output)}", ("Part", "Adds or takes"), rows, len(rows)))
+        blocks.render(Table.of(f"How it adds up to {words.effect(output)}", ("Part", "Adds or takes"), rows, len(rows)))

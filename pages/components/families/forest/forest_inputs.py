@@ -9,7 +9,7 @@ import streamlit as st
 from dpcore.models.trees.released.tree_parameters import ForestParameters
 from dpcore.released.parameters import parameters_of
 from pages.components.families.shared.cuts import cuts_from
-from pages.components.families.shared.given import Given
+from pages.components.families.shared.form_context import FormContext
 from pages.components.families.shared.inputs import evaluate, method, number, radio
 from pages.components.families.tree.tree_inputs import adaptive, criterion, prune
 from pages.components.kit import slot
@@ -19,17 +19,17 @@ SHARING = {"parts": "Split the people", "split": "Split the budget"}
 OWN = parameters_of(ForestParameters)
 
 
-def parameters(given: Given) -> dict[str, Any]:
+def parameters(context: FormContext) -> dict[str, Any]:
     """Every parameter of a forest run, as the visitor set it."""
-    place = slot.kept()
+    place = slot.placeholder()
     st.markdown(text("forest_or_tree"))
     left, right = st.columns(2, gap="large")
     with left:
         trees = number(OWN["trees"], 1, "forest-trees")
     with right:
         sharing = _sharing()
-    with slot.kept():
-        cuts = cuts_from(given, OWN, "forest")
+    with slot.placeholder():
+        cuts = cuts_from(context, OWN, "forest")
     with st.expander("Advanced settings"):
         chosen: dict[str, Any] = {"method": method(OWN, METHODS["forest"], "forest", place)}
         chosen |= {"trees": trees, "sharing": sharing, **cuts}

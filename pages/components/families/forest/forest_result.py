@@ -35,13 +35,13 @@ SHARING = {
 }
 
 
-def show(release: Release, model: Any, key: str, *, public: bool) -> None:
+def render(release: Release, model: Any, key: str, *, public: bool) -> None:
     """A case first, then how good the forest is, and what it is made of."""
     trees = len(model.trees)
     st.markdown(f"**{trees} tree{'' if trees == 1 else 's'}**; {SHARING[model.sharing]}.")
     true = truth.ask(release, key) if public else None
     _vote(release, model, key)
-    with slot.kept():
+    with slot.placeholder():
         if true is not None:
             _groups(release, model, true)
     tabs.show_apart(
@@ -50,8 +50,8 @@ def show(release: Release, model: Any, key: str, *, public: bool) -> None:
             "Columns used": lambda: columns_used(model, key),
             "In words": lambda: _in_words(release, model),
             "Single trees": lambda: _single(release, model, key),
-            "Certificate": lambda: certificate.show(release),
-            "Download": lambda: downloads.show(release, model, key, "every node of every tree"),
+            "Certificate": lambda: certificate.render(release),
+            "Download": lambda: downloads.render(release, model, key, "every node of every tree"),
         },
         f"{key}-tabs",
         stay=["Hold-out check", "Single trees"],
@@ -60,7 +60,7 @@ def show(release: Release, model: Any, key: str, *, public: bool) -> None:
 
 def _check(release: Release, model: Any, key: str) -> None:
     chances = bool(model.cuts)
-    evaluation.show(model, release.target, counted(release.domain), key, chances=chances, typical=chances)
+    evaluation.render(model, release.target, counted(release.domain), key, chances=chances, typical=chances)
 
 
 def _in_words(release: Release, model: Any) -> None:
@@ -70,7 +70,7 @@ def _in_words(release: Release, model: Any) -> None:
 
 
 def _sentences(release: Release, model: Any) -> None:
-    blocks.show(only(read_forest(release, model, True), Bullets)[0])
+    blocks.render(only(read_forest(release, model, True), Bullets)[0])
 
 
 def side(release: Release, model: Any, key: str) -> None:
@@ -95,9 +95,9 @@ def columns_used(model: Any, key: str) -> None:
         st.info(text("no_split"))
         return
     st.markdown(text("columns_used"))
-    blocks.show(Figure("columns_used", "What the columns tell", (used,)), f"{key}-use")
+    blocks.render(Figure("columns_used", "What the columns tell", (used,)), f"{key}-use")
     with st.expander("The same as a table"):
-        blocks.show(use_table(used))
+        blocks.render(use_table(used))
 
 
 @st.fragment
@@ -126,7 +126,7 @@ def _case(release: Release, model: Any, values: dict[str, Any], key: str) -> Non
         icon=":material/how_to_vote:",
     )
     ballots = model.possible_ballots(values, release.domain)
-    figure.show(
+    figure.render(
         votes_figure(model.classes, ballots),
         key=f"{key}-votes",
         alt=votes_alt(model.classes, ballots),

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @st.fragment
-def show(release: Release, model: Any, key: str) -> None:
+def render(release: Release, model: Any, key: str) -> None:
     """One invented case of a clause, and a button for another."""
     markup.banner("plain", "ilp_made_up")
     if not model.clauses:
@@ -76,7 +76,7 @@ def picture(cars: pd.DataFrame, key: str) -> None:
     """Draw a train in a frame of its own, in which a long one scrolls."""
     drawn = train_figure(cars)
     with st.container(key=f"{key}-train-diagram"):
-        figure.show(drawn, key=f"{key}-train", alt=train_alt(cars), width=int(drawn.layout.meta["width"]))
+        figure.render(drawn, key=f"{key}-train", alt=train_alt(cars), width=int(drawn.layout.meta["width"]))
 
 
 def _table(schema: Schema, name: str, frame: pd.DataFrame, own_key: str, marked: Any = None) -> None:

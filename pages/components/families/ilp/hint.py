@@ -29,7 +29,7 @@ _WORDS = {
 }
 
 
-def show(quote: Quote) -> None:
+def render(quote: Quote) -> None:
     """Size of the hypothesis space, both bounds, and the bottom clause."""
     space, schema = hypotheses(quote.plan), quote.plan.schema
     style = "amber" if space.people < max(space.needed, space.choice_margin or 0) else "plain"
@@ -38,7 +38,7 @@ def show(quote: Quote) -> None:
         f"{_size(space)} {_said(quote.plan.parameters.quantifiers, schema)}".strip(),
         f"{_needed(space, format_epsilon(quote.plan.epsilon), schema)} {_enough(space, schema)}",
     )
-    with slot.kept():
+    with slot.placeholder():
         if shared := shared_things(schema):
             st.warning(markup.plain(shared))
     with st.expander("What these numbers rest on, and the bottom clause in Prolog"):

@@ -13,7 +13,7 @@ from dpcore.errors import RequestError
 from dpcore.models.ilp.language.hypotheses import condition_texts
 from dpcore.models.ilp.language.ilp_parameters import ILPParameters
 from dpcore.released.parameters import parameters_of
-from pages.components.families.shared.given import Given
+from pages.components.families.shared.form_context import FormContext
 from pages.components.families.shared.inputs import (
     KEEP,
     as_recommended,
@@ -41,7 +41,7 @@ SAID = {
 OWN = parameters_of(ILPParameters)
 
 
-def parameters(given: Given) -> dict[str, Any]:
+def parameters(context: FormContext) -> dict[str, Any]:
     """Every parameter of a run, as the visitor set it.
 
     Raises
@@ -49,11 +49,11 @@ def parameters(given: Given) -> dict[str, Any]:
     RequestError
         If no target or no condition is chosen.
     """
-    schema, target = given.schema, _target(given.schema)
+    schema, target = context.schema, _target(context.schema)
     if not schema.children:
         st.info(text("ilp_one_table"))
     chosen: dict[str, Any] = {"positive": _positive(schema, target)}
-    how = slot.kept()
+    how = slot.placeholder()
     chosen |= _limits(schema)
     place = st.container()
     with st.expander("Advanced settings"):
@@ -110,7 +110,7 @@ def _said_of_rows(schema: Schema) -> dict[str, Any]:
         help=explained(parameter),
         **KEEP,
     )
-    with slot.kept():
+    with slot.placeholder():
         if automatic:
             return {}
         said = {
@@ -173,7 +173,7 @@ def _advanced(method_name: str) -> dict[str, Any]:
             "count_share": number(OWN["count_share"], 0.05, "ilp-count-share"),
         }
     with two:
-        with slot.kept():
+        with slot.placeholder():
             if settings["positive_weight"] > settings["negative_weight"]:  # Else no clause is stricter.
                 settings["strict_first"] = as_recommended(OWN["strict_first"], "set-ilp-strict")
         settings |= _of_method(method_name)

@@ -21,7 +21,7 @@ from pages.components.kit.texts import text
 CSV = "the clauses"
 
 
-def show(release: Release, model: Any, key: str, *, public: bool) -> None:
+def render(release: Release, model: Any, key: str, *, public: bool) -> None:
     """Table first, then its other forms."""
     true = truth.ask(release, key) if public else None
     blocks.groups(clause_groups(release, model), true)
@@ -35,8 +35,8 @@ def show(release: Release, model: Any, key: str, *, public: bool) -> None:
             "Prolog": lambda: _prolog(program),
             "Chart": lambda: _chart(chart, key),
             "Cases": lambda: _cases(release, model, key),
-            "Hold-out check": lambda: evaluation.show(model, release.target, counted(release.domain), key),
-            "Certificate": lambda: certificate.show(release),
+            "Hold-out check": lambda: evaluation.render(model, release.target, counted(release.domain), key),
+            "Certificate": lambda: certificate.render(release),
             "Download": lambda: _files(release, model, key),
         },
         f"{key}-tabs",
@@ -45,32 +45,32 @@ def show(release: Release, model: Any, key: str, *, public: bool) -> None:
 
 
 def _in_words(said: Bullets) -> None:
-    blocks.show(said)
+    blocks.render(said)
     st.markdown(text("reading_ilp"))
     st.markdown(text("noise"))
 
 
 def _cases(release: Release, model: Any, key: str) -> None:
     st.subheader("A made-up case", anchor=False)
-    ilp_case.show(release, model, key)
+    ilp_case.render(release, model, key)
     st.subheader("Try a case", anchor=False)
-    try_case.show(release, model, key)
+    try_case.render(release, model, key)
 
 
 def _prolog(program: Code) -> None:
     st.markdown(text("ilp_prolog"))
-    blocks.show(program)
+    blocks.render(program)
 
 
 def _chart(chart: Figure, key: str) -> None:
-    blocks.show(chart, f"{key}-chart")
+    blocks.render(chart, f"{key}-chart")
     st.caption("The same numbers are in the table above. Lines are 95% margins of the noise.")
 
 
 def _files(release: Release, model: Any, key: str) -> None:
     program = downloads.File("Prolog", "pl", prolog_file(release))
     twin = model.to_frame(release.domain, release.target, clauses_in_prolog(release))
-    downloads.show(release, model, key, CSV, (program,), twin)
+    downloads.render(release, model, key, CSV, (program,), twin)
 
 
 def side(release: Release, model: Any, _key: str) -> None:

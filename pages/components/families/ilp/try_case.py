@@ -8,7 +8,7 @@ import streamlit as st
 
 from dpcore.domain.columns import NumericColumn
 from dpcore.domain.schemas.schema import ChildTable, Schema
-from dpcore.models.ilp.released.asked import Asked, asked_by
+from dpcore.models.ilp.released.clause_columns import ClauseColumns, clause_columns
 from dpcore.models.ilp.released.ilp_reading import clause_texts
 from dpcore.models.ilp.released.ilp_words import one_row
 from dpcore.plots.ilp.train import is_train
@@ -27,16 +27,16 @@ _EMPTY = -1
 
 
 @st.fragment
-def show(release: Release, model: Any, key: str) -> None:
+def render(release: Release, model: Any, key: str) -> None:
     """Fields for the main row, a table to edit for each other, and the answer."""
     st.markdown(text("ilp_try"))
-    if not asked_by(model.clauses).columns:
+    if not clause_columns(model.clauses).columns:
         one = markup.plain(one_row(release.domain))
         st.info(f"No clause asks anything: every {one} gets the same estimate.")
         return
     start = _start(release, model, key)
     tables = _edited(release, model, start, f"{key}-try-{start}")
-    with slot.kept():
+    with slot.placeholder():
         _too_many(release.domain, tables)
     _answer(release, model, tables)
 
@@ -54,7 +54,7 @@ def _start(release: Release, model: Any, key: str) -> int:
 
 def _edited(release: Release, model: Any, start: int, key: str) -> dict[str, pd.DataFrame]:
     """Tables of the case as the visitor changed them, keys included."""
-    schema, asked = release.domain, asked_by(model.clauses)
+    schema, asked = release.domain, clause_columns(model.clauses)
     given = case.made_up(release, model, start, 1) if start != _EMPTY else {}
     tables = {schema.entity: _main(schema, asked.columns.get("", ()), given.get(schema.entity), key)}
     for child in (own for own in schema.parents_first if own.name in asked.columns):
@@ -62,13 +62,13 @@ def _edited(release: Release, model: Any, start: int, key: str) -> dict[str, pd.
     return tables
 
 
-def _links(child: ChildTable, asked: Asked) -> dict[str, str]:
+def _links(child: ChildTable, clause_columns: ClauseColumns) -> dict[str, str]:
     """Columns that tell which rows belong to which, where clauses ask for that, each with what it is for."""
-    below = sorted(own for table, own in asked.nested if table == child.name)
+    below = sorted(own for table, own in clause_columns.nested if table == child.name)
     links = {}
     if below:
         links[str(child.row_key)] = f"What rows of {' and '.join(below)} call it. Any number or name."
-    if (child.parent, child.name) in asked.nested:
+    if (child.parent, child.name) in clause_columns.nested:
         links[str(child.parent_key)] = f"The {child.parent} that it belongs to, as the table of these calls it."
     return links
 

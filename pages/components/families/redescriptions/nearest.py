@@ -46,7 +46,7 @@ SLIDERS = (
 )
 
 
-def show(release: Release, model: Any, asked: Any) -> None:
+def render(release: Release, model: Any, asked: Any) -> None:
     """Say which slider blocks, and show what comes nearest."""
     markup.empty("Nothing found", "No two conditions fulfil what is asked for above.")
     loosest = asked.model_copy(update={slider.field: slider.loosest for slider in SLIDERS} | {"disjuncts": 4})

@@ -17,7 +17,7 @@ from pages.components.kit import figure
 from pages.components.kit.texts import text
 
 
-def show(reading: Reading) -> None:
+def render(reading: Reading) -> None:
     """One pair of trees, that of the redescription which is read unless another is chosen."""
     model, chosen, counted, key = reading.model, reading.chosen, reading.found.counted, reading.key
     own = 0 if chosen is None else chosen.pair
@@ -34,7 +34,7 @@ def show(reading: Reading) -> None:
     for column, tree, leaves in zip(st.columns(2), (pair.left, pair.right), _leaves(framed), strict=True):
         with column:
             _outline(tree, reading.release.domain, leaves)
-    figure.show(pair_figure(pair, counted, framed), key=f"{key}-map", alt=pair_alt(pair, counted))
+    figure.render(pair_figure(pair, counted, framed), key=f"{key}-map", alt=pair_alt(pair, counted))
     st.caption(text("pair_map"))
     with st.expander("The same as a table"):
         _counts(pair, counted, model.count_margin)
@@ -71,4 +71,4 @@ def _counts(pair: Any, counted: Noun, margin: int) -> None:
         [leaf_name(pair.left, leaf), *(count_cell(count, margin) for count in counts)]
         for leaf, counts in enumerate(pair.noisy_counts)
     ]
-    blocks.show(Table.of(f"Noisy {counted.several} in each pair of groups; ± is the noise, 95%", head, rows))
+    blocks.render(Table.of(f"Noisy {counted.several} in each pair of groups; ± is the noise, 95%", head, rows))

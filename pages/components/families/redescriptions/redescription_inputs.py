@@ -12,7 +12,7 @@ from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import RequestError
 from dpcore.models.redescriptions.released.redescription_parameters import RedescriptionParameters
 from dpcore.released.parameters import parameters_of
-from pages.components.families.shared.given import Given
+from pages.components.families.shared.form_context import FormContext
 from pages.components.families.shared.inputs import (
     KEEP,
     choice,
@@ -38,7 +38,7 @@ SIDES: tuple[View, ...] = ("left", "right")
 OWN = parameters_of(RedescriptionParameters)
 
 
-def parameters(given: Given) -> dict[str, Any]:
+def parameters(context: FormContext) -> dict[str, Any]:
     """Every parameter of a run, as the visitor set it.
 
     Raises
@@ -46,10 +46,10 @@ def parameters(given: Given) -> dict[str, Any]:
     RequestError
         If a side has no column, or both have the same one.
     """
-    place = slot.kept()
-    sides = _sides(given.schema)
+    place = slot.placeholder()
+    sides = _sides(context.schema)
     with st.expander("Advanced settings"):
-        with slot.kept():
+        with slot.placeholder():
             chosen = _method(place)
         chosen |= _advanced(chosen)
     _check(sides)

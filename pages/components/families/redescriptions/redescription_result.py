@@ -28,11 +28,11 @@ _OTHER_TABS = _TABS[2:]
 _BEST = 10
 
 
-def show(release: Release, model: Any, key: str, *, public: bool) -> None:
+def render(release: Release, model: Any, key: str, *, public: bool) -> None:
     """All of them first, then the one that is read, then everything else."""
     tables = truth.wanted(release, key, _true_tables) if public else None
     if public:
-        chains.show(release, key)
+        chains.render(release, key)
     # Another rehearsal stands in the same place: what was moved there belongs to the last one.
     _body(release, model, tables, f"{key}-{release.id[:8]}")
 
@@ -47,44 +47,44 @@ def _body(release: Release, model: Any, tables: Sequence[Any] | None, key: str) 
     asked = view.constraints(key)
     found = remembered(release, model, asked)
     if not found.found:
-        nearest.show(release, model, asked)
+        nearest.render(release, model, asked)
         _tabs(_OTHER_TABS, Reading.of(release, model, found, 0, None, key))
         return
-    place = slot.kept()
+    place = slot.placeholder()
     threshold = view.threshold(found, key)
     reading = Reading.of(release, model, found, threshold, tables, key)
     view.ring(reading, place)
     view.points(reading)
     view.one(reading)
-    with slot.kept():
+    with slot.placeholder():
         if reading.exact is not None:
             view.against_truth(reading, reading.exact)
     _tabs(_TABS, reading)
 
 
 def _tabs(names: Sequence[str], reading: Reading) -> None:
-    tabs.show({name: partial(_SHOWN[name], reading) for name in names}, f"{reading.key}-tabs-{len(names)}")
+    tabs.render({name: partial(_SHOWN[name], reading) for name in names}, f"{reading.key}-tabs-{len(names)}")
 
 
 def _files(reading: Reading) -> None:
     kept = dataclasses.replace(reading.found, found=reading.kept)
-    downloads.show(reading.release, kept, reading.key, CSV)
+    downloads.render(reading.release, kept, reading.key, CSV)
 
 
 def _in_words(reading: Reading) -> None:
     if not reading.kept:
         st.info(view.all_aside(reading))
         return
-    blocks.show(sentences(reading.found, reading.kept, _BEST))
+    blocks.render(sentences(reading.found, reading.kept, _BEST))
     st.markdown(text("reading_pairs"))
     st.markdown(text("noise"))
 
 
 _SHOWN: dict[str, Callable[[Reading], None]] = {
-    "Table": table.show,
+    "Table": table.render,
     "In words": _in_words,
-    "Trees": pair.show,
-    "Certificate": lambda reading: certificate.show(reading.release),
+    "Trees": pair.render,
+    "Certificate": lambda reading: certificate.render(reading.release),
     "Download": _files,
 }
 
@@ -96,7 +96,7 @@ def side(release: Release, model: Any, key: str) -> None:
     st.markdown(f"**{markup.plain(how_many(found, len(kept)))}**")
     if found.found:
         view.picture(found, found.suggested_support, key)
-        blocks.show(redescriptions_table(kept, _BEST))
+        blocks.render(redescriptions_table(kept, _BEST))
 
 
 def figures(model: Any) -> dict[str, str]:

@@ -23,7 +23,7 @@ _ROW = 76
 _HIGHEST = 40 + 6 * _ROW
 
 
-def show(reading: Reading) -> None:
+def render(reading: Reading) -> None:
     """All that are kept; a click on a row reads it."""
     if not reading.kept:
         st.info(view.all_aside(reading))

@@ -40,7 +40,7 @@ from pages.components.families.redescriptions.redescription_state import (
 )
 from pages.components.families.shared import blocks
 from pages.components.kit import figure, markup, slot
-from pages.components.kit.texts import text, told_apart
+from pages.components.kit.texts import distinct_labels, text
 
 _P_VALUES = (1e-6, 1e-4, 0.001, 0.01, 0.05, 0.1, 1.0)
 #: Most entries of the selection box; the table holds more.
@@ -86,7 +86,7 @@ def points(reading: Reading) -> None:
     with st.container(horizontal=True):
         aside = st.toggle("Show what is set aside", value=True, key=f"{key}-aside")
         st.toggle("Show all intervals", key=f"{key}-intervals")
-    figure.show(
+    figure.render(
         moved_figure(found, aside=aside),
         key=_points_key(key),
         alt=moved_alt(found),
@@ -148,7 +148,9 @@ def all_aside(reading: Reading) -> str:
 
 def picture(found: Any, threshold: float, key: str) -> None:
     """The points as a figure that nothing moves."""
-    blocks.show(Figure("redescriptions", "Noisy support and noisy Jaccard index", (found, threshold)), _points_key(key))
+    blocks.render(
+        Figure("redescriptions", "Noisy support and noisy Jaccard index", (found, threshold)), _points_key(key)
+    )
 
 
 def _points_key(key: str) -> str:
@@ -181,7 +183,7 @@ def _marked(reading: Reading) -> Any | None:
 def one(reading: Reading) -> None:
     """A box to choose from, and the one that is read in full."""
     chosen = reading.chosen
-    with slot.kept():
+    with slot.placeholder():
         if chosen is None:
             st.info(all_aside(reading))
             return
@@ -203,7 +205,7 @@ def _choose(reading: Reading, chosen: Any) -> None:
     if identity(chosen) not in offered:
         offered.append(identity(chosen))
     items, places, box = reading.found.found, reading.places, f"{reading.key}-one"
-    labels = told_apart({who: _label(items[places[who]], reading.found.counted) for who in offered})
+    labels = distinct_labels({who: _label(items[places[who]], reading.found.counted) for who in offered})
     st.session_state[box] = identity(chosen)
     st.selectbox(
         "Read this one (or click a point, or a row of the table)",
@@ -242,7 +244,7 @@ def _in_full(reading: Reading, item: Any) -> None:
     markup.facts(_facts(item, counted, exact))
     margins = agreement_margins(item, pair, schema)
     shown = item, margins, counted, exact
-    figure.show(agreement_figure(*shown), key=f"{reading.key}-agreement", alt=agreement_alt(*shown))
+    figure.render(agreement_figure(*shown), key=f"{reading.key}-agreement", alt=agreement_alt(*shown))
     st.caption(text("agreement"))
 
 
@@ -282,5 +284,5 @@ def against_truth(reading: Reading, exact: Sequence[Any]) -> None:
         (right, truth_histogram(*drawn), "truth-bars"),
     ):
         with place:
-            figure.show(drawing, key=f"{reading.key}-{name}", alt=alt)
+            figure.render(drawing, key=f"{reading.key}-{name}", alt=alt)
     st.caption(text("pairs_true"))

@@ -11,7 +11,7 @@ from dpcore.models.rules.released.rule_list_parameters import BudgetShares, Rule
 from dpcore.released.parameters import parameters_of
 from dpcore.report.names import RULE_LIST_SAMPLERS
 from pages.components.families.shared.cuts import cuts_from
-from pages.components.families.shared.given import Given
+from pages.components.families.shared.form_context import FormContext
 from pages.components.families.shared.inputs import (
     KEEP,
     choice,
@@ -36,21 +36,21 @@ LITERALS = {"thresholds": "up to / above a cut point", "intervals": "between two
 OWN, SHARES = parameters_of(RuleListParameters), parameters_of(BudgetShares)
 
 
-def parameters(given: Given) -> dict[str, Any]:
+def parameters(context: FormContext) -> dict[str, Any]:
     """Every parameter of a rule list run, as the visitor set it."""
-    how = slot.kept()
-    with slot.kept():
+    how = slot.placeholder()
+    with slot.placeholder():
         chosen = _antecedents()
-    many = slot.kept()
-    with slot.kept():
+    many = slot.placeholder()
+    with slot.placeholder():
         if chosen["antecedents"] != "given":
-            chosen |= cuts_from(given, OWN, "rule_list")
+            chosen |= cuts_from(context, OWN, "rule_list")
     with st.expander("Advanced settings"):
         chosen |= _sampler(how)
         if chosen["sampler"] == "lookahead":
             with many:
                 chosen["rules"] = number(OWN["rules"], 1, "rules")
-        chosen |= _advanced(given.schema, chosen)
+        chosen |= _advanced(context.schema, chosen)
     return chosen
 
 
@@ -85,7 +85,7 @@ def _advanced(schema: Schema, chosen: dict[str, Any]) -> dict[str, Any]:
     with one:
         settings = _candidates(chosen["antecedents"])
     with two:
-        weights = slot.kept()
+        weights = slot.placeholder()
         settings |= evaluate(OWN)
     with three:
         settings |= _whole_lists(chosen["sampler"])

@@ -23,23 +23,23 @@ from pages.components.kit import tabs
 from pages.components.kit.texts import text
 
 
-def show(release: Release, model: Any, key: str, *, public: bool) -> None:
+def render(release: Release, model: Any, key: str, *, public: bool) -> None:
     """Table first, then its other forms."""
     shown = blocks.choose_class(model, release.target, key)
     true = truth.ask(release, key) if public else None
     blocks.groups(rule_groups(release, model, shown), true, fold="Rule")
     if public:
-        chains.show(release, key)
+        chains.render(release, key)
     read = list(read_list(release, model, False))
     [said], [chart] = only(read, Bullets), only(read, Figure)
     tabs.show_apart(
         {
             "In words": lambda: _in_words(said),
             "Chart": lambda: _chart(chart, key),
-            "Hold-out check": lambda: evaluation.show(model, release.target, counted(release.domain), key),
+            "Hold-out check": lambda: evaluation.render(model, release.target, counted(release.domain), key),
             "Predict a case": lambda: _predict(release, model, shown, key),
-            "Certificate": lambda: certificate.show(release),
-            "Download": lambda: downloads.show(release, model, key, "the rules"),
+            "Certificate": lambda: certificate.render(release),
+            "Download": lambda: downloads.render(release, model, key, "the rules"),
         },
         f"{key}-tabs",
         stay=["Hold-out check", "Predict a case"],
@@ -47,7 +47,7 @@ def show(release: Release, model: Any, key: str, *, public: bool) -> None:
 
 
 def _in_words(said: Bullets) -> None:
-    blocks.show(said)
+    blocks.render(said)
     st.markdown(text("reading"))
     st.markdown(text("noise"))
 
@@ -64,7 +64,7 @@ def figures(model: Any) -> dict[str, str]:
 
 
 def _chart(chart: Figure, key: str) -> None:
-    blocks.show(chart, f"{key}-chart")
+    blocks.render(chart, f"{key}-chart")
     st.caption("The same numbers are in the table above. Hollow marks: too noisy to tell.")
 
 

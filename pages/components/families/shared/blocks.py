@@ -51,7 +51,7 @@ _LEANS: Final = (
 )
 
 
-def show(block: Block, key: str = "") -> None:
+def render(block: Block, key: str = "") -> None:
     """A block as it is; a figure needs a ``key``."""
     match block:
         case Heading(words):
@@ -76,7 +76,7 @@ def show(block: Block, key: str = "") -> None:
 
 def drawing(block: Figure, key: str, *more: Any) -> None:
     """A figure; ``more`` are further arguments of its drawing."""
-    figure.show(drawn(block, *more), key=key, alt=alt(block))
+    figure.render(drawn(block, *more), key=key, alt=alt(block))
 
 
 def table(block: Table) -> None:

@@ -10,7 +10,7 @@ from pages.components.kit import markup
 from pages.components.kit.texts import text
 
 
-def show(release: Release) -> None:
+def render(release: Release) -> None:
     """Every field of the certificate."""
     st.markdown(text("certificate"))
     markup.pairs_table("Certificate", ("What", "Value"), lines(release))

@@ -17,7 +17,7 @@ from pages.components.visitor import access
 CONDITION = "conditional on convergence"
 
 
-def show(release: Release, key: str) -> None:
+def render(release: Release, key: str) -> None:
     """Offer to run the chains again, if the result has any."""
     if release.certificate.guarantee == CONDITION:
         with st.expander("Convergence of the chains (public data only)"):
@@ -50,4 +50,4 @@ def _figures(courses: list[Any], key: str) -> None:
     ]
     st.dataframe(pd.DataFrame(rows), hide_index=True)
     for place, own in enumerate(courses):
-        figure.show(chains_figure(own.scores), key=f"{key}-{place}", alt=chains_alt(own.scores))
+        figure.render(chains_figure(own.scores), key=f"{key}-{place}", alt=chains_alt(own.scores))

@@ -14,30 +14,30 @@ from dpcore.models.summaries.released.reading import cut_points
 from dpcore.models.summaries.released.summary_parameters import Axis
 from dpcore.privacy.budgets import format_epsilon
 from dpcore.released.release import Release
-from pages.components.families.shared.given import Given
+from pages.components.families.shared.form_context import FormContext
 from pages.components.families.shared.inputs import KEEP, Own, explained, label
 from pages.components.kit import markup
 
 _ALL = ""
 
 
-def cuts_from(given: Given, own: Own, family: str) -> dict[str, Any]:
+def cuts_from(context: FormContext, own: Own, family: str) -> dict[str, Any]:
     """Which first look tells the cut points of numbers; asked only if there is one that tells any."""
-    looks = {release.id: release for release in given.releases if release.kind == "summaries" and _tells(release)}
+    looks = {release.id: release for release in context.releases if release.kind == "summaries" and _tells(release)}
     if not looks:
         return {}
     chosen = st.selectbox(
         label(own["cuts_from"]),
         [_ALL, *looks],
         format_func=lambda key: _named(looks[key]) if key else "None: all cut points of the schema",
-        key=f"{family}-cuts-{given.dataset.id}",
+        key=f"{family}-cuts-{context.dataset.id}",
         help=explained(own["cuts_from"]),
         **KEEP,
     )
     if not chosen:
         return {}
     points = cut_points(parse_model(looks[chosen]), looks[chosen].domain)
-    st.caption(markup.plain(f"Cut points: {_listed(points, given.schema)}."))
+    st.caption(markup.plain(f"Cut points: {_listed(points, context.schema)}."))
     return {"cuts_from": chosen}
 
 

@@ -52,7 +52,7 @@ def file_name(release: Release) -> str:
     return f"frostglass-{release.target or release.kind}-{release.id[:8]}"
 
 
-def show(release: Release, model: Any, key: str, csv: str, more: Sequence[File] = (), twin: Any = None) -> None:
+def render(release: Release, model: Any, key: str, csv: str, more: Sequence[File] = (), twin: Any = None) -> None:
     """JSON, a page to read anywhere, CSV of the table twin, which holds ``csv``, and ``more``.
 
     ``twin`` is the table twin of a model that cannot make it without the release.

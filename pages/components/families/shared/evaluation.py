@@ -16,7 +16,7 @@ from pages.components.kit.texts import text
 DROWNED = "The noise is larger than the counts: no figure can be given. Use a larger ε."
 
 
-def show(model: Any, target: str, counted: Noun, key: str, *, chances: bool = True, typical: bool = False) -> None:
+def render(model: Any, target: str, counted: Noun, key: str, *, chances: bool = True, typical: bool = False) -> None:
     """Noisy accuracy and AUC, what a threshold does, how far chances hold, and the confusion table.
 
     ``chances``: whether the estimates of the model are chances, and not shares of votes. ``typical``: whether
@@ -36,8 +36,8 @@ def show(model: Any, target: str, counted: Noun, key: str, *, chances: bool = Tr
             _figure("Noisy AUC", evaluation.auc, hundredths)
             st.caption(markup.plain(_auc_words(target, model.classes)))
     if evaluation.group_counts and evaluation.accuracy is not None:
-        thresholds.show(model, target, counted, key, chances=chances, typical=typical)
-    blocks.show(confusion_table(model, target))
+        thresholds.render(model, target, counted, key, chances=chances, typical=typical)
+    blocks.render(confusion_table(model, target))
 
 
 def _auc_words(target: str, classes: tuple[str, ...]) -> str:

@@ -15,7 +15,7 @@ from pages.components.kit import markup
 from pages.components.kit.texts import text
 
 
-def show(model: Any, target: str, unit: str) -> None:
+def render(model: Any, target: str, unit: str) -> None:
     """Noisy error beside that of a constant guess, and noisy counts of errors by size."""
     check = model.evaluation
     if check is None:
@@ -29,7 +29,7 @@ def show(model: Any, target: str, unit: str) -> None:
         _figure("The same number for everyone", check.constant_rmse, unit)
     st.markdown(markup.plain(verdict(check, target, ()).sentence))
     with st.expander("How large the errors are"):
-        blocks.show(errors_table(check, target, unit))
+        blocks.render(errors_table(check, target, unit))
 
 
 def error_words(figure: Any) -> str:

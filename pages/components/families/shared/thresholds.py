@@ -24,7 +24,7 @@ from pages.components.kit.texts import text
 
 
 @st.fragment
-def show(model: Any, target: str, counted: Noun, key: str, *, chances: bool, typical: bool = False) -> None:
+def render(model: Any, target: str, counted: Noun, key: str, *, chances: bool, typical: bool = False) -> None:
     """A threshold to move, its noisy figures, the ROC curve, and chances as told and as seen."""
     st.markdown("#### Where to draw the line")
     shown = blocks.choose_class(model, target, f"{key}-threshold")
@@ -48,7 +48,7 @@ def show(model: Any, target: str, counted: Noun, key: str, *, chances: bool, typ
     with left:
         _table(chosen, reach.format(threshold), label, counted)
     with right:
-        figure.show(roc_figure(points, chosen), key=f"{key}-roc", alt=roc_alt(points, label))
+        figure.render(roc_figure(points, chosen), key=f"{key}-roc", alt=roc_alt(points, label))
     if chances:
         _calibration(model, shown, label, counted, key, typical=typical)
 
@@ -110,4 +110,4 @@ def _calibration(model: Any, shown: int, label: str, counted: Noun, key: str, *,
         if typical:
             st.markdown(text("calibration_typical"))
         drawn, alt = calibration_figure(groups, counted), calibration_alt(groups, label, counted)
-        figure.show(drawn, key=f"{key}-calibration", alt=alt)
+        figure.render(drawn, key=f"{key}-calibration", alt=alt)

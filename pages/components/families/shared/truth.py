@@ -41,7 +41,7 @@ def ask(release: Release, key: str) -> Truth | None:
 def wanted(release: Release, key: str, read: Callable[[Release], T]) -> T | None:
     """What ``read`` tells of the public records, if the visitor wants it."""
     shown = st.toggle("Show true values beside noisy ones (public data only)", key=f"{key}-truth")
-    with slot.kept():
+    with slot.placeholder():
         if not shown:
             return None
         st.caption(text("true_values"))

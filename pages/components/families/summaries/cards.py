@@ -31,7 +31,7 @@ _FEW = 6
 _MUCH_MISSING = 0.01
 
 
-def show(look: Look) -> None:
+def render(look: Look) -> None:
     """Cards of all columns, in the chosen order."""
     told = look.readings
     cards = "".join(_card(look, place, told[place]) for place in look.order())

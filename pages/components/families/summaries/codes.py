@@ -14,7 +14,7 @@ from pages.components.families.summaries.summary_state import Look
 from pages.components.kit.texts import text
 
 
-def show(look: Look) -> None:
+def render(look: Look) -> None:
     """The branches of one column of codes that stand out of the noise."""
     place = _choose(look)
     label, people = look.readings[look.model.trees[place].axis].label, counted(look.schema).several
@@ -23,11 +23,11 @@ def show(look: Look) -> None:
     if not found:
         st.info("No group stands out of the noise. A larger ε, or fewer columns, would show more.")
         return
-    blocks.show(Figure("codes", f"{label} by groups", (found, people, label)), f"{look.key}-codes-{place}")
+    blocks.render(Figure("codes", f"{label} by groups", (found, people, label)), f"{look.key}-codes-{place}")
     if len(found) > MOST_BARS:
         st.caption(f"The {MOST_BARS} largest of {len(found)} branches that stand out; the table holds all.")
     with st.expander("The same as a table"):
-        blocks.show(codes_table(found, people, label))
+        blocks.render(codes_table(found, people, label))
 
 
 def _choose(look: Look) -> int:

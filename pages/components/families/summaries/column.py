@@ -30,18 +30,18 @@ def choose(look: Look) -> int:
     )
 
 
-def show(look: Look, place: int) -> None:
+def render(look: Look, place: int) -> None:
     """The figure of everybody, what it says, the groups, and all numbers."""
     reading = look.readings[place]
     column = everybody(look.schema, reading, look.truth_of(place))
     markup.sentences(column_sentences(reading, look.schema))
-    figure.show(column_figure(column), key=f"{look.key}-figure", alt=column_alt(column))
+    figure.render(column_figure(column), key=f"{look.key}-figure", alt=column_alt(column))
     st.caption(text("look_steps" if column.steps else "look_time" if column.time else "look_bars"))
     if look.model.by is not None and place != look.model.by:
         by = look.readings[look.model.by].label
         st.subheader(markup.plain(f"{reading.label} by {by}"), anchor=False)
         grouped = by_group(look.model, look.schema, reading)
-        figure.show(column_figure(grouped), key=f"{look.key}-groups", alt=column_alt(grouped))
+        figure.render(column_figure(grouped), key=f"{look.key}-groups", alt=column_alt(grouped))
         st.caption(_which(look, len(grouped.series)) + text("look_groups"))
     with st.expander("The same as a table"):
         _tables(look, place)
@@ -55,8 +55,8 @@ def _which(look: Look, shown: int) -> str:
 
 def _tables(look: Look, place: int) -> None:
     reading = look.readings[place]
-    blocks.show(values_table(reading, look.schema, look.truth_of(place)))
+    blocks.render(values_table(reading, look.schema, look.truth_of(place)))
     if reading.quantiles:
-        blocks.show(figures_table(reading, look.schema))
+        blocks.render(figures_table(reading, look.schema))
     if look.model.by is not None and place != look.model.by:
         pairs.table_of(look, look.model.by, place)

@@ -15,14 +15,14 @@ from pages.components.families.summaries.summary_state import Look
 from pages.components.kit.texts import text
 
 
-def show(look: Look) -> None:
+def render(look: Look) -> None:
     """Columns as rows, groups as columns."""
     with st.spinner("Working out the intervals …"):
         table = table_one_table(look.model, look.schema, look.table_one)
     st.markdown(text("look_table_one"))
     _files(look, table)
     with st.container(key="card-table-one"):
-        blocks.show(table)
+        blocks.render(table)
 
 
 def _files(look: Look, table: Any) -> None:

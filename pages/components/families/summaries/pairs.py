@@ -14,19 +14,19 @@ from pages.components.kit import markup
 from pages.components.kit.texts import text
 
 
-def show(look: Look) -> None:
+def render(look: Look) -> None:
     """The map of all pairs, the same as a table, and one pair to read."""
     with st.spinner("Comparing columns …"):
         found = look.associations
     labels = [reading.label for reading in look.readings]
     st.markdown(text("look_pairs"))
-    blocks.show(Figure("pairs", "Pairs of columns", (found, labels)), f"{look.key}-pairs")
+    blocks.render(Figure("pairs", "Pairs of columns", (found, labels)), f"{look.key}-pairs")
     pooled = pooled_tables(look.model, look.schema)
     for table in pooled:
         st.caption(markup.plain(f"{POOLED} {', '.join(column for column, _, _ in table.texts)}: see the table."))
     with st.expander("The same as a table"):
         for table in (pairs_table(found, labels), *pooled):
-            blocks.show(table)
+            blocks.render(table)
     place = st.selectbox(
         "Read one pair",
         range(len(found)),
@@ -56,4 +56,4 @@ def _crosstab(look: Look, axes: tuple[int, int]) -> None:
 
 def table_of(look: Look, row: int, column: int) -> None:
     """Two columns against each other, with shares within each value of the first."""
-    blocks.show(crosstab_table(look.model, look.schema, row, column))
+    blocks.render(crosstab_table(look.model, look.schema, row, column))

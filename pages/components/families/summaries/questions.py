@@ -25,7 +25,7 @@ _MOST = 2
 PAGE = "first_look.py"
 
 
-def show(look: Look) -> None:
+def render(look: Look) -> None:
     """The question, and its answer or the run that would give it."""
     st.markdown(text("look_questions"))
     conditions, by = _conditions(look), _by(look)

@@ -18,7 +18,7 @@ MOST = 100_000
 _FORMS = {"csv": ("CSV", "text/csv"), "parquet": ("Parquet", "application/vnd.apache.parquet")}
 
 
-def show(look: Look) -> None:
+def render(look: Look) -> None:
     """How many records and the files, beside what they may and may not be used for."""
     left, right = st.columns(2, gap="large")
     with left:

@@ -14,7 +14,7 @@ from dpcore.domain.schemas.labels import called
 from dpcore.domain.schemas.schema import Schema
 from dpcore.models.summaries.released.summary_parameters import BETWEEN, SummaryParameters
 from dpcore.released.parameters import parameters_of
-from pages.components.families.shared.given import Given
+from pages.components.families.shared.form_context import FormContext
 from pages.components.families.shared.inputs import KEEP, explained, label, method, number, tick
 from pages.components.kit import slot
 from pages.components.kit.texts import METHODS, text
@@ -25,9 +25,9 @@ OWN = parameters_of(SummaryParameters)
 _MOST_OFFERED = 3_000
 
 
-def parameters(given: Given) -> dict[str, Any]:
+def parameters(context: FormContext) -> dict[str, Any]:
     """Every parameter of a run, as the visitor set it; delta follows from that of the data set's budget."""
-    schema = given.schema
+    schema = context.schema
     left, right = st.columns(2, gap="large")
     with left:
         columns = _columns(schema)
@@ -42,7 +42,7 @@ def parameters(given: Given) -> dict[str, Any]:
     with st.expander("Advanced settings"):
         chosen["finer"] = _further(schema, columns, "finer", _is_number)
         chosen["records"] = tick(OWN["records"], "look-for-records")
-        place = slot.kept()
+        place = slot.placeholder()
         chosen["method"] = method(OWN, METHODS["summaries"], "summaries", place)
     return chosen
 
@@ -114,7 +114,7 @@ def _crosstabs(schema: Schema, columns: list[str]) -> list[str]:
 def _further(schema: Schema, columns: list[str], name: str, fits: Callable[[Any], bool]) -> list[str]:
     """Columns for one more way to count, where there are any that fit."""
     names = [column.name for column in schema if fits(column) and (not columns or column.name in columns)]
-    with slot.kept():
+    with slot.placeholder():
         if not names:
             return []
         chosen = st.multiselect(

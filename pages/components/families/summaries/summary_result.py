@@ -16,7 +16,7 @@ from dpcore.numerals import whole
 from dpcore.released.release import Release
 from dpcore.spreadsheets import frame_csv
 from pages.components.families.shared import certificate, downloads, truth
-from pages.components.families.shared.ranged import Ranged
+from pages.components.families.shared.interval_text import IntervalText
 from pages.components.families.summaries import cards, codes, column, groups, pairs, questions, records
 from pages.components.families.summaries.summary_state import IN_ORDER, STANDING_OUT, Look, order_key
 from pages.components.kit import markup, tabs
@@ -28,7 +28,7 @@ _COLUMNS, _TABLE_ONE, _PAIRS, _INVENTED = "Columns", "Table 1", "Pairs", "Invent
 _CODES, _QUESTIONS = "Codes", "Ask"
 
 
-def show(release: Release, model: Any, key: str, *, public: bool) -> None:
+def render(release: Release, model: Any, key: str, *, public: bool) -> None:
     """How many there are, then all columns, then everything else."""
     true = truth.wanted(release, key, _true_cells) if public else None
     # Another rehearsal stands in the same place: what was chosen there belongs to the last one.
@@ -49,7 +49,7 @@ def _body(look: Look) -> None:
     names += [_CODES] if look.model.trees else []
     names += [_QUESTIONS, "In words", _INVENTED, "Certificate", "Download"]
     parts = {name: partial(_SHOWN[name], look) for name in names}
-    tabs.show(parts, f"{look.key}-tabs-{len(names)}", stay=[_QUESTIONS, _INVENTED])
+    tabs.render(parts, f"{look.key}-tabs-{len(names)}", stay=[_QUESTIONS, _INVENTED])
 
 
 def _headline(look: Look) -> dict[str, str]:
@@ -72,10 +72,10 @@ def _columns(look: Look) -> None:
         key=order_key(look.key),
         help=text("look_order"),
     )
-    cards.show(look)
+    cards.render(look)
     st.caption(text("look_cards"))
     st.subheader("One column in large", anchor=False)
-    column.show(look, column.choose(look))
+    column.render(look, column.choose(look))
 
 
 def _in_words(look: Look) -> None:
@@ -86,7 +86,9 @@ def _in_words(look: Look) -> None:
 
 
 def _files(look: Look) -> None:
-    downloads.show(look.release, look.model, look.key, CSV, more=_more(look), twin=cell_frame(look.model, look.schema))
+    downloads.render(
+        look.release, look.model, look.key, CSV, more=_more(look), twin=cell_frame(look.model, look.schema)
+    )
     st.markdown(text("look_python"))
 
 
@@ -99,13 +101,13 @@ def _more(look: Look) -> list[downloads.File]:
 
 _SHOWN: dict[str, Callable[[Look], None]] = {
     _COLUMNS: _columns,
-    _TABLE_ONE: groups.show,
-    _PAIRS: pairs.show,
-    _CODES: codes.show,
+    _TABLE_ONE: groups.render,
+    _PAIRS: pairs.render,
+    _CODES: codes.render,
     "In words": _in_words,
-    _QUESTIONS: questions.show,
-    _INVENTED: records.show,
-    "Certificate": lambda look: certificate.show(look.release),
+    _QUESTIONS: questions.render,
+    _INVENTED: records.render,
+    "Certificate": lambda look: certificate.render(look.release),
     "Download": _files,
 }
 
@@ -114,14 +116,14 @@ def side(release: Release, model: Any, key: str) -> None:
     """All columns as pictures, which fit into half the width."""
     look = Look(release, model, None, f"{key}-{release.id[:8]}")
     markup.facts(_headline(look))
-    cards.show(look)
+    cards.render(look)
 
 
-def figures(model: Any) -> dict[str, str | Ranged]:
+def figures(model: Any) -> dict[str, str | IntervalText]:
     """How much was counted."""
     total = total_of(model)
     return {
-        "Noisy number of all": Ranged(count_words(total), total.low, total.high),
+        "Noisy number of all": IntervalText(count_words(total), total.low, total.high),
         "Columns": whole(len(model.axes)),
         "Groups": "no groups" if model.by is None else model.axes[model.by].name,
         "Pairs": whole(len(model.pairs)),

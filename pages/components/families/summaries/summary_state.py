@@ -9,7 +9,7 @@ from zlib import crc32
 
 import streamlit as st
 
-from dpcore.models.summaries.released.association import associations, by_what_stands_out
+from dpcore.models.summaries.released.association import associations, most_notable_first
 from dpcore.models.summaries.released.reading import readings
 from dpcore.models.summaries.released.synthesis import expected_errors
 from dpcore.models.summaries.released.table_one import differences, table_one
@@ -84,7 +84,7 @@ class Look:
         if st.session_state.get(order_key(self.key)) != STANDING_OUT:
             return list(range(len(self.readings)))
         made: list[int] = self._once(
-            "order", lambda: by_what_stands_out(self.model.by, self.differences, self.readings)
+            "order", lambda: most_notable_first(self.model.by, self.differences, self.readings)
         )
         return made
 

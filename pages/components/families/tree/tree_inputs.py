@@ -9,7 +9,7 @@ import streamlit as st
 from dpcore.models.trees.released.tree_parameters import EXACT_CRITERIA, TreeParameters
 from dpcore.released.parameters import parameters_of
 from pages.components.families.shared.cuts import cuts_from
-from pages.components.families.shared.given import Given
+from pages.components.families.shared.form_context import FormContext
 from pages.components.families.shared.inputs import (
     Own,
     choice,
@@ -46,9 +46,9 @@ PRUNE = {"As recommended": None, "Yes": True, "No": False}
 OWN = parameters_of(TreeParameters)
 
 
-def parameters(given: Given) -> dict[str, Any]:
+def parameters(context: FormContext) -> dict[str, Any]:
     """Every parameter of a tree run, as the visitor set it."""
-    place, asked, cuts = slot.kept(), slot.kept(), slot.kept()
+    place, asked, cuts = slot.placeholder(), slot.placeholder(), slot.placeholder()
     with st.expander("Advanced settings"):
         chosen: dict[str, Any] = {"method": method(OWN, METHODS["tree"], "tree", place)}
         one, two = st.columns(2)
@@ -60,7 +60,7 @@ def parameters(given: Given) -> dict[str, Any]:
     with asked:
         chosen["criterion"] = criterion(OWN, chosen["method"], "tree")
     with cuts:
-        chosen |= cuts_from(given, OWN, "tree")
+        chosen |= cuts_from(context, OWN, "tree")
     return chosen
 
 

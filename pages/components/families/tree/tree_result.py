@@ -24,7 +24,7 @@ from pages.components.kit import tabs
 from pages.components.kit.texts import text
 
 
-def show(release: Release, model: Any, key: str, *, public: bool) -> None:
+def render(release: Release, model: Any, key: str, *, public: bool) -> None:
     """Diagram first, then its other forms."""
     shown = blocks.choose_class(model, release.target, key)
     true = truth.ask(release, key) if public else None
@@ -34,10 +34,10 @@ def show(release: Release, model: Any, key: str, *, public: bool) -> None:
         {
             "Table": lambda: blocks.groups(tree_groups(release, model, shown), true),
             "In words": lambda: _in_words(release, model),
-            "Hold-out check": lambda: evaluation.show(model, release.target, counted(release.domain), key),
+            "Hold-out check": lambda: evaluation.render(model, release.target, counted(release.domain), key),
             "Budget": lambda: view.budget(model),
-            "Certificate": lambda: certificate.show(release),
-            "Download": lambda: downloads.show(release, model, key, "every node of the tree"),
+            "Certificate": lambda: certificate.render(release),
+            "Download": lambda: downloads.render(release, model, key, "every node of the tree"),
         },
         f"{key}-tabs",
         stay=["Hold-out check"],
@@ -45,7 +45,7 @@ def show(release: Release, model: Any, key: str, *, public: bool) -> None:
 
 
 def _in_words(release: Release, model: Any) -> None:
-    blocks.show(only(read_tree(release, model, False), Bullets)[0].cut(MOST_GROUPS))
+    blocks.render(only(read_tree(release, model, False), Bullets)[0].cut(MOST_GROUPS))
     st.markdown(text("reading_tree"))
     st.markdown(text("noise"))
 

@@ -55,7 +55,7 @@ def diagram(
             widths.append(drawn.layout.meta["width"])
             with st.container(key=f"{key}-{style.lower()}-diagram"):
                 st.html(f'<p class="fg-sideways" tabindex="0">{_SIDEWAYS}</p>')  # The keys scroll what holds a focus.
-                figure.show(drawn, key=f"{key}-{style.lower()}", alt=tree_alt(tree, target))
+                figure.render(drawn, key=f"{key}-{style.lower()}", alt=tree_alt(tree, target))
     st.html(f"<style>{_styles(key, styles, widths)}</style>")
     st.caption(text("tree_diagram"))
 
@@ -91,7 +91,7 @@ def _choices(tree: Any, key: str) -> tuple[bool, tuple[str, ...], int | None]:
             width="content",
         )
         unfold = folded and st.toggle("Show folded parts", key=f"{key}-unfold", help=text("folded"))
-    with slot.kept():
+    with slot.placeholder():
         levels = _levels(tree, key, unfold=unfold)
     if style != _FIT:
         return unfold, (style,), levels
@@ -138,7 +138,7 @@ def _key(tree: Any, target: str, *, path: Sequence[int], truth: Truth | None, un
 def budget(tree: Any) -> None:
     """What each node cost, and what the way to it cost in all."""
     st.markdown(text("tree_budget"))
-    blocks.show(budget_table(tree))
+    blocks.render(budget_table(tree))
 
 
 def path_in_words(tree: Any, ends: Sequence[int], values: dict[str, Any]) -> None:

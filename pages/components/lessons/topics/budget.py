@@ -25,7 +25,7 @@ _KEY = "lesson-budget"
 
 
 @st.fragment
-def show() -> None:
+def render() -> None:
     """The lesson."""
     lesson.begin("Composition and the budget", text("lesson_budget"))
     if not guess.number("budget", _most(), (1, _MOST_QUESTIONS), form="%d questions"):
@@ -38,14 +38,14 @@ def show() -> None:
     lesson.again("Start again with other noise", _KEY)
     budget, refusal = ask_often(questions, epsilon, lesson.draw(_KEY))
     toy_meter("this lesson", budget)
-    with slot.kept():
+    with slot.placeholder():
         if refusal:
             st.warning(markup.plain(refusal), title="The toy budget refuses", icon=":material/block:")
     found = averages([answer.noisy for answer in budget.answers], epsilon)
     counted = costs(budget.cap, epsilon, _MOST_QUESTIONS)
     _told(counted, len(found.means))
     shown = (budget.answers[0].asked.people, found, counted, CAP)
-    figure.show(averages_figure(*shown), key=f"{_KEY}-chart", alt=averages_alt(*shown))
+    figure.render(averages_figure(*shown), key=f"{_KEY}-chart", alt=averages_alt(*shown))
     st.markdown(text("lesson_budget_costs"))
     st.markdown(f"**What δ means here.** {delta_sentence(budget.cap.delta)}")
     with st.expander("The same as a table"):

@@ -22,7 +22,7 @@ _TOSSED = f"{_KEY}-tossed"
 
 
 @st.fragment
-def show() -> None:
+def render() -> None:
     """The lesson."""
     lesson.begin("A coin for everybody", text("lesson_coin"))
     if not guess.number("coin", estimate(60, 100, 0.5), (0, 100), form="%d people"):
@@ -38,7 +38,7 @@ def _toss() -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         secret = st.radio("Your secret", ("yes", "no"), key=f"{_KEY}-secret", horizontal=True)
         st.button("Toss the coins", key=f"{_KEY}-toss", on_click=_count, type="primary")
-    with slot.kept():
+    with slot.placeholder():
         if number := st.session_state.get(_TOSSED, 0):
             done = toss(secret == "yes", number)
             coins = (
@@ -70,7 +70,7 @@ def _survey() -> None:
         f"coins leave <b>±{whole(found.margin)}</b> (95%); a trusted office with the same ε leaves "
         f"<b>±{whole(trusted)}</b></p>"
     )
-    figure.show(
+    figure.render(
         answers_figure(found.yes, found.estimates, found.margin, "people with the secret, as estimated", "estimate"),
         key=f"{_KEY}-chart",
         alt=answers_alt(found.yes, found.estimates, found.margin, "estimate"),

@@ -25,7 +25,7 @@ _KEY = "lesson-definition"
 
 
 @st.fragment
-def show() -> None:
+def render() -> None:
     """The lesson."""
     lesson.begin("The definition", text("lesson_definition"))
     st.latex(r"\Pr[M(D)\in S]\;\le\;e^{\varepsilon}\cdot\Pr[M(D')\in S]")
@@ -38,7 +38,7 @@ def show() -> None:
     with right:
         epsilon = lesson.epsilon(f"{_KEY}-epsilon", STOPS, f"{FIRST:f}")
     found = set_chances(low, high, epsilon)
-    figure.show(set_figure(found, LOW, HIGH), key=f"{_KEY}-chart", alt=set_alt(found))
+    figure.render(set_figure(found, LOW, HIGH), key=f"{_KEY}-chart", alt=set_alt(found))
     before = st.slider("Chance before the answer", 1, 99, 50, key=f"{_KEY}-before", format="%d%%")
     _formulas(found, before / 100)
     lesson.question(text("lesson_definition_question"))

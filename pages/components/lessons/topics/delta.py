@@ -20,7 +20,7 @@ _KEY = "lesson-delta"
 
 
 @st.fragment
-def show() -> None:
+def render() -> None:
     """The lesson."""
     lesson.begin("What delta is", text("lesson_delta"))
     st.latex(r"\Pr[M(D)\in S]\;\le\;e^{\varepsilon}\cdot\Pr[M(D')\in S]+\delta")
@@ -38,7 +38,7 @@ def show() -> None:
         f'<p class="fg-noise">δ: <b>{small_chance(found.delta)}</b> · chance that the factor e<sup>ε</sup> is '
         f"exceeded: <b>{small_chance(found.exceeded)}</b>, <b>{found.exceeded / found.delta:,.1f} times δ</b></p>"
     )
-    figure.show(delta_figure(found), key=f"{_KEY}-chart", alt=delta_alt(found))
+    figure.render(delta_figure(found), key=f"{_KEY}-chart", alt=delta_alt(found))
     st.markdown(text("lesson_delta_picture"))
     with st.expander("The same as a table"):
         _table(deviation, DeltaExample)

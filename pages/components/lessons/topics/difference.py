@@ -20,7 +20,7 @@ _KEY = "lesson-difference"
 
 
 @st.fragment
-def show() -> None:
+def render() -> None:
     """The lesson."""
     lesson.begin("Two counts, one person", text("lesson_difference"))
     if not guess.number("difference", difference_attack(0, Decimal("0.5"), REPETITIONS, 1).right, (0, REPETITIONS)):
@@ -44,7 +44,7 @@ def show() -> None:
         f"<b>{found.right} of {REPETITIONS}</b> attempts guess right. A coin would get about "
         f"{REPETITIONS // 2}.</p>"
     )
-    figure.show(
+    figure.render(
         answers_figure(found.exact, found.noisy, None, "first count − second count", "difference"),
         key=f"{_KEY}-chart",
         alt=answers_alt(found.exact, found.noisy, None, "difference"),

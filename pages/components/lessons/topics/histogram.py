@@ -23,7 +23,7 @@ _KEY = "lesson-histogram"
 
 
 @st.fragment
-def show() -> None:
+def render() -> None:
     """The lesson."""
     lesson.begin("Many questions, one measurement", text("lesson_histogram"))
     first = both_ways(len(AGES), Decimal("0.1"), 1)
@@ -41,7 +41,7 @@ def show() -> None:
         f"<b>±{whole(found.alone_margin)}</b> · added up from one histogram: at most "
         f"<b>±{whole(max(found.added_margins))}</b></p>"
     )
-    figure.show(both_ways_figure(found), key=f"{_KEY}-chart", alt=both_ways_alt(found))
+    figure.render(both_ways_figure(found), key=f"{_KEY}-chart", alt=both_ways_alt(found))
     with st.expander("The same as a table"):
         _table(found)
     lesson.question(text("lesson_histogram_question"))

@@ -21,7 +21,7 @@ _KEY = "lesson-limits"
 
 
 @st.fragment
-def show() -> None:
+def render() -> None:
     """The lesson."""
     lesson.begin("What privacy does not prevent", text("lesson_limits"))
     first = study(SIZE, Decimal(EPSILON), 1)
@@ -38,7 +38,7 @@ def show() -> None:
         f'<p class="fg-noise">Before: <b>{tenths(RISK_BEFORE)}</b> · after, with Ann: <b>{tenths(found.risk)}</b> · '
         f"after, without her: <b>{tenths(found.risk_without)}</b> · others: <b>{tenths(found.risk_of_others)}</b></p>"
     )
-    figure.show(study_figure(found), key=f"{_KEY}-chart", alt=study_alt(found))
+    figure.render(study_figure(found), key=f"{_KEY}-chart", alt=study_alt(found))
     with st.expander("The same as a table"):
         shown = {
             "Before the study": f"{RISK_BEFORE:.2%}",

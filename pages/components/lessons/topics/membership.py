@@ -20,7 +20,7 @@ _KEY = "lesson-membership"
 
 
 @st.fragment
-def show() -> None:
+def render() -> None:
     """The lesson."""
     lesson.begin("Who is in the data?", text("lesson_membership"))
     if not guess.number("membership", 100 * ceiling(Decimal("0.5")), (50, 100), form="%d%%"):
@@ -28,7 +28,7 @@ def show() -> None:
     epsilon = lesson.epsilon(f"{_KEY}-epsilon", STOPS, "0.5")
     lesson.again("Attack again", _KEY)
     found = membership_attack(epsilon, GUESSES, lesson.draw(_KEY))
-    figure.show(membership_figure(found), key=f"{_KEY}-chart", alt=membership_alt(found))
+    figure.render(membership_figure(found), key=f"{_KEY}-chart", alt=membership_alt(found))
     with st.expander("The same as a table"):
         shares = {
             "From exact answers": tenths(found.exact / GUESSES),

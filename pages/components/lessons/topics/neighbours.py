@@ -21,7 +21,7 @@ _KEY = "lesson-neighbours"
 
 
 @st.fragment
-def show() -> None:
+def render() -> None:
     """The lesson."""
     lesson.begin("Neighbours", text("lesson_neighbours"))
     if not guess.number("neighbours", math.exp(0.5), (1, 10), form="%.2f times", step=0.05):
@@ -42,7 +42,7 @@ def show() -> None:
         f"<b>{pair.count_without}</b> without · largest factor between two chances: "
         f"<b>{pair.largest_ratio:.2f}</b></p>"
     )
-    figure.show(neighbours_figure(pair), key=f"{_KEY}-chart", alt=neighbours_alt(pair))
+    figure.render(neighbours_figure(pair), key=f"{_KEY}-chart", alt=neighbours_alt(pair))
     with st.expander("The same as a table"):
         chances = zip(pair.answers, pair.present, pair.absent, strict=True)
         rows = [

@@ -22,7 +22,7 @@ _KEY = "lesson-noise"
 
 
 @st.fragment
-def show() -> None:
+def render() -> None:
     """The lesson."""
     lesson.begin("Noise and counts", text("lesson_noise"))
     if not guess.number("noise", margin(Decimal("0.1")), (0, 100), form="±%d people"):
@@ -44,7 +44,7 @@ def show() -> None:
         f'<p class="fg-noise">Noisy answer: <b>{whole(answers[-1])}</b> · true count: '
         f"<b>{whole(asked.people)}</b> · 95% margin: <b>±{whole(reach)}</b></p>"
     )
-    figure.show(
+    figure.render(
         answers_figure(asked.people, answers, reach, "answer (people)"),
         key=f"{_KEY}-chart",
         alt=answers_alt(asked.people, answers, reach),

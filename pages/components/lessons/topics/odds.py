@@ -19,7 +19,7 @@ _KEY = "lesson-odds"
 
 
 @st.fragment
-def show() -> None:
+def render() -> None:
     """The lesson."""
     lesson.begin("Epsilon as odds", text("lesson_odds"))
     if not guess.number("odds", 100 * worst_odds(0.1, Decimal("0.5")).highest, (10, 100), form="%d%%"):
@@ -35,7 +35,7 @@ def show() -> None:
         f"<b>{shown_chance(odds.lowest)}</b> and <b>{shown_chance(odds.highest)}</b></p>"
     )
     st.markdown(markup.plain(odds_sentence(epsilon, Decimal(0))))
-    figure.show(odds_figure(odds, epsilon), key=f"{_KEY}-chart", alt=odds_alt(odds, epsilon))
+    figure.render(odds_figure(odds, epsilon), key=f"{_KEY}-chart", alt=odds_alt(odds, epsilon))
     with st.expander("The same as a table"):
         rows = []
         for percent in sorted({1, 10, 25, 50, 75, 90, 99, before}):

@@ -22,7 +22,7 @@ _KEY = "lesson-reconstruction"
 
 
 @st.fragment
-def show() -> None:
+def render() -> None:
     """The lesson."""
     lesson.begin("Everybody at once", text("lesson_reconstruction"))
     first = reconstruction_attack(COUNTS, Decimal(EPSILON), 1)
@@ -58,7 +58,7 @@ def _both() -> None:
 
 
 def _picture(found: Any, *, repaired: bool) -> None:
-    figure.show(
+    figure.render(
         people_figure(found, repaired=repaired),
         key=f"{_KEY}-chart-{repaired}",
         alt=people_alt(found, repaired=repaired),

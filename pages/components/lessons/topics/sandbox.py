@@ -24,7 +24,7 @@ _BUDGET, _REFUSAL = f"{_KEY}-budget", f"{_KEY}-refusal"
 
 
 @st.fragment
-def show() -> None:
+def render() -> None:
     """The sandbox."""
     lesson.begin("Teacher's sandbox", text("lesson_sandbox"))
     left, right = st.columns(2)
@@ -48,10 +48,10 @@ def show() -> None:
         st.button("Ask (toy budget)", key=f"{_KEY}-ask", on_click=_ask, type="primary")
         st.button("Reset the toy budget", key=f"{_KEY}-reset", on_click=_reset)
     toy_meter("the sandbox", budget)
-    with slot.kept():
+    with slot.placeholder():
         if refusal := st.session_state.get(_REFUSAL):
             st.warning(markup.plain(refusal), icon=":material/block:")
-    with slot.kept():
+    with slot.placeholder():
         _answers(budget)
     lesson.question(text("lesson_sandbox_question"))
 

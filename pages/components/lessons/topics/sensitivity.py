@@ -30,7 +30,7 @@ _KEY = "lesson-sensitivity"
 
 
 @st.fragment
-def show() -> None:
+def render() -> None:
     """The lesson."""
     lesson.begin("Sensitivity", text("lesson_sensitivity"))
     if not guess.number("sensitivity", LONGEST_STAY, (1, 400), form="%d days"):
@@ -48,7 +48,7 @@ def show() -> None:
         f"<b>{whole(chosen.truth)}</b> · left out by the limit: <b>{whole(chosen.lost)}</b> · "
         f"noise: <b>±{whole(chosen.margin)}</b></p>"
     )
-    figure.show(clamps_figure(totals, clamp), key=f"{_KEY}-chart", alt=clamps_alt(totals, clamp))
+    figure.render(clamps_figure(totals, clamp), key=f"{_KEY}-chart", alt=clamps_alt(totals, clamp))
     with st.expander("The same as a table"):
         _table(totals)
     markup.pairs_table("The sensitivity of some questions", ("Question", "Sensitivity"), QUESTIONS)
