@@ -20,9 +20,10 @@ from unittest.mock import patch
 
 from rich.console import Console
 
+from benchmarks.declared import Suite
 from benchmarks.page import PAGE, page
 from benchmarks.results import FOLDER, Stored
-from benchmarks.runner import Choice, Suite, cells, chooses, run
+from benchmarks.runner import Choice, cells, chooses, run
 from benchmarks.suites import SUITES, find
 
 #: Columns of tables that go into a file or another program.

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from benchmarks.runner import LeftOutError
+from benchmarks.declared import LeftOutError
 from dpcore.domain.schemas.schema import Schema
 
 FOLDER_VARIABLE = "FROSTGLASS_BENCH_DATA"

@@ -20,7 +20,7 @@ from typing import Any, Final
 import numpy as np
 import psutil
 
-from benchmarks.runner import LeftOutError
+from benchmarks.declared import LeftOutError
 
 FOLDER_VARIABLE: Final = "FROSTGLASS_RIVALS"
 _INSTALLING: Final = 900

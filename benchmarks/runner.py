@@ -8,9 +8,8 @@ import multiprocessing
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, astuple, dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -19,94 +18,12 @@ from typing import Any, Final
 from rich.console import Console
 from rich.progress import track
 
-from benchmarks.results import Cell, Layout, Line, Result, summarised
+from benchmarks.declared import LeftOutError, Quick, Suite
+from benchmarks.results import Cell, Line, Result, summarised
+from benchmarks.suites import find
 from dpcore.errors import BudgetError, RequestError
 
 _ROOT: Final = Path(__file__).parents[1]
-
-
-class LeftOutError(Exception):
-    """A method, or all of a data set, has no figures; the text says why.
-
-    Attributes
-    ----------
-    everything : bool
-        Whether no method can be measured on the data.
-    within : float or None
-        Seconds in which it was not finished: with more it may be.
-    """
-
-    def __init__(self, reason: str, everything: bool = False, within: float | None = None) -> None:
-        super().__init__(reason, everything, within)  # All of them, so that it comes back from another process.
-        self.reason, self.everything, self.within = reason, everything, within
-
-    def __str__(self) -> str:
-        return self.reason
-
-
-@dataclass(frozen=True)
-class Quick:
-    """What the short form of a suite takes; ``None``: as usual."""
-
-    data: Sequence[str] | None = None
-    methods: Sequence[str] | None = None
-    epsilons: Sequence[float] | None = None
-    seeds: int = 2
-
-
-def _nothing(*_: Any) -> Iterator[Result]:
-    return iter(())
-
-
-def _never(_: Cell) -> bool:
-    return False
-
-
-def _as_given(_: Any) -> AbstractContextManager[None]:
-    return nullcontext()
-
-
-@dataclass(frozen=True)
-class Suite:
-    """What a suite declares.
-
-    Attributes
-    ----------
-    measure : callable
-        Figures of a cell. The second argument is a mapping: the suite's ``options``, and ``quick``.
-    plain, once : collection of str
-        Methods without epsilon, and those whose every run is the same.
-    programs : mapping
-        Programs in environments of their own that methods need, by method.
-    skip : callable
-        Cells that are not measured.
-    published : sequence of Result
-        Figures of papers and goals, shown beside what was measured on the same data.
-    conclude : callable
-        Further results, from all lines and the results that follow from each cell.
-    fresh : bool
-        Whether each cell is measured in a process of its own.
-    prepare : callable
-        A context around all cells: what it yields is added to the options.
-    """
-
-    name: str
-    measure: Callable[[Cell, Mapping[str, Any]], Mapping[str, Any]]
-    data: Sequence[str]
-    methods: Sequence[str]
-    layouts: Sequence[Layout]
-    epsilons: Sequence[float] = ()
-    seeds: int = 1
-    plain: Iterable[str] = ()
-    once: Iterable[str] = ()
-    programs: Mapping[str, str] = field(default_factory=dict)
-    quick: Quick = Quick()
-    skip: Callable[[Cell], bool] = _never
-    published: Sequence[Result] = ()
-    conclude: Callable[[Sequence[Line], Sequence[Result]], Iterable[Result]] = _nothing
-    options: Mapping[str, Any] = field(default_factory=dict)
-    fresh: bool = False
-    prepare: Callable[[dict[str, Any]], AbstractContextManager[dict[str, Any] | None]] = _as_given
 
 
 @dataclass
@@ -302,8 +219,6 @@ def _measured(
 
 
 def _attempted_by_name(name: str, cell: Cell, options: Mapping[str, Any]) -> Mapping[str, Any] | LeftOutError:
-    from benchmarks.suites import find
-
     return attempted(find(name), cell, options)
 
 
@@ -330,8 +245,6 @@ def _in_fresh_process(suite: Suite, cell: Cell, options: Mapping[str, Any]) -> d
 
 def measure_here(asked: str) -> str:
     """What a fresh process is asked for, and says: a suite's name, a cell and options as JSON, and figures as JSON."""
-    from benchmarks.suites import find
-
     name, cell, options = json.loads(asked)
     try:
         found = dict(find(name).measure(Cell(**cell), options))

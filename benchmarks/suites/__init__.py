@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Final
 
-from benchmarks.runner import Suite
+from benchmarks.declared import Suite
 
 SUITES: Final[dict[str, tuple[str, str]]] = {
     "rules": ("rules", "rule lists on three data sets, beside a thesis and greedy lists with smooth sensitivity"),

@@ -13,10 +13,10 @@ from typing import Any, Final
 
 import numpy as np
 
+from benchmarks.declared import Quick, Suite
 from benchmarks.problems import Problem, Split, fifth, fitted, folds, split
 from benchmarks.processes import asked
 from benchmarks.results import Cell, Layout, Line, Result, compared
-from benchmarks.runner import Quick, Suite
 from benchmarks.suites.looks import DATA, DELTA, EPSILONS, Truth, evenly, truth_of
 from benchmarks.suites.records import regressed, regressed_on_look
 from dpcore import DPForestClassifier, DPRuleListClassifier, DPSummary, DPTreeClassifier

@@ -21,8 +21,8 @@ import numpy as np
 import psutil
 
 from benchmarks.browser import Scales, chromium, rested, served, visitor
+from benchmarks.declared import Suite
 from benchmarks.results import Cell, Layout, Result
-from benchmarks.runner import Suite
 from dpcore.demo import DEMOS
 from dpcore.domain.schemas.schema import Schema
 from dpcore.service import Service

@@ -16,9 +16,9 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.datasets import BenchData
+from benchmarks.declared import Suite
 from benchmarks.problems import Fit, Problem, Split, first, fitted, split
 from benchmarks.results import Cell, Layout
-from benchmarks.runner import Suite
 from benchmarks.suites.ilp import CONCEPTS, THREE, TWO, accuracy, draw
 from dpcore.data.building.ingest import frame_chunks, ingest
 from dpcore.demo import DEMOS

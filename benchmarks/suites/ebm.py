@@ -10,9 +10,9 @@ from unittest.mock import patch
 
 import numpy as np
 
+from benchmarks.declared import Quick, Suite
 from benchmarks.problems import RARE, fifth, fitted, interpret, problem, split
 from benchmarks.results import Cell, Layout, Line, Result, compared
-from benchmarks.runner import Quick, Suite
 from dpcore.arrays import Floats, Ints
 from dpcore.data.building.ingest import frame_chunks, ingest
 from dpcore.data.table import PrivateTable

@@ -19,10 +19,10 @@ import pandas as pd
 import psutil
 
 from benchmarks.datasets import BenchData, load, relational
+from benchmarks.declared import Quick, Suite
 from benchmarks.problems import fitted
 from benchmarks.processes import forget_peak, peak
 from benchmarks.results import Cell, Layout, Line, Result
-from benchmarks.runner import Quick, Suite
 from benchmarks.suites import ilp, redescriptions, rules
 from dpcore.data.building.ingest import frame_chunks, ingest
 from dpcore.data.packing import word_count

@@ -17,9 +17,9 @@ import pandas as pd
 from sklearn.metrics import roc_auc_score
 
 from benchmarks.datasets import TASKS, Relational, relational
+from benchmarks.declared import Quick, Suite
 from benchmarks.problems import fitted
 from benchmarks.results import Cell, Layout, Line, Result
-from benchmarks.runner import Quick, Suite
 from benchmarks.suites.records import stays, years
 from dpcore.arrays import Array, Words
 from dpcore.data.building.ingest import frame_chunks, ingest

@@ -14,8 +14,8 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.datasets import BenchData, load
+from benchmarks.declared import Suite
 from benchmarks.results import Cell, Layout, Line, Result
-from benchmarks.runner import Suite
 from dpcore import DPSummary
 from dpcore.arrays import Flags, Floats, Ints
 from dpcore.demo.checkups import make_checkups

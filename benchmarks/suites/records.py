@@ -15,10 +15,10 @@ from sklearn.metrics import roc_auc_score
 
 from benchmarks import privatree, smooth_lists
 from benchmarks.datasets import load
+from benchmarks.declared import Quick, Suite
 from benchmarks.problems import RARE, Split, diffprivlib, fifth_of_each, fitted, interpret, split
 from benchmarks.processes import asked
 from benchmarks.results import VARIANT, Cell, Layout, Result
-from benchmarks.runner import Quick, Suite
 from benchmarks.suites.rules import greedy
 from dpcore import DPSummary
 from dpcore.data.building.ingest import frame_chunks, ingest

@@ -16,10 +16,10 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.datasets import load
+from benchmarks.declared import Quick, Suite
 from benchmarks.problems import fitted
 from benchmarks.redescriptions_greedy import greedy_model
 from benchmarks.results import Cell, Layout, Line, Result, mean_and_error
-from benchmarks.runner import Quick, Suite
 from dpcore.arrays import Ints
 from dpcore.data.building.ingest import frame_chunks, ingest
 from dpcore.data.table import PrivateTable

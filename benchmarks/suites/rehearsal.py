@@ -20,8 +20,8 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.datasets import TASKS, load, relational
+from benchmarks.declared import Quick, Suite
 from benchmarks.results import Cell, Layout, Line, Result
-from benchmarks.runner import Quick, Suite
 from dpcore.data.building.ingest import frame_chunks, ingest
 from dpcore.data.table import PrivateTable
 from dpcore.demo import DEMOS

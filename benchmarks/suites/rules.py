@@ -8,9 +8,9 @@ from typing import Any, Final
 import numpy as np
 
 from benchmarks import smooth_lists
+from benchmarks.declared import Quick, Suite
 from benchmarks.problems import Problem, Split, first, fitted, split
 from benchmarks.results import Cell, Layout, Line, Result
-from benchmarks.runner import Quick, Suite
 from dpcore.arrays import Flags, Floats
 from dpcore.models.rules.released.rule_list_parameters import RuleListParameters
 

@@ -25,9 +25,9 @@ import numpy as np
 import psutil
 import pyarrow as pa
 
+from benchmarks.declared import LeftOutError, Suite
 from benchmarks.processes import forget_peak, peak
 from benchmarks.results import Cell, Layout, Line, Result, mean_and_error
-from benchmarks.runner import LeftOutError, Suite
 from dpcore.arrays import Ints
 from dpcore.cores import ahead
 from dpcore.data.bits import count_bits

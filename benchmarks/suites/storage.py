@@ -20,9 +20,9 @@ import numpy as np
 import pandas as pd
 import sqlalchemy as sa
 
+from benchmarks.declared import LeftOutError, Suite
 from benchmarks.processes import TreePeak
 from benchmarks.results import Cell, Layout, Line, Result
-from benchmarks.runner import LeftOutError, Suite
 from dpcore.domain.columns import BooleanColumn
 from dpcore.domain.schemas.schema import Schema
 from dpcore.intake.process.uploads import Incoming, ask

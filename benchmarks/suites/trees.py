@@ -9,9 +9,9 @@ from typing import Any, Final
 
 import numpy as np
 
+from benchmarks.declared import Quick, Suite
 from benchmarks.problems import Problem, Split, diffprivlib, first, fitted, folds, split, thinned
 from benchmarks.results import VARIANT, Cell, Layout, Line, Result, compared
-from benchmarks.runner import Quick, Suite
 from dpcore.arrays import Flags, Floats32
 from dpcore.privacy.randomness import SeededRandom
 

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from benchmarks import datasets
 from benchmarks.datasets import FOLDER_VARIABLE, TASKS, load, relational
+from benchmarks.declared import LeftOutError
 from benchmarks.problems import RARE, fifth, fifth_of_each, folds, problem, split, thinned
-from benchmarks.runner import LeftOutError
 from benchmarks.suites import ebm, ilp, records, redescriptions, trees
 from dpcore.domain.columns import OTHER, NumericColumn
 from dpcore.domain.encoding import encode, encode_categories

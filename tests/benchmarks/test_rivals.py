@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from benchmarks import peer, privatree, processes, smooth_lists
+from benchmarks.declared import LeftOutError
 from benchmarks.problems import diffprivlib, fifth, interpret, split
 from benchmarks.processes import FOLDER_VARIABLE, asked, called
 from benchmarks.results import VARIANT
-from benchmarks.runner import LeftOutError
 from benchmarks.smooth_lists import impurity, local_sensitivity, smooth_sensitivity
 from benchmarks.suites import SUITES, ebm, find
 

@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 from benchmarks import __main__ as program
+from benchmarks.declared import LeftOutError, Quick, Suite
 from benchmarks.results import VARIANT, Cell, Layout, Result, Stored
-from benchmarks.runner import Choice, Kept, LeftOutError, Quick, Suite, attempted, cells, run
+from benchmarks.runner import Choice, Kept, attempted, cells, run
 from benchmarks.suites import SUITES, find
 from dpcore.errors import RequestError
 
