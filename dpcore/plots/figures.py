@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
+from weakref import WeakKeyDictionary
 
 from dpcore.plots.style import WIDTH
 from dpcore.released.blocks import Figure
@@ -31,8 +31,8 @@ _MODULES: Final = {
 _TALLEST: Final = 560
 #: Height of its bars and rows, compared with that on a page.
 _SQUEEZE: Final = 0.78
-#: Figures on paper that are kept for the next writer of the same dossier.
-_KEPT: Final = 64
+#: Sheets of the figures that some document still holds.
+_SHEETS: Final[WeakKeyDictionary[Figure, tuple[Canvas, float]]] = WeakKeyDictionary()
 
 
 def drawn(figure: Figure, *more: Any) -> go.Figure:
@@ -50,10 +50,11 @@ def _part(figure: Figure, part: str) -> Any:
     return getattr(import_module(f"dpcore.plots.{_MODULES[figure.kind]}"), f"{figure.kind}_{part}")
 
 
-@lru_cache(maxsize=_KEPT)
 def on_paper(figure: Figure) -> tuple[Canvas, float]:
-    """The figure on a sheet, and the part of the width it may have that it takes."""
+    """The figure on a sheet, and the part of the width it may have that it takes; drawn once for all writers of it."""
     from dpcore.plots.printed.figure import printed
 
-    canvas = printed(drawn(figure), WIDTH, _SQUEEZE)
-    return canvas, min(1.0, _TALLEST / canvas.height)
+    if figure not in _SHEETS:
+        canvas = printed(drawn(figure), WIDTH, _SQUEEZE)
+        _SHEETS[figure] = canvas, min(1.0, _TALLEST / canvas.height)
+    return _SHEETS[figure]
