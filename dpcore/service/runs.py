@@ -75,7 +75,7 @@ class Runs(ServiceBase):
         planner = planner_of(request.algorithm, dataset.schema, request.target, request.epsilon, request.parameters)
         plan = balance.planned(planner, pure=request.pure)
 
-        def forecaster(plan: RunPlan) -> DurationForecast:
+        def forecaster() -> DurationForecast:
             return machine_of(self._home).forecast(get_learner(request.algorithm).workload(plan))
 
         return Quote(request, balance, planner, plan, forecaster, dataset.allowance)

@@ -77,7 +77,7 @@ class Quote:
     plan : RunPlan
         Split of the budget; ``plan.count_margin()`` is the noise to expect on a count.
     forecaster : callable
-        Tells what a plan takes on this machine.
+        Tells what the run takes on this machine.
     allowance : str
         What the custodian has allowed on the data set, in a sentence; empty if nothing.
     """
@@ -86,13 +86,13 @@ class Quote:
     balance: Balance
     planner: Planner = field(repr=False, compare=False)
     plan: RunPlan
-    forecaster: Callable[[RunPlan], DurationForecast] = field(repr=False, compare=False)
+    forecaster: Callable[[], DurationForecast] = field(repr=False, compare=False)
     allowance: str
 
     @cached_property
     def forecast(self) -> DurationForecast:
         """Seconds and memory that the run will take."""
-        return self.forecaster(self.plan)
+        return self.forecaster()
 
     @property
     def cost(self) -> Decimal:
