@@ -19,10 +19,13 @@ app = make_program(
         "data": ("dpcore.commands.data:app", "Store data sets, list and verify them, adopt and remove records."),
         "fit": ("dpcore.commands.fit:app", "Spend part of a budget on a private model."),
         "release": ("dpcore.commands.results:releases", "Read what has been released; costs nothing."),
-        "ledger": ("dpcore.commands.ledger:ledger", "See what has been spent; decide who may spend how much."),
+        "ledger": (
+            "dpcore.commands.ledger:ledger",
+            "See what has been spent and by whom; decide who may spend how much.",
+        ),
         "installation": (
             "dpcore.commands.installation:app",
-            "See whether home folder and database belong together; go on if they do not.",
+            "See whether home folder and database belong together; go on after a disaster.",
         ),
     },
 )

@@ -9,7 +9,7 @@ from unittest.mock import patch
 
 import typer
 
-from dpcore.commands.shell import RunFailedError
+from dpcore.commands.shell import RunFailedError, text_table
 from dpcore.errors import RequestError
 
 
@@ -52,7 +52,6 @@ def audit(
 def _attack() -> None:
     """What an analyst or a careless custodian might try, all the way through service and ledger."""
     from dpcore.attacks import ATTACKS
-    from dpcore.commands.shell import text_table
 
     with TemporaryDirectory() as folder, patch.dict(os.environ, {"FROSTGLASS_WITNESS": folder}):
         results = [attack() for attack in ATTACKS]

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dpcore.commands import storing
-from dpcore.commands.shell import Dataset, make_group, open_service
+from dpcore.commands.shell import Dataset, make_group, open_service, text_table
 
 if TYPE_CHECKING:
     from dpcore.workspace.files.descriptions import Orphan
 
-app = make_group("Store data sets, list and verify them, adopt and remove records.")
+app = make_group()
 app.command("add")(storing.add)
 app.command("append")(storing.append)
 app.command("source")(storing.source)
@@ -32,7 +32,6 @@ _STATES = {
 @app.command("list")
 def list_datasets() -> None:
     """List the stored data sets with their budgets."""
-    from dpcore.commands.shell import text_table
     from dpcore.commands.text_ledger import balance_text
 
     with open_service() as service:
@@ -56,11 +55,10 @@ def orphans() -> None:
     """List folders that the database does not know, data sets whose folder is gone, and records that should be."""
     with open_service() as service:
         rows = service.orphans()
-    typer.echo(_strays_text(rows) if rows else "Every data set is where it belongs.")
+    typer.echo(_orphans_text(rows) if rows else "Every data set is where it belongs.")
 
 
-def _strays_text(orphans: Sequence[Orphan]) -> str:
-    from dpcore.commands.shell import text_table
+def _orphans_text(orphans: Sequence[Orphan]) -> str:
 
     rows = [[orphan.id, orphan.name or "-", _STATES[orphan.state]] for orphan in orphans]
     return text_table(["id", "name", "state"], rows)
@@ -75,7 +73,7 @@ def verify() -> None:
     if not rows:
         typer.echo("Every data set is as it was written.")
         return
-    typer.echo(_strays_text(rows))
+    typer.echo(_orphans_text(rows))
     raise typer.Exit(1)
 
 

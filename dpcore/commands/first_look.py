@@ -1,4 +1,4 @@
-"""What commands read off a first look for free: answers to questions, and invented records."""
+"""What commands read off a release once more, for free: answers, invented records, other redescriptions."""
 
 from __future__ import annotations
 

@@ -128,7 +128,7 @@ def _spend(service: Service, request: RunRequest, nonce: str) -> Release:
     return service.release(status.release_id)
 
 
-app = make_group("Spend part of a budget on a private model.")
+app = make_group()
 for own in FAMILIES.values():
     app.command(own.name.replace("_", "-"), help=f"{own.lead}\n{_SPENDS}")(
         with_options(

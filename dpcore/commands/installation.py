@@ -13,7 +13,7 @@ from dpcore.commands.shell import make_group
 if TYPE_CHECKING:
     from dpcore.workspace.database.installation import Facts
 
-app = make_group("See whether home folder and database belong together; go on after a disaster.")
+app = make_group()
 _NO_WITNESS = (
     "none of this home folder: if it and the database were restored from a backup, that is not recognised here"
 )

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from dpcore.service import Service
 
 
-ledger = make_group("See what has been spent and by whom; decide who may spend how much.")
+ledger = make_group()
 
 
 @ledger.command("show")

@@ -1,4 +1,4 @@
-"""Commands that read releases."""
+"""Commands that read releases, name them, and put them into files."""
 
 from __future__ import annotations
 
@@ -8,9 +8,18 @@ from typing import Annotated
 import typer
 
 from dpcore.commands.first_look import ask, redescriptions, synthesize
-from dpcore.commands.shell import Dataset, check_new, find_release, lines_of, make_group, open_service, write_new
+from dpcore.commands.shell import (
+    Dataset,
+    check_new,
+    find_release,
+    lines_of,
+    make_group,
+    open_service,
+    text_table,
+    write_new,
+)
 
-releases = make_group("Read what has been released; costs nothing.")
+releases = make_group()
 
 
 @releases.command("list")
@@ -18,7 +27,6 @@ def list_releases(
     dataset: Annotated[str | None, typer.Option(metavar="DATASET", help="Only those of this data set.")] = None,
 ) -> None:
     """List releases, newest first."""
-    from dpcore.commands.shell import text_table
     from dpcore.privacy.budgets import alike, format_epsilon
 
     with open_service() as service:

@@ -22,7 +22,7 @@ from dpcore.errors import IngestError, RequestError
 if TYPE_CHECKING:
     from dpcore.domain.schemas.schema import Schema
 
-app = make_group("Write and check the public description of a data set.")
+app = make_group()
 
 
 @app.command("init")

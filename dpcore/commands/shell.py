@@ -1,4 +1,4 @@
-"""What all commands share: one-line errors, exit codes, new files, the service."""
+"""What all commands share: plain text for a terminal, one-line errors, exit codes, new files, the service."""
 
 from __future__ import annotations
 
@@ -111,8 +111,9 @@ class _Loaded(MutableMapping[str, Any]):
 
     def __getitem__(self, name: str) -> Any:
         if name not in self._found:
-            module, _, member = self._places[name][0].partition(":")
-            self._found[name] = _as_command(getattr(import_module(module), member), name)
+            place, does = self._places[name]
+            module, _, member = place.partition(":")
+            self._found[name] = _as_command(getattr(import_module(module), member), name, does)
         return self._found[name]
 
     def __setitem__(self, name: str, command: Any) -> None:
@@ -128,11 +129,12 @@ class _Loaded(MutableMapping[str, Any]):
         return len(self._places)
 
 
-def _as_command(found: typer.Typer | Callable[..., None], name: str) -> Any:
-    """A group, or a function as a command."""
+def _as_command(found: typer.Typer | Callable[..., None], name: str, does: str) -> Any:
+    """A group, which says of itself what the list of all says of it, or a function as a command."""
     if isinstance(found, typer.Typer):
+        found.info.help = does
         return typer.main.get_command(found)
-    alone = make_group("")
+    alone = make_group()
     alone.command(name)(found)
     return typer.main.get_command(alone)
 
@@ -164,7 +166,7 @@ def _nothing() -> None:
     pass
 
 
-def make_group(text: str, kind: type[TyperGroup] = OneLineErrors) -> typer.Typer:
+def make_group(text: str = "", kind: type[TyperGroup] = OneLineErrors) -> typer.Typer:
     """A group of commands in the house style: plain text, no tracebacks."""
     return typer.Typer(
         cls=kind,

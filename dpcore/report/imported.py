@@ -205,8 +205,6 @@ def _is_short(amount: Decimal) -> bool:
 
 def _show(release: Release, model: Any) -> None:
     """Do all that pages and files do with an import, as it will be read back."""
-    from dpcore.models.released import parse_model
-
     again = imported(release.to_json())
     parse_model(again)
     parse_model(readable(again))
