@@ -265,4 +265,7 @@ def test_groups_and_categories_that_are_too_many_are_named_and_not_compared(monk
     table = table_one(model, own)
     assert table.uncompared == ("code",)
     caption = table_one_table(model, own, table).caption
-    assert "Columns by group. Too many groups and categories for a standardised difference: code;" in caption
+    assert caption == (
+        "Table 1: Columns by group. Too many groups and categories for a standardised difference: code; "
+        "intervals are for the noise, 95%"
+    )
