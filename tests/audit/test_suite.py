@@ -42,7 +42,7 @@ def test_mechanism_keeps_its_claim_and_broken_versions_are_caught(make):
 
 def test_a_text_of_one_person_is_shown_as_seldom_as_delta_says():
     """False alarms of the claim: 1e-6; that the threshold is nearly as low as it may be is exact."""
-    result = threshold_audit().run(5000)
+    result = threshold_audit().run(20_000)
     assert result.passed, result
     sound = mechanisms.ThresholdMechanism(1, 0.005, 0.05)
     assert not sound._keeps(sound.threshold - 1)
