@@ -6,16 +6,15 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
 from dpcore.commands.shell import lines_of, one_line, text_table
-from dpcore.commands.text_ledger import left_text
 from dpcore.models.readable import blocks_of, readable
 from dpcore.models.released import family_of, parse_model
 from dpcore.numerals import whole
-from dpcore.privacy.budgets import delta_sentence, format_epsilon
+from dpcore.privacy.budgets import delta_sentence, percent, plain_epsilon
 from dpcore.released.blocks import Block, Bullets, Code, Facts, Figure, Heading, Paragraph, Table, Written, written
 from dpcore.released.plan import guaranteed_odds
 from dpcore.released.release import Release
 from dpcore.report.certificate import certificate_lines
-from dpcore.report.spending import adds_sentence, fitting
+from dpcore.report.spending import price
 from dpcore.workspace.ledger.requests import Quote
 
 if TYPE_CHECKING:
@@ -98,10 +97,8 @@ def quote_text(quote: Quote) -> str:
     """What a run would cost and promise."""
     margin, plan = quote.plan.count_margin(), quote.plan
     lines = [
-        f"This run would cost epsilon = {format_epsilon(quote.cost)}; nothing has been spent.",
-        adds_sentence(quote),
-        f"Left now {left_text(quote.balance.left)}, afterwards {left_text(quote.left_after)}. {fitting(quote)}",
-        quote.form,
+        f"This run would promise epsilon = {plain_epsilon(quote.epsilon)}; nothing has been spent.",
+        f"{price(quote)} {percent(quote.balance.left, up=False)} is left now.",
         f"Noise on each printed count: ±{margin} with 95% confidence.",
         f"It takes {quote.forecast.text}, if nothing else runs here.",
         quote.guarantee,

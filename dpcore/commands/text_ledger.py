@@ -6,22 +6,19 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 
 from dpcore.commands.shell import one_line, text_table
-from dpcore.privacy.budgets import alike, at_delta, exact_amount, format_epsilon
-from dpcore.report.spending import plain_sum
+from dpcore.privacy.budgets import at_delta, exact_amount, format_epsilon, percent
 from dpcore.workspace.ledger.accounts import Account, Balance, BudgetRequest, LedgerEntry, Standing
 
 _PLACES = 9
 
 
 def balance_text(balance: Balance) -> str:
-    """A budget in one line: costs rounded up, what is left rounded down."""
+    """A budget in one line: what is spent rounded up, what is left rounded down."""
     parts = [
         f"budget {left_text(balance.cap)}{at_delta(balance.delta)}",
-        f"spent {format_epsilon(balance.spent)}",
-        f"reserved {format_epsilon(balance.reserved)}" if balance.reserved else "",
-        f"without composition {format_epsilon(added)}" if (added := plain_sum(balance)) is not None else "",
-        f"left {left_text(balance.left)}",
-        f"largest run without a delta {left_text(balance.largest)}" if balance.delta else "",
+        f"{percent(balance.spent)} spent",
+        f"{percent(balance.reserved)} reserved" if balance.reserved else "",
+        f"{percent(balance.left, up=False)} left",
         f"at most {left_text(balance.run_cap)} per run" if balance.run_cap is not None else "",
     ]
     return ", ".join(filter(None, parts))
@@ -62,9 +59,9 @@ def accounts_text(accounts: Sequence[Account]) -> str:
     """One line per analyst: costs rounded up, what is left rounded down."""
     balances = [account.balance for account in accounts]
     columns = (
-        alike(format_epsilon(balance.spent) for balance in balances),
-        alike(format_epsilon(balance.reserved) for balance in balances),
-        alike(left_text(balance.left) for balance in balances),
+        (percent(balance.spent) for balance in balances),
+        (percent(balance.reserved) for balance in balances),
+        (percent(balance.left, up=False) for balance in balances),
     )
     rows = [
         [

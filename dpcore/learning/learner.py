@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from decimal import ROUND_FLOOR, Decimal
 from typing import Any, ClassVar, TypeVar
@@ -12,10 +12,10 @@ from pydantic import BaseModel
 
 from dpcore.data.table import PrivateTable
 from dpcore.domain.schemas.schema import Part, Schema
-from dpcore.errors import RequestError
+from dpcore.errors import BudgetError, RequestError
 from dpcore.privacy.budgets import BudgetSplit, row_epsilon
-from dpcore.privacy.filters import smallest_epsilon
-from dpcore.privacy.losses import RHO_STEP, counting_rho, pure_epsilon, pure_rho, selection_epsilon
+from dpcore.privacy.filters import largest_rho
+from dpcore.privacy.losses import RHO_STEP, pure_epsilon, selection_epsilon, strength_of
 from dpcore.privacy.randomness import RandomSource
 from dpcore.released.family import ReleasedFamily
 from dpcore.released.parameters import check_least, chosen_cuts
@@ -23,6 +23,8 @@ from dpcore.released.plan import EVALUATION, Composed, RunPlan, check_classes, c
 from dpcore.released.workload import Workload
 from dpcore.validation import validated
 
+#: Person-level epsilon of a step's selections, together, for which a rho pays; given the step and that rho.
+Select = Callable[[str, Decimal], Decimal]
 #: Called with a step name and how many of how many equal units of that step are done. The
 #: sequence of calls depends on public inputs, and on nothing else that will not be released.
 Progress = Callable[[str, int, int], None]
@@ -39,11 +41,10 @@ class PlanRequest:
 
     Attributes
     ----------
+    epsilon : Decimal
+        What the run promises.
     delta : Decimal
-        Delta that the run may spend beside epsilon, from an account that composes what its runs
-        cost; 0 if there is none.
-    rho : Decimal or None
-        Rho that such an account gives to a run that can be made at any; ``None``: that of a pure run.
+        The delta at which it promises this, if its parts are to compose by their rho; else 0.
     """
 
     schema: Schema
@@ -51,7 +52,16 @@ class PlanRequest:
     epsilon: Decimal
     parameters: Any
     delta: Decimal = Decimal(0)
-    rho: Decimal | None = None
+
+    @property
+    def rho(self) -> Decimal:
+        """What the parts of a run that composes have together: the largest rho that keeps the promise."""
+        return largest_rho(self.epsilon, self.delta)
+
+    @property
+    def pure(self) -> PlanRequest:
+        """The same without delta, of about the same cost: house rules and shares are made for it."""
+        return replace(self, epsilon=strength_of(self.rho), delta=Decimal(0)) if self.delta else self
 
     @property
     def row_epsilon(self) -> Decimal:
@@ -66,22 +76,56 @@ class PlanRequest:
     def plan(self, split: BudgetSplit, **facts: Any) -> RunPlan:
         """A plan for it, pure, unconditional and with a free evaluation, unless told otherwise."""
         aside = getattr(self.parameters, "evaluate", False) and self.schema.holdout_percent > 0
-        composed = self.delta and facts.get("delta") and facts.get("rho")
-        share = self.set_aside(facts["rho"]) if composed else self.epsilon
         usual = {
-            **{name: value for name, value in vars(self).items() if name != "rho"},
+            **vars(self),
             "delta": Decimal(0),
             "guarantee": "unconditional",
-            "parallel": {EVALUATION: share} if aside else {},
+            "parallel": {EVALUATION: self.epsilon} if aside else {},
         }
         return RunPlan(split=split, **(usual | facts))
 
-    def set_aside(self, rho: Decimal) -> Decimal:
-        """Budget of the people set aside in a run that composes: what one in its steps loses.
+    def composed(
+        self, plan: RunPlan, weights: Mapping[str, Decimal], selecting: Collection[str], select: Select
+    ) -> RunPlan:
+        """A plan of which each step has its share of rho, by ``weights``.
 
-        The larger of both parts is charged, so that more than the steps cost would not be free.
+        Parameters
+        ----------
+        plan : RunPlan
+            Everything else about the run.
+        selecting : collection of str
+            Steps that select, for which ``select`` tells an epsilon; all others count with Gaussian noise.
+
+        Raises
+        ------
+        BudgetError
+            If a step would have nothing.
         """
-        return min(self.epsilon, pure_epsilon(rho))
+        rhos = _divided(self.rho, weights)
+        selections = {step: select(step, own) for step, own in rhos.items() if step in selecting}
+        counts = sum((own for step, own in rhos.items() if step not in selecting), Decimal(0))
+        if not all([*rhos.values(), *selections.values()]):
+            raise BudgetError("This epsilon is too small to be split over the steps of a run.")
+        return replace(
+            plan,
+            epsilon=self.epsilon,
+            delta=self.delta,
+            split=BudgetSplit.by_weights(self.epsilon, rhos),
+            definition="approximate",
+            # The larger of both parts is charged, so that more than the steps cost would not be free.
+            parallel=dict.fromkeys(plan.parallel, min(self.epsilon, pure_epsilon(self.rho))),
+            composition=composed_words(self.rho),
+            rho=self.rho,
+            composed=Composed(selections, counts),
+        )
+
+
+def _divided(rho: Decimal, weights: Mapping[str, Decimal]) -> dict[str, Decimal]:
+    """Parts of a rho in proportion to weights, in whole steps; what rounding leaves goes to the largest."""
+    whole = sum(weights.values(), Decimal(0))
+    parts = {step: (rho * own / whole).quantize(RHO_STEP, rounding=ROUND_FLOOR) for step, own in weights.items() if own}
+    parts[max(parts, key=lambda step: parts[step])] += rho - sum(parts.values(), Decimal(0))
+    return parts
 
 
 @dataclass(frozen=True)
@@ -166,16 +210,13 @@ class Learner(ABC):
         epsilon: Decimal,
         parameters: Any,
         delta: Decimal = Decimal(0),
-        rho: Decimal | None = None,
     ) -> RunPlan:
         """Validate a request and say what it costs; sees no record.
 
         Parameters
         ----------
         delta : Decimal
-            Delta that an account which composes its runs gives to this one; 0 without account.
-        rho : Decimal, optional
-            Rho that it gives, if the run is one of those that can be made at any.
+            The delta at which runs compose; 0 for a pure run. Methods without a form that composes stay pure.
 
         Raises
         ------
@@ -184,7 +225,7 @@ class Learner(ABC):
         BudgetError
             If epsilon is too small to be divided.
         """
-        plan_request = PlanRequest(schema, target, epsilon, validated(self.parameters, parameters), delta, rho)
+        plan_request = PlanRequest(schema, target, epsilon, validated(self.parameters, parameters), delta)
         check_least(plan_request.parameters)
         self._check_target(plan_request)
         if hasattr(plan_request.parameters, "cut_points"):
@@ -211,59 +252,20 @@ class Learner(ABC):
         """Spend the plan's budget on the table and return the released model."""
 
 
-_NEEDS_DELTA = (
-    "This method needs a delta, and only pure runs are taken here: choose another method, or ask "
-    "the custodian of the data set for a delta."
-)
+def composed_form(plan_request: PlanRequest, pure: RunPlan, select: Select | None = None) -> RunPlan:
+    """The run of a plan for :attr:`PlanRequest.pure` in the form that was asked for, with the same shares.
 
-
-def _whole(_: str, rho: Decimal) -> Decimal:
-    return selection_epsilon(rho)
-
-
-def composed_form(
-    plan_request: PlanRequest, pure: RunPlan, select: Callable[[str, Decimal], Decimal] = _whole
-) -> RunPlan:
-    """The run of a pure plan with less noise, at the rho of that plan and the delta asked for.
-
-    Its counts get Gaussian noise, no wider than their geometric noise was. What this leaves of
-    rho goes to the other steps, which select, in equal parts. Proof: ``docs/privacy/accounting.md``.
+    Its counts get Gaussian noise, and the other steps select. Proof: ``docs/privacy/accounting.md``.
 
     Parameters
     ----------
     pure : RunPlan
         Steps that select, and counts that one row moves by one.
-    select : callable
-        Person-level epsilon of a step's selection for which a rho pays.
-
-    Returns
-    -------
-    RunPlan
-        The pure plan itself, if no delta was asked for or some selection would not gain.
+    select : callable, optional
+        By default, one draw of the exponential mechanism.
     """
-    counts = counting_rho(pure.split[pure.estimates_step], pure.schema.privacy_unit.max_rows_per_person)
-    steps = [step for step, part in pure.split.parts.items() if part and step != pure.estimates_step]
-    if not plan_request.delta or counts >= pure_rho(pure.split[pure.estimates_step]):
+    if not plan_request.delta:
         return pure
-    whole = pure_rho(pure.epsilon) if pure.rho is None else min(pure.rho, pure_rho(pure.epsilon))
-    share = ((whole - counts) / len(steps)).quantize(RHO_STEP, rounding=ROUND_FLOOR)
-    selections = {step: select(step, share) for step in steps if share > 0}
-    if not selections or any(selections[step] <= pure.split[step] for step in steps):
-        return pure
-    rhos = {**dict.fromkeys(steps, share), pure.estimates_step: counts}
-    rho = sum(rhos.values(), Decimal(0))
-    aside = plan_request.set_aside(rho)
-    epsilon = max(smallest_epsilon(rho, plan_request.delta), aside)  # Less than that only for a delta near 1.
-    made = replace(
-        pure,
-        epsilon=epsilon,
-        split=BudgetSplit.by_weights(epsilon, rhos),
-        definition="approximate",
-        delta=plan_request.delta,
-        parallel=dict.fromkeys(pure.parallel, aside),
-        composition=composed_words(rho),
-        rho=rho,
-        composed=Composed(selections, counts),
-        asked=plan_request.epsilon,
-    )
+    selecting = pure.split.parts.keys() - {pure.estimates_step}
+    made = plan_request.composed(pure, pure.split.parts, selecting, select or (lambda _, rho: selection_epsilon(rho)))
     return replace(made, noise=tuple(made.noise_on(own.what) for own in pure.noise))

@@ -40,7 +40,6 @@ from dpcore.released.family import ReleasedFamily
 from dpcore.released.parameters import numpy_item, numpy_items
 from dpcore.released.plan import RunPlan
 from dpcore.released.release import SEEDED, Release, make_release
-from dpcore.released.run_form import plan_under
 
 #: Largest delta of a budget, times the number of people, that goes without saying.
 _MOST_DELTA = Decimal("0.1")
@@ -143,19 +142,15 @@ class LearnerEstimator(BaseEstimator):  # type: ignore[misc]
     def _plan(self, schema: Schema, target: str, **changes: Any) -> RunPlan:
         """Plan of a fit: parameters of the learner, some of them changed.
 
-        In the form for which the accountant has more room; without one in the pure form.
+        Composed at the accountant's delta; without one pure.
         """
         settings = self.get_params()
         known = self._learner.parameters.model_fields
         given = {name: value for name, value in settings.items() if name in known}
         budget, epsilon = settings["accountant"], parse_epsilon(settings["epsilon"])
 
-        def plan(delta: Decimal, rho: Decimal | None = None) -> RunPlan:
-            most = default_delta(schema.max_rows)
-            return self._learner.plan(schema, target, epsilon, given | changes, min(delta, most), rho)
-
-        composes = budget is not None and budget.filter.run_delta > 0
-        return plan_under(budget.filter, plan) if composes else plan(Decimal(0))
+        delta = Decimal(0) if budget is None else budget.filter.run_delta
+        return self._learner.plan(schema, target, epsilon, given | changes, delta)
 
     def _run(
         self,
@@ -199,8 +194,7 @@ class LearnerEstimator(BaseEstimator):  # type: ignore[misc]
         known = {name: parameters[name] for name in cls._get_param_names() if name in parameters}
         warn_of(" ".join(release.certificate.problems))
         card = release.certificate
-        epsilon = card.epsilon if card.asked is None else card.asked
-        estimator = cls(epsilon=epsilon, schema=release.domain, **settings, **known)
+        estimator = cls(epsilon=card.epsilon, schema=release.domain, **settings, **known)
         return estimator, cls._learner.family.model.model_validate(release.model)
 
     def _fitted(self, release: Release, model: Any, outputs: Mapping[str, object], features: int) -> Self:

@@ -62,7 +62,7 @@ class ToyBudget:
     @property
     def left(self) -> Decimal:
         """Largest epsilon that one more question may have."""
-        return self.cap.left(self.total)
+        return self.cap.largest(self.total, pure=True)
 
     def ask(self, count: PublicCount, epsilon: object, seed: int | None = None) -> ToyBudget:
         """Buy one noisy answer.

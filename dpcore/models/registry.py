@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from decimal import Decimal
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from dpcore.errors import RequestError
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from dpcore.models.summaries.released.summary_model import SummaryModel
     from dpcore.released.family import ReleasedFamily
     from dpcore.released.plan import RunPlan
-    from dpcore.released.run_form import Planner
 
 #: How many plans a process remembers.
 _PLANS = 128
@@ -68,18 +67,18 @@ class _Planned:
     schema_hash: str
     algorithm: str
     schema: Schema = field(compare=False)
-    asked: tuple[str, Decimal, Any] = field(compare=False)
+    asked: tuple[str, Decimal, Any, Decimal] = field(compare=False)
 
 
-def planner_of(algorithm: str, schema: Schema, target: str, epsilon: Decimal, parameters: Any) -> Planner:
-    """What plans a run in any form; a page that is drawn again asks for the same few."""
-    asked = target, epsilon, parameters
-    return partial(_plan, _Planned(repr(asked), schema.hash, algorithm, schema, asked))
+def plan_run(algorithm: str, schema: Schema, target: str, epsilon: Decimal, parameters: Any, delta: Decimal) -> RunPlan:
+    """The plan of a run; a page that is drawn again asks for the same few."""
+    asked = target, epsilon, parameters, delta
+    return _plan(_Planned(repr(asked), schema.hash, algorithm, schema, asked))
 
 
 @lru_cache(maxsize=_PLANS)
-def _plan(run: _Planned, delta: Decimal, rho: Decimal | None = None) -> RunPlan:
-    return get_learner(run.algorithm).plan(run.schema, *run.asked, delta, rho)
+def _plan(run: _Planned) -> RunPlan:
+    return get_learner(run.algorithm).plan(run.schema, *run.asked)
 
 
 def public_records(family: ReleasedFamily, table: PrivateTable, part: Part) -> pd.DataFrame | dict[str, pd.DataFrame]:

@@ -98,8 +98,8 @@ class BudgetAccountant:
 
     @property
     def left(self) -> Decimal:
-        """Largest epsilon of a pure fit that would still be accepted."""
-        return self.filter.left(self.total)
+        """Largest epsilon of a fit that would still be accepted: of one that composes, if there is a delta."""
+        return self.filter.largest(self.total)
 
     def spend(self, loss: Loss, label: str) -> None:
         """Charge a fit.
@@ -132,8 +132,8 @@ class BudgetAccountant:
         return (
             f"This fit would bring what is spent from epsilon {format_epsilon(self.spent)} to "
             f"{format_epsilon(after)} at delta "
-            f"{small(self.delta_cap)}, above the cap of {format_epsilon(self.cap)}. For a "
-            f"pure fit epsilon {format_epsilon(self.left, up=False)} is left."
+            f"{small(self.delta_cap)}, above the cap of {format_epsilon(self.cap)}. A fit of up to epsilon "
+            f"{format_epsilon(self.left, up=False)} would fit."
         )
 
     def __copy__(self) -> BudgetAccountant:

@@ -115,6 +115,14 @@ def format_epsilon(epsilon: Decimal, *, places: int = _PLACES, up: bool = True) 
     return text if decimals >= 2 else f"{shown:.2f}"
 
 
+def percent(share: Decimal, *, up: bool = True) -> str:
+    """A share of a budget in percent, to four decimals: what is taken rounded up, what is left down."""
+    if not share.is_finite():
+        return "∞ %"
+    rounding = ROUND_CEILING if up else ROUND_FLOOR
+    return f"{exact_amount((100 * share).quantize(Decimal('0.0001'), rounding=rounding))} %"
+
+
 def alike(amounts: Iterable[str]) -> list[str]:
     """Amounts that are read one below the other, all with as many decimals as the one that has most."""
     shown = list(amounts)

@@ -7,22 +7,26 @@ by what earlier ones released. Proof that the cap then holds: ``docs/privacy/acc
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from functools import cached_property, lru_cache
+from typing import Final
 
 from dpcore.errors import BudgetError
 from dpcore.privacy.budgets import EPSILON_STEP, float_below
-from dpcore.privacy.losses import RHO_STEP, Loss, pure_epsilon
+from dpcore.privacy.losses import NOTHING, RHO_STEP, Loss, pure_epsilon, run_loss
 
 #: Shares of delta: for runs that are composed, for small ones beside pure ones, and for deltas
 #: that are added. Whichever condition accepts, its share pays; so all together cost the whole.
 RHO_SHARE, MIXED_SHARE, ADDED_SHARE = Decimal("0.8"), Decimal("0.1"), Decimal("0.1")
-#: Share of delta that a single run with a delta of its own should use: two such can be added.
-RUN_SHARE = Decimal("0.05")
-#: Share of delta for learning a schema.
-LEARNING_SHARE = Decimal("0.01")
+#: Share of delta that is set aside where categories are learned.
+THRESHOLD_SHARE = Decimal("0.005")
+#: Prices are whole numbers of this share of a cap, so that they add up as they are shown.
+SHARE_STEP = Decimal("0.000001")
+_DIGITS: Final = 4
+#: Digits of an epsilon that follows from a price: enough to come to it.
+_EPSILON_DIGITS: Final = 5
 #: Smallest step of the delta of a run.
 DELTA_STEP = Decimal("1e-15")
 #: Share of the cap that runs with a delta are expected to use beside large pure ones.
@@ -63,13 +67,13 @@ class PrivacyFilter:
 
     @property
     def run_delta(self) -> Decimal:
-        """Delta that a single run should use, rounded down; 0 if pure runs only are accepted."""
-        return (self.delta * RUN_SHARE).quantize(DELTA_STEP, rounding=ROUND_FLOOR)
+        """The one delta of all runs that compose, rounded down; 0 if pure runs only are accepted."""
+        return self._rho_delta.quantize(DELTA_STEP, rounding=ROUND_FLOOR)
 
     @property
-    def learning_delta(self) -> Decimal:
-        """Delta that learning a schema should use, rounded down; 0 if pure runs only are accepted."""
-        return (self.delta * LEARNING_SHARE).quantize(DELTA_STEP, rounding=ROUND_FLOOR)
+    def threshold_delta(self) -> Decimal:
+        """Delta to be set aside where categories are learned, rounded down; 0 if pure runs only are accepted."""
+        return (self.delta * THRESHOLD_SHARE).quantize(DELTA_STEP, rounding=ROUND_FLOOR)
 
     @cached_property
     def rho(self) -> Decimal:
@@ -120,6 +124,42 @@ class PrivacyFilter:
         order, room = self._mixed
         return total.pure + order * total.rest <= room
 
+    def ways(self, total: Loss) -> Iterator[Decimal]:
+        """Part of the cap that a sum of runs takes in each way of counting that applies; exact, and not rounded."""
+        if not self.epsilon:
+            return
+        if total.delta <= self._added_delta:
+            yield total.epsilon / self.epsilon
+        if self.rho and total.rho.is_finite():
+            yield (total.rho + (total.without_rho / self._order if total.without_rho else 0)) / self.rho
+        if self._mixed is not None and total.rest.is_finite():
+            order, room = self._mixed
+            yield (total.pure + order * total.rest + self.epsilon - room) / self.epsilon
+
+    def share(self, total: Loss) -> Decimal:
+        """Part of the cap that a sum of runs takes: the least of all ways to count, and at most 1 if they fit.
+
+        In whole steps of :data:`SHARE_STEP`, rounded up; 0 of nothing, infinite if nothing bounds it.
+        """
+        if total == NOTHING:
+            return Decimal(0)
+        least = min(self.ways(total), default=Decimal("Infinity"))
+        shown = least.quantize(SHARE_STEP, rounding=ROUND_CEILING) if least.is_finite() else least
+        return min(shown, Decimal(1)) if self.accepts(total) else shown
+
+    def priced(self, loss: Loss) -> Loss:
+        """What a run is charged: its loss, with a rho that is a price of four digits at most, in shares of the cap.
+
+        Never less than the loss, nor a thousandth more, but for a step. So equal runs have equal prices, which add up.
+        """
+        if not (self.rho and loss.delta and loss.rho and loss.rho.is_finite()):
+            return loss
+        exact = loss.rho / self.rho
+        step = max(SHARE_STEP, Decimal(1).scaleb(exact.adjusted() + 1 - _DIGITS))
+        price = (exact / step).to_integral_value(ROUND_CEILING) * step
+        rho = (price * self.rho).quantize(RHO_STEP, rounding=ROUND_FLOOR)
+        return run_loss(loss.epsilon, loss.delta, max(rho, loss.rho))
+
     def spent(self, total: Loss) -> Decimal:
         """Epsilon, at this delta, that the runs cost together: at most the cap if they fit.
 
@@ -164,12 +204,16 @@ class PrivacyFilter:
             ways.append(_times(room - total.pure - order * total.rest, loss.pure + order * loss.rest))
         return max(ways)
 
-    def left(self, total: Loss) -> Decimal:
-        """Largest epsilon, in whole steps, of a pure run that would still be accepted; may be 0.
+    def largest(self, total: Loss, *, pure: bool = False) -> Decimal:
+        """Largest epsilon, in whole steps, of one more run that would be accepted; may be 0.
 
-        Less than the cap without what is :meth:`spent`, if many small runs are composed: one
-        large run costs more than many small ones of the same sum.
+        Parameters
+        ----------
+        pure : bool
+            Whether of a pure run; else of one that composes, if the cap has a delta.
         """
+        if self.run_delta and not pure:
+            return self._largest_composed(total)
         ways = [Decimal(0)]
         if total.delta <= self._added_delta:
             ways.append(self.epsilon - total.epsilon)
@@ -177,9 +221,43 @@ class PrivacyFilter:
             order, room = self._mixed
             ways.append(room - total.pure - order * total.rest)
         if self._composes(total):
-            used = total.without_rho / self._order if total.without_rho else Decimal(0)
-            ways.append(pure_epsilon(self.rho - total.rho - used))
+            ways.append(pure_epsilon(self._rho_left(total)))
         return max(ways).quantize(EPSILON_STEP, rounding=ROUND_FLOOR)
+
+    def epsilon_of(self, share: Decimal) -> Decimal:
+        """Epsilon of a run that takes a share of the cap, rounded down to :data:`_EPSILON_DIGITS` digits.
+
+        Of a run that composes, or else of a pure one; 0 if there is none.
+        """
+        if self.run_delta:
+            exact = _epsilon_within((share * self.rho).quantize(RHO_STEP, rounding=ROUND_FLOOR), self.run_delta)
+        else:
+            exact = share * self.epsilon
+        if not exact:
+            return exact
+        step = max(EPSILON_STEP, Decimal(1).scaleb(exact.adjusted() + 1 - _EPSILON_DIGITS))
+        return exact.quantize(step, rounding=ROUND_FLOOR)
+
+    def _rho_left(self, total: Loss) -> Decimal:
+        used = total.without_rho / self._order if total.without_rho else Decimal(0)
+        return self.rho - total.rho - used
+
+    def _largest_composed(self, total: Loss) -> Decimal:
+        ways = [self._rho_left(total)] if self._composes(total) else []
+        if self._mixed is not None:
+            order, room = self._mixed
+            ways.append((room - total.pure - order * total.rest) / order)
+        return _epsilon_within(max(ways, default=Decimal(0)), self.run_delta)
+
+
+def _epsilon_within(rho: Decimal, delta: Decimal) -> Decimal:
+    """Largest epsilon, in whole steps, for which :func:`largest_rho` is at most ``rho``; 0 if none is."""
+    if rho < RHO_STEP:
+        return Decimal(0)
+    found = smallest_epsilon(rho, delta)
+    while found and largest_rho(found, delta) > rho:
+        found -= EPSILON_STEP
+    return found
 
 
 @lru_cache(maxsize=1024)

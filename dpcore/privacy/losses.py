@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from decimal import ROUND_CEILING, Decimal, InvalidOperation
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal, InvalidOperation
 from functools import lru_cache
 
 from dpcore.errors import BudgetError
@@ -139,6 +139,11 @@ def pure_rho(epsilon: Decimal) -> Decimal:
     """
     number = float(epsilon)
     return rho_above(number * math.tanh(number / 2))
+
+
+def strength_of(rho: Decimal) -> Decimal:
+    """Epsilon of pure runs of a few steps that cost about as much: 4 sqrt(rho). For rules, not for promises."""
+    return (4 * rho.sqrt()).quantize(EPSILON_STEP, rounding=ROUND_FLOOR)
 
 
 @lru_cache(maxsize=1024)

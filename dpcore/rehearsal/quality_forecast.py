@@ -126,17 +126,17 @@ def forecast_quality(
     fresh, quality, baseline = _measured(shape, learner.family)
     numbers = learner.family.predicts_number(schema, target)
     unit = baseline if numbers else 1.0
-    values: dict[Decimal, list[float]] = {plan.price: [] for plan in plans}
+    values: dict[Decimal, list[float]] = {plan.epsilon: [] for plan in plans}
     done = 0
     for repeat in range(most):
-        asked = [plan for plan in plans if repeat < least or not is_steady(values[plan.price], unit)]
+        asked = [plan for plan in plans if repeat < least or not is_steady(values[plan.epsilon], unit)]
         if not asked:
             break
         total = max(len(plans) * least, done + len(asked))
         table = invented_table(shape, _FIRST + repeat)
         for plan in asked:
             _, model = run_on(learner, table, plan, _FIRST + repeat)
-            values[plan.price].append(quality(learner.family.evidence(model).predicted(fresh)))
+            values[plan.epsilon].append(quality(learner.family.evidence(model).predicted(fresh)))
             done += 1
             progress(done, total)
     return QualityForecast(

@@ -111,7 +111,7 @@ def invented_table(shape: Shape, seed: int) -> PrivateTable:
 def run_on(learner: Learner, table: PrivateTable, plan: RunPlan, seed: int) -> tuple[RunPlan, BaseModel]:
     """Run a plan, in its form, on invented records, with a limited amount of work."""
     limited = _limited(learner, plan.parameters)
-    again = learner.plan(table.schema, plan.target, plan.price, limited, plan.delta, plan.rho)
+    again = learner.plan(table.schema, plan.target, plan.epsilon, limited, plan.delta)
     return again, learner.run(Run(table, again, SeededRandom(seed + _RUN)))
 
 

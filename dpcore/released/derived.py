@@ -15,7 +15,7 @@ from typing import Any, Final
 import numpy as np
 
 from dpcore.privacy.budgets import EPSILON_STEP, BudgetSplit, gaussian_tail, geometric_tail, row_epsilon
-from dpcore.privacy.filters import smallest_epsilon
+from dpcore.privacy.filters import largest_rho, smallest_epsilon
 from dpcore.privacy.losses import pure_rho
 from dpcore.released.evaluation import Evaluation, Figure, evaluate
 from dpcore.released.noisy_counts import Numbers, noise_intervals, point_estimates, sum_tail
@@ -80,11 +80,13 @@ def check_certificate(release: Release, sampler: str, composition: str = "", *, 
     _check_rho(card)
     demand(card.guarantee in {"none", "conditional on convergence" if chain else "unconditional"})
     if card.composition == composition:
-        demand(card.asked is None)
         return
     demand(card.rho is not None and card.delta > 0 and card.composition == composed_words(card.rho))
-    least = smallest_epsilon(card.rho or Decimal(0), card.delta)
-    demand(card.epsilon == max([least, *card.parallel_split.values()]))
+    if card.asked is None:
+        demand(card.rho == largest_rho(card.epsilon, card.delta))
+    else:  # Versions that made a run by the rho of a pure one.
+        least = smallest_epsilon(card.rho or Decimal(0), card.delta)
+        demand(card.epsilon == max([least, *card.parallel_split.values()]))
 
 
 def _check_rho(card: Certificate) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
 from datetime import UTC, datetime
 from decimal import ROUND_FLOOR, Decimal
 from typing import Any, Final
@@ -14,8 +14,8 @@ from dpcore.domain.schemas.learned import ColumnQuestion, LearningCertificate
 from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import BudgetError, SchemaError
 from dpcore.privacy.budgets import EPSILON_STEP
-from dpcore.privacy.filters import DELTA_STEP, PrivacyFilter, smallest_epsilon
-from dpcore.privacy.losses import RHO_STEP, Loss, pure_loss, pure_rho, run_loss
+from dpcore.privacy.filters import DELTA_STEP, PrivacyFilter, largest_rho
+from dpcore.privacy.losses import RHO_STEP, Loss, pure_loss, run_loss
 from dpcore.version import __version__
 
 _NOTHING = "No column is marked 'learn: true', so there is nothing to spend an epsilon on: mark some, or leave it out."
@@ -43,7 +43,7 @@ class LearningPlan:
         With stand-ins for what is to be learned.
     questions : mapping of str to ColumnQuestion
     asked : Decimal
-        Epsilon of all columns together, as a pure run would have it.
+        Epsilon of all columns together.
     loss : Loss
         What the account is charged.
         Its delta holds ``threshold_delta`` too.
@@ -147,8 +147,8 @@ def plan_learning(wanted: LearnableSchema, epsilon: Decimal, cap: PrivacyFilter,
     if not wanted.questions:
         raise SchemaError(_NOTHING)
     listed = wanted.listed
-    if listed and not (opens and cap.learning_delta):
-        raise BudgetError((_JOINS if cap.learning_delta else _NO_DELTA).format(names=named(listed)))
+    if listed and not (opens and cap.threshold_delta):
+        raise BudgetError((_JOINS if cap.threshold_delta else _NO_DELTA).format(names=named(listed)))
     loss, threshold = learning_loss(epsilon, cap, listed=bool(listed))
     plan = LearningPlan(wanted.schema, wanted.questions, epsilon, loss, threshold)
     numbers = len(wanted.questions) > len(listed)
@@ -160,11 +160,11 @@ def plan_learning(wanted: LearnableSchema, epsilon: Decimal, cap: PrivacyFilter,
 
 def learning_loss(epsilon: Decimal, cap: PrivacyFilter, *, listed: bool) -> tuple[Loss, Decimal]:
     """What learning costs under a cap, and the delta to be set aside if categories are ``listed``."""
-    if not cap.learning_delta:
+    if not cap.run_delta:
         return pure_loss(epsilon), Decimal(0)
-    whole, rho = cap.learning_delta, pure_rho(epsilon)
-    threshold = (whole / 2).quantize(DELTA_STEP, rounding=ROUND_FLOOR) if listed else Decimal(0)
-    return run_loss(smallest_epsilon(rho, whole - threshold), whole, rho), threshold
+    threshold = cap.threshold_delta if listed else Decimal(0)
+    delta = replace(cap, aside=cap.aside + threshold).run_delta
+    return run_loss(epsilon, delta + threshold, largest_rho(epsilon, delta)), threshold
 
 
 def _is_numeric(schema: Schema, name: str) -> bool:

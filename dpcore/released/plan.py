@@ -19,7 +19,6 @@ from dpcore.numerals import small
 from dpcore.privacy.budgets import (
     BudgetSplit,
     Definition,
-    at_delta,
     exact_amount,
     float_below,
     format_epsilon,
@@ -28,7 +27,7 @@ from dpcore.privacy.budgets import (
     odds_sentence,
     row_epsilon,
 )
-from dpcore.privacy.losses import NOT_STATED, Loss, pure_loss, pure_rho, run_loss
+from dpcore.privacy.losses import NOT_STATED, Loss, pure_loss, pure_rho, run_loss, strength_of
 
 if TYPE_CHECKING:
     from dpcore.domain.schemas.schema import Part
@@ -94,14 +93,10 @@ class Composed:
         Person-level epsilon of the exponential mechanism of each step that selects.
     counts : Decimal
         Person-level rho of the Gaussian noise on all counts of the remaining step together.
-    scales : bool
-        Whether the run can be made at any rho: an account gives it as much as leaves room for as
-        many of its kind as of pure ones.
     """
 
     selections: Mapping[str, Decimal]
     counts: Decimal
-    scales: bool = False
 
 
 @dataclass(frozen=True)
@@ -140,9 +135,6 @@ class RunPlan:
         than that of any run of this epsilon. Never of a run whose guarantee has a condition.
     composed : Composed or None
         What the steps of ``split`` really spend, if the run composes them by rho.
-    asked : Decimal or None
-        Epsilon that was asked for; ``None`` if it is ``epsilon``. A ``composed`` run costs what a
-        pure run of it would.
     """
 
     schema: Schema
@@ -160,7 +152,6 @@ class RunPlan:
     composition: str = ""
     rho: Decimal | None = None
     composed: Composed | None = None
-    asked: Decimal | None = None
 
     def __post_init__(self) -> None:
         if self.split.total != self.epsilon:
@@ -191,9 +182,9 @@ class RunPlan:
         return {**steps, **self.parallel}
 
     @property
-    def price(self) -> Decimal:
-        """Epsilon that was asked for."""
-        return self.epsilon if self.asked is None else self.asked
+    def strength(self) -> Decimal:
+        """Epsilon by which house rules decide: see :func:`~dpcore.privacy.losses.strength_of`."""
+        return self.epsilon if self.composed is None else strength_of(self.loss.rho)
 
     @cached_property
     def loss(self) -> Loss:
@@ -294,19 +285,6 @@ def guarantee_sentence(plan: RunPlan) -> str:
         f"{promise}, provided that the sampler has converged. Nobody can check that without "
         "looking at the records: choose a method or sampler without a random walk for a "
         "guarantee without a condition."
-    )
-
-
-def form_sentence(plan: RunPlan) -> str:
-    """Say in which form a run is made, and why, if it has a delta."""
-    if not plan.delta:
-        return ""
-    if plan.composed is None:
-        return "This run is counted by its Gaussian noise: beside others it costs less than its own ε."
-    return (
-        f"Made to be one of many: as many such runs fit into the budget as runs without δ at ε = "
-        f"{format_epsilon(plan.price, places=9)}, if not more, and each has less noise. Taken alone, it promises "
-        f"ε = {format_epsilon(plan.epsilon)}{at_delta(plan.delta)}."
     )
 
 

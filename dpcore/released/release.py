@@ -204,7 +204,6 @@ def make_release(
         randomness=SECURE if secure else NOT_PRIVATE,
         schema_hash=plan.schema.hash,
         origins=plan.schema.origins,
-        asked=plan.asked,
         conditional_allowed=conditional_allowed,
         cuts_from=getattr(plan.parameters, "cuts_from", ""),
         engine_version=__version__,

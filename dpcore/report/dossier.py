@@ -10,14 +10,14 @@ from functools import cached_property
 from dpcore.domain.schemas.origins import words_of
 from dpcore.errors import RequestError
 from dpcore.numerals import small, whole
-from dpcore.privacy.budgets import at_delta
+from dpcore.privacy.budgets import at_delta, percent, plain_epsilon
 from dpcore.released.blocks import Bullets, Paragraph, Table, Written
 from dpcore.released.release import Release
 from dpcore.report.document import Document, Section
 from dpcore.report.domain import schema_tables
 from dpcore.report.result import result_blocks, title_of
 from dpcore.report.statement import statement
-from dpcore.report.totals import Total, cost_together, exact_epsilon, totals, weakest
+from dpcore.report.totals import Total, cost_together, totals, weakest
 from dpcore.validation import storable
 from dpcore.workspace.files.descriptions import DatasetInfo, ReleaseNote
 from dpcore.workspace.ledger.accounts import Balance
@@ -198,8 +198,7 @@ class Dossier:
             )
         rows = [(_capital(total.what), total.epsilon, total.delta) for total in self.sums]
         yield Table.of("Privacy budget, exact", ("What", "ε", "δ"), rows, kind="totals")
-        caption = "Budget of the data set in ε, all analysts together"
-        yield Table.pairs(caption, _budget(self.balance), "Part", "ε")
+        yield Table.pairs("Budget of the data set, all analysts together", _budget(self.balance), "Part", "Share")
         if short:
             yield Table.of("What each result cost", ("Result", "ε", "δ", "Guarantee"), self._each())
         for total in self.sums:
@@ -216,7 +215,7 @@ class Dossier:
         for place, release in enumerate(self.releases, 1):
             epsilon, delta = cost_together([release], self.balance)
             name = f"{place}. {self.name_of(release)}"
-            yield name, exact_epsilon(epsilon), small(delta), release.certificate.guarantee
+            yield name, plain_epsilon(epsilon), small(delta), release.certificate.guarantee
 
     def _answers(self) -> Iterator[Written]:
         told = "The questions follow NIST SP 800-226 and what a public registry of chosen epsilons asks for."
@@ -235,10 +234,10 @@ def _capital(words: str) -> str:
 def _budget(balance: Balance) -> dict[str, str]:
     """The account of a data set, line by line."""
     return {
-        "Budget": f"{exact_epsilon(balance.cap)}{at_delta(balance.delta)}",
-        "Spent": exact_epsilon(balance.spent),
-        "Reserved": exact_epsilon(balance.reserved),
-        "Left": exact_epsilon(balance.left, up=False),
+        "Budget": f"ε = {plain_epsilon(balance.cap)}{at_delta(balance.delta)}",
+        "Spent": percent(balance.spent),
+        "Reserved": percent(balance.reserved),
+        "Left": percent(balance.left, up=False),
     }
 
 

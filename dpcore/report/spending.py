@@ -3,63 +3,22 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import Final
 
 from dpcore.numerals import whole
-from dpcore.privacy.budgets import at_delta, exact_amount, format_epsilon, format_parts
+from dpcore.privacy.budgets import at_delta, exact_amount, format_epsilon, percent
 from dpcore.released.plan import UNCONDITIONAL
 from dpcore.released.release import Certificate
 from dpcore.workspace.ledger.accounts import Balance, Standing
 from dpcore.workspace.ledger.requests import Quote
 
-#: Two amounts that differ by no more are shown alike, or differ by how they are rounded.
-_ROUNDED: Final = Decimal("0.0001")
 
-
-def plain_sum(balance: Balance) -> Decimal | None:
-    """The sum of the epsilons of all runs, if composition makes it less."""
-    added = balance.total.epsilon
-    return None if added == balance.spent + balance.reserved else added
-
-
-def plain_sum_sentence(balance: Balance) -> str:
-    """The same as a sentence; empty if there is nothing to say."""
-    added = plain_sum(balance)
-    return "" if added is None else f"Without composition, the ε of all runs would add up to {format_epsilon(added)}."
-
-
-def adds(quote: Quote) -> str:
-    """What a run adds to what is spent: the difference of what is shown before it and after it, but never nothing."""
-    before = quote.balance
-    shown = format_parts([before.spent + before.reserved, quote.adds])[-1]
-    return format_epsilon(quote.adds) if not shown.strip("0.") else shown
-
-
-def adds_sentence(quote: Quote) -> str:
-    """The same as a sentence, with the reason if it is not what was asked for."""
-    at = at_delta(quote.balance.delta)
-    return f"It adds ε = {adds(quote)} to what is spent{at}. {adds_reason(quote)}".strip()
-
-
-def adds_reason(quote: Quote) -> str:
-    """Why a run adds more or less than what was asked for; empty if it does neither, or nothing bounds it."""
-    own = format_epsilon(quote.cost)
-    if not quote.adds.is_finite() or abs(quote.adds - quote.cost) <= _ROUNDED:
-        return ""
-    if quote.plan.loss.without_rho:
-        return "The ε of a Markov chain is added in full, and beside it other runs are composed less closely."
-    return (
-        f"This run adds {'more' if quote.adds > quote.cost else 'less'} than the ε = {own} asked for, as runs are not "
-        "added up but counted together: of many small ones the first add most, and later ones less and less."
-    )
-
-
-def fitting(quote: Quote) -> str:
-    """How many runs like this fit, this one included; exact."""
+def price(quote: Quote) -> str:
+    """What a run takes of the budget, and how many like it fit, itself included; exact."""
+    takes = f"It takes {percent(quote.share)} of the budget"
     if not quote.affordable:
-        return "This run does not fit."
+        return f"{takes}."
     more = quote.runs_like_this_left
-    return f"This run and {whole(more)} more like it fit." if more else "This run fits, and no other like it after it."
+    return f"{takes}; {whole(more)} such runs are left." if more > 1 else f"{takes}; no other like it fits after it."
 
 
 def states_rho(card: Certificate) -> bool:
@@ -74,18 +33,13 @@ def rho_sentence(rho: Decimal) -> str:
     )
 
 
-def cost(epsilon: Decimal) -> str:
-    """What was or would be spent."""
-    return f"ε {format_epsilon(epsilon)}"
-
-
 def left(epsilon: Decimal) -> str:
-    """What is left."""
+    """A cap or limit."""
     return f"ε {format_epsilon(epsilon, up=False)}"
 
 
 def total(balance: Balance) -> str:
-    """All that may ever be spent, at which delta."""
+    """The whole budget, at which delta."""
     return f"{left(balance.cap)}{at_delta(balance.delta)}"
 
 

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from dpcore.numerals import small
-from dpcore.privacy.budgets import delta_sentence, format_epsilon, plain_epsilon
+from dpcore.privacy.budgets import delta_sentence, plain_epsilon
 from dpcore.privacy.filters import PrivacyFilter
 from dpcore.privacy.losses import UNBOUNDED, Loss, run_loss, total_loss
 from dpcore.released.plan import Guarantee, guaranteed_odds
 from dpcore.released.release import Certificate, Release
-from dpcore.report.spending import plain_sum_sentence
 from dpcore.workspace.ledger.accounts import Balance
 
 _WEAKEST_FIRST: tuple[Guarantee, ...] = ("none", "conditional on convergence", "unconditional")
@@ -38,13 +37,6 @@ class Total:
     odds: str
 
 
-def exact_epsilon(epsilon: Decimal, *, up: bool = True) -> str:
-    """An epsilon to the last digit, and as the budget meter rounds it if that differs."""
-    exact = plain_epsilon(epsilon)
-    shown = format_epsilon(epsilon, up=up)
-    return exact if exact == shown else f"{exact} (the budget meter rounds it to {shown})"
-
-
 def totals(releases: Sequence[Release], balance: Balance, guarantee: Guarantee) -> list[Total]:
     """What the chosen results cost together, which is never more than the second: what everything cost.
 
@@ -64,11 +56,10 @@ def totals(releases: Sequence[Release], balance: Balance, guarantee: Guarantee) 
         _total(f"{chosen}, together" if number > 1 else chosen, epsilon, delta, weakest(releases), seen),
         _total(
             every,
-            balance.spent + balance.reserved,
+            balance.epsilon,
             balance.delta,
             guarantee,
             "in all results on this data set together",
-            plain_sum_sentence(balance),
         ),
     ]
 
@@ -80,7 +71,9 @@ def cost_together(releases: Sequence[Release], balance: Balance) -> tuple[Decima
     their losses; and by everything that was spent, of which they are a part.
     """
     losses = [_loss(release.certificate) for release in releases]
-    added, whole = total_loss(losses), balance.spent + balance.reserved
+    if len(releases) == 1:
+        return releases[0].certificate.epsilon, releases[0].certificate.delta
+    added, whole = total_loss(losses), balance.epsilon
     ways = [(added.epsilon, added.delta)] if added.delta <= balance.delta or not whole.is_finite() else []
     ways.append((whole, balance.delta))
     # A learned schema may fail with a part of delta that the account has set aside; only the ledger knows which.
@@ -99,8 +92,8 @@ def weakest(releases: Sequence[Release]) -> Guarantee:
     return next((kind for kind in _WEAKEST_FIRST if kind in kinds), "unconditional")
 
 
-def _total(what: str, epsilon: Decimal, delta: Decimal, guarantee: Guarantee, seen: str, more: str = "") -> Total:
+def _total(what: str, epsilon: Decimal, delta: Decimal, guarantee: Guarantee, seen: str) -> Total:
     odds = guaranteed_odds(epsilon, delta, guarantee, seen)
     if delta and guarantee != "none":
         odds += f" {delta_sentence(delta)}"
-    return Total(what, exact_epsilon(epsilon), small(delta), f"{odds} {more}".strip())
+    return Total(what, plain_epsilon(epsilon), small(delta), odds)

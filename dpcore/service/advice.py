@@ -18,8 +18,7 @@ from dpcore.privacy.budgets import USUAL_EPSILONS, format_epsilon, row_epsilon
 from dpcore.released.noisy_counts import sum_tail
 from dpcore.released.plan import RunPlan
 from dpcore.released.release import Release
-from dpcore.report import spending
-from dpcore.report.spending import adds_sentence, fitting
+from dpcore.report.spending import price
 from dpcore.workspace.ledger.requests import Quote
 
 COUNT, DESCRIBE, PREDICT, RELATE = "count", "describe", "predict", "relate"
@@ -175,7 +174,7 @@ def advise(
 
     def allowed(epsilon: Decimal) -> bool:
         found = price(epsilon)
-        return found.affordable and found.adds <= question.part * found.balance.left
+        return found.affordable and found.share <= question.part * found.balance.left
 
     enough = _first(stops, shows)
     most = _last(stops, allowed)
@@ -257,7 +256,7 @@ def _learned_percent(plan: RunPlan) -> int:
 
 def _signal(plan: RunPlan, rows: int) -> float:
     """How many rows the noise of the whole budget, spent on one count, is told from."""
-    each = row_epsilon(plan.epsilon, plan.schema.privacy_unit.max_rows_per_person)
+    each = row_epsilon(plan.strength, plan.schema.privacy_unit.max_rows_per_person)
     return float(each) * rows * _learned_percent(plan) / 100
 
 
@@ -269,7 +268,7 @@ def _rows(rows: int, counted: int | None) -> str:
 
 def _shown(question: AdviceQuestion, family: str, rows: int, quote: Quote) -> str:
     plan = quote.plan
-    start = f"At ε = {format_epsilon(quote.cost)} the noise on {plan.count_noise[0].what}"
+    start = f"At ε = {format_epsilon(quote.epsilon)} the noise on {plan.count_noise[0].what}"
     start += f" is ±{whole(plan.count_margin())} (95%)"
     if family == "ebm":
         return f"{start}."
@@ -285,11 +284,8 @@ def _shown(question: AdviceQuestion, family: str, rows: int, quote: Quote) -> st
 
 
 def _costs(quote: Quote) -> str:
-    left = f"You have {spending.left(quote.balance.left)} left."
-    takes = f"It takes {quote.forecast.text}."
-    if not quote.affordable:
-        return f"{left} {takes}" if quote.short else takes
-    return f"{adds_sentence(quote)} {left} {fitting(quote)} {takes}"
+    time = f"It runs for {quote.forecast.text}."
+    return f"{price(quote)} {time}" if quote.affordable or quote.short else time
 
 
 def _none_fits(quote: Quote) -> str:
@@ -318,7 +314,7 @@ def _not_enough(seen: int | None, rows: int, quote: Quote, larger: Quote | None,
         The epsilon that shows the groups that are wanted, if a usual one does.
     """
     most, more = _limit(larger)
-    chosen = format_epsilon(quote.cost)
+    chosen = format_epsilon(quote.epsilon)
     if seen is None:
         told = f"At ε = {chosen}, {most}, noise may hide what distinguishes groups as small as yours"
     elif seen > rows:

@@ -6,6 +6,7 @@ import hashlib
 import json
 import time
 from collections.abc import Callable
+from decimal import Decimal
 from functools import partial
 
 from dpcore.data.execution.executor_choice import cluster_address, configured_executor
@@ -25,6 +26,10 @@ _POLL_SECONDS = 0.1
 _NOT_YOURS = (
     "The delta of a run follows from that of the data set's budget, which its custodian sets: leave it out. "
     "To promise more, choose a smaller epsilon."
+)
+_NEEDS_DELTA = (
+    "This method needs a delta, and only pure runs are taken here: choose another method, or ask "
+    "the custodian of the data set for a delta."
 )
 _NO_NONCE = "The nonce of a request has 1 to 128 letters, digits or signs of ASCII."
 _NO_RUN = "There is no such run."
@@ -66,19 +71,22 @@ class Runs(ServiceBase):
         return dataset, self._ledger.balance(dataset.id, self._user.name)
 
     def _priced(self, dataset: DatasetInfo, balance: Balance, request: RunRequest) -> Quote:
-        from dpcore.models.registry import get_learner, planner_of
+        from dpcore.models.registry import get_learner, plan_run
 
         request = self._exact(dataset, request)
         dataset.check_private()
         if request.parameters.get("delta") is not None:
             raise RequestError(_NOT_YOURS)
-        planner = planner_of(request.algorithm, dataset.schema, request.target, request.epsilon, request.parameters)
-        plan = balance.planned(planner, pure=request.pure)
+        delta = Decimal(0) if request.pure else balance.run_delta
+        asked = request.target, request.epsilon, request.parameters, delta
+        plan = plan_run(request.algorithm, dataset.schema, *asked)
+        if plan.delta and not delta:
+            raise BudgetError(_NEEDS_DELTA)
 
         def forecaster() -> DurationForecast:
             return machine_of(self._home).forecast(get_learner(request.algorithm).workload(plan))
 
-        return Quote(request, balance, planner, plan, forecaster, dataset.allowance)
+        return Quote(request, balance, plan, forecaster, dataset.allowance)
 
     def submit(self, request: RunRequest, nonce: str) -> str:
         """Reserve the cost and queue the run; return its id.
@@ -101,7 +109,7 @@ class Runs(ServiceBase):
         quote = self.quote(request)
         try:
             reservation = self._queue.reserve(
-                quote.request, self._user.name, quote.plan.loss, nonce, _request_hash(quote.request, quote.plan)
+                quote.request, self._user.name, quote.loss, nonce, _request_hash(quote.request, quote.plan)
             )
         except BudgetError as refused:
             raise BudgetError(self.quote(request).refusal or str(refused)) from None

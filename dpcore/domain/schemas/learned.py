@@ -80,10 +80,9 @@ class LearningCertificate(SchemaPart):
         lost = ", ".join(f"'{name}'" for name in self.left_out)
         beside = f", delta = {small(self.delta)}" if self.delta else ""
         return (
-            f"Learned privately on {self.time:%Y-%m-%d} by Frostglass {self.engine_version}: facts of {named}. Asked "
-            f"for: epsilon {_exact(self.asked)}. Alone it is differentially private with "
-            f"epsilon = {_exact(self.epsilon)}{beside} for one person with at most {self.rows_per_person} rows added "
-            f"or removed; the budget is charged rho = {_exact(self.rho)}. Mechanisms: {'; '.join(self.mechanisms)}."
+            f"Learned privately on {self.time:%Y-%m-%d} by Frostglass {self.engine_version}: facts of {named}. "
+            f"Differentially private with epsilon = {_exact(self.epsilon)}{beside} for one person with at most "
+            f"{self.rows_per_person} rows added or removed; the budget is charged rho = {_exact(self.rho)}. Mechanisms: {'; '.join(self.mechanisms)}."
         ) + (f" No category of {lost} was frequent enough, so it is not stored." if lost else "")
 
 

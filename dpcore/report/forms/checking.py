@@ -151,5 +151,5 @@ def _summary(dossier: Dossier, releases: Any, private: bool) -> str:
     balance, unit = dossier.balance, protected_thing(dossier.dataset.schema)
     return (
         f"review; differentially private per {unit}: {promises}; everything spent on the data set: "
-        f"ε = {plain_epsilon(balance.spent + balance.reserved)}, δ = {exact_amount(balance.delta)}"
+        f"ε = {plain_epsilon(balance.epsilon)}, δ = {exact_amount(balance.delta)}"
     )

@@ -104,15 +104,14 @@ def _variant(dossier: Dossier) -> Variant:
 def _loss(dossier: Dossier) -> Loss:
     statement, (epsilon, delta) = dossier.statement, cost_together(dossier.releases, dossier.balance)
     chosen, _ = dossier.sums
-    spent = dossier.balance.spent + dossier.balance.reserved
     return Loss(
         privacy_unit=protected_thing(dossier.dataset.schema),
         privacy_unit_details=f"{statement['Unit of privacy']}. Neighbouring data sets: "
         f"{statement['Neighbouring data sets']}, with all its rows.",
         privacy_parameters=Parameters(epsilon=float(epsilon), delta=float(delta) if delta else None),
         privacy_parameters_details=f"Exact: ε = {plain_epsilon(epsilon)}, δ = {exact_amount(delta)} for these results "
-        f"together; ε = {plain_epsilon(spent)}, δ = {exact_amount(dossier.balance.delta)} for everything that was "
-        f"spent on the data set, by anybody. {chosen.odds}",
+        f"together; ε = {plain_epsilon(dossier.balance.epsilon)}, δ = {exact_amount(dossier.balance.delta)} for "
+        f"everything that was spent on the data set, by anybody. {chosen.odds}",
     )
 
 

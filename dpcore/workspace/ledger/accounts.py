@@ -6,17 +6,16 @@ objects as long as they like.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from functools import cached_property
 from typing import Literal
 
-from dpcore.privacy.budgets import at_delta, format_epsilon
+from dpcore.privacy.budgets import at_delta, format_epsilon, percent
 from dpcore.privacy.filters import PrivacyFilter
 from dpcore.privacy.losses import NOTHING, Loss
 from dpcore.released.plan import RunPlan
-from dpcore.released.run_form import Planner, plan_under
 
 #: What may be in the way of a run: nothing can be run on the data set any more (``over``), the analyst is
 #: ``frozen``, the guarantee is ``conditional`` and such runs are not allowed, it costs more than ``one run`` may,
@@ -78,44 +77,35 @@ class CapState:
     total: Loss
 
     def adds(self, loss: Loss) -> Decimal:
-        """What one more run adds to what is spent and reserved; exact, and never below 0.
-
-        Infinite if nothing bounds it, or what was spent before.
-        """
-        before, after = self.cap.spent(self.total), self.cap.spent(self.total + loss)
+        """Share of the cap that one more run takes; never below 0, infinite if nothing bounds it, or what was spent."""
+        before, after = self.cap.share(self.total), self.cap.share(self.total + loss)
         return max(_ZERO, after - before) if before.is_finite() else after
 
     def left(self, loss: Loss = NOTHING) -> Decimal:
-        """What is left, after one more run of this loss; never below 0."""
-        return max(_ZERO, self.cap.epsilon - self.cap.spent(self.total + loss))
+        """Share that is left, after one more run of this loss; never below 0."""
+        return max(_ZERO, 1 - self.cap.share(self.total + loss))
 
     def lacks(self, loss: Loss) -> Decimal:
-        """By how much one more run of this loss would exceed the cap, with what exceeds it already; never below 0."""
+        """By how much the cap would have to be larger for one more run of this loss, in epsilon; never below 0."""
         return max(_ZERO, self.cap.spent(self.total + loss) - self.cap.epsilon)
 
     def accepts(self, loss: Loss) -> bool:
         """Whether there is room for one more run of this loss."""
         return self.cap.accepts(self.total + loss)
 
-    def raised(self, more: Decimal) -> CapState:
-        """The same with a higher cap on epsilon."""
-        return replace(self, cap=replace(self.cap, epsilon=self.cap.epsilon + more))
-
 
 @dataclass(frozen=True)
 class Balance:
     """What somebody may spend on a data set, at one moment. Every price follows from it.
 
-    ``spent + reserved + left`` is ``cap`` unless another cap is nearer. Amounts are epsilons of everything
-    together, at the ``delta`` of the cap: see :meth:`dpcore.privacy.filters.PrivacyFilter.spent`. Many small runs
-    cost less than their sum.
+    ``spent``, ``reserved`` and ``left`` are shares of the budget: they sum to 1, unless more was spent.
 
     Attributes
     ----------
     cap_states : tuple of CapState
         All must have room for a run. The first is the one that is told, the last that of the data set.
     run_cap : Decimal or None
-        Most that one run may cost.
+        Largest epsilon of one run.
     frozen : str or None
         Why the custodian has stopped this analyst, if so; then nothing is left.
     over : str or None
@@ -131,54 +121,71 @@ class Balance:
     conditional: bool = False
 
     @property
+    def _told(self) -> CapState:
+        return self.cap_states[0]
+
+    @property
     def cap(self) -> Decimal:
-        """Total that may ever be spent."""
-        return self.cap_states[0].cap.epsilon
+        """Epsilon of the whole budget."""
+        return self._told.cap.epsilon
 
     @property
     def delta(self) -> Decimal:
         """Delta of the cap; 0 if epsilons of pure runs are added."""
-        return self.cap_states[0].cap.delta
+        return self._told.cap.delta
+
+    @property
+    def run_delta(self) -> Decimal:
+        """The one delta of all runs on the data set that compose; 0 if there is none."""
+        return self.cap_states[-1].cap.run_delta
 
     @property
     def total(self) -> Loss:
         """Plain sums over all runs counted in ``spent`` and ``reserved``."""
-        return self.cap_states[0].total
+        return self._told.total
 
     @cached_property
     def spent(self) -> Decimal:
-        """Cost of runs that read, or may have read, records. It never comes back."""
-        return self.cap_states[0].cap.spent(self.cap_states[0].spent)
+        """Share that went to runs that read, or may have read, records. It never comes back."""
+        return self._told.cap.share(self._told.spent)
 
     @cached_property
     def reserved(self) -> Decimal:
         """What runs that have not read a record yet add to that. It counts as spent unless refunded."""
-        return max(_ZERO, self.cap_states[0].cap.spent(self.total) - self.spent) if self.spent.is_finite() else _ZERO
+        return max(_ZERO, self._told.cap.share(self.total) - self.spent) if self.spent.is_finite() else _ZERO
 
     @cached_property
     def left(self) -> Decimal:
-        """What the next runs may add, under every cap that applies."""
+        """Share that is left."""
         return self.left_after(NOTHING) if self.frozen is None else _ZERO
 
     @cached_property
-    def largest(self) -> Decimal:
-        """Largest epsilon of a pure run that would be accepted now, whatever one run may cost."""
-        return (
-            min(cap_state.cap.left(cap_state.total) for cap_state in self.cap_states) if self.frozen is None else _ZERO
-        )
+    def epsilon(self) -> Decimal:
+        """Epsilon, at the delta of the cap, of all that is spent and reserved."""
+        return self._told.cap.spent(self.total)
 
-    def planned(self, planner: Planner, *, pure: bool) -> RunPlan:
-        """The plan of a run in the form that suits the nearer cap, whatever is spent. Raises ``BudgetError``."""
-        nearest = min((cap_state.cap for cap_state in self.cap_states), key=lambda cap: cap.epsilon)
-        return plan_under(nearest, planner, pure=pure, most=self.run_cap)
+    def largest(self, *, pure: bool = False) -> Decimal:
+        """Largest epsilon of a run that would be accepted now; of one that composes, unless it must be pure."""
+        if self.frozen is not None or self.over is not None:
+            return _ZERO
+        fitting = min(cap_state.cap.largest(cap_state.total, pure=pure) for cap_state in self.cap_states)
+        return fitting if self.run_cap is None else min(fitting, self.run_cap)
+
+    def epsilon_of(self, share: Decimal) -> Decimal:
+        """Epsilon of a run that takes a share of the whole budget, to five digits, rounded down; 0 if there is none."""
+        return self._told.cap.epsilon_of(share)
+
+    def charged(self, plan: RunPlan) -> Loss:
+        """What a run of a plan is charged: a price of few digits, so that prices add up."""
+        return self._told.cap.priced(plan.loss)
 
     def adds(self, loss: Loss) -> Decimal:
-        """What one more run of this loss adds to what is spent."""
-        return self.cap_states[0].adds(loss)
+        """Share that one more run of this loss takes."""
+        return self._told.adds(loss)
 
     def left_after(self, loss: Loss) -> Decimal:
-        """What would be left after one more run of this loss."""
-        return min(cap_state.left(loss) for cap_state in self.cap_states)
+        """Share that would be left after one more run of this loss."""
+        return self._told.left(loss)
 
     def fitting(self, loss: Loss, after: Loss = NOTHING) -> int:
         """How many runs of this loss fit, one after the other, ``after`` another."""
@@ -187,10 +194,6 @@ class Balance:
     def full(self, loss: Loss) -> CapState | None:
         """The first cap without room for one more run of this loss, if there is one."""
         return next((cap_state for cap_state in self.cap_states if not cap_state.accepts(loss)), None)
-
-    def exchanged(self, cap_state: CapState, other: CapState) -> Balance:
-        """The same with another cap in the place of one."""
-        return replace(self, cap_states=tuple(other if one is cap_state else one for one in self.cap_states))
 
     def stop(self, loss: Loss) -> tuple[Hindrance, str] | None:
         """What is in the way of a run of this loss whatever is left, with a sentence; ``None`` if nothing is."""
@@ -211,53 +214,42 @@ class Balance:
         return None if self.full(loss) is None else "budget"
 
     def short_by(self, loss: Loss) -> Decimal:
-        """By how much one more run of this loss exceeds what is left, if it does; all of it for whoever is frozen.
+        """How much more epsilon the budget would have to have for one more run of this loss; 0 if it fits.
 
-        A larger cap may change the form of a run, and with it the loss.
+        What is left counts as nothing for whoever is frozen. Infinite if no larger budget would help.
         """
         hindrance = self.hindrance(loss)
         if hindrance == "frozen":
-            return self.adds(loss)
+            return loss.epsilon
         cap_state = self.full(loss) if hindrance == "budget" else None
         return _ZERO if cap_state is None else cap_state.lacks(loss)
 
-    def refusal(self, loss: Loss, short_by: Decimal | None = None) -> str | None:
-        """Why a run of this loss cannot be reserved: what it would come to, and whom to ask.
-
-        Parameters
-        ----------
-        short_by : Decimal, optional
-            How much more it takes. By default what the run lacks in its present form, which is about as much.
-        """
+    def refusal(self, loss: Loss) -> str | None:
+        """Why a run of this loss cannot be reserved: what it would take, what is left, and whom to ask."""
         if stop := self.stop(loss):
             return stop[1]
         if self.run_cap is not None and loss.epsilon > self.run_cap:
             return (
-                f"Not enough budget: this run asks for ε = {_shown(loss.epsilon)}, but {_shown(self.run_cap)} is "
-                f"allowed for one run on this data set. It is short by {_shown(loss.epsilon - self.run_cap)}. {_WHOM}"
+                f"Not enough budget: this run has ε = {_shown(loss.epsilon)}, but at most {_shown(self.run_cap)} is "
+                f"allowed for one run on this data set. {_WHOM}"
             )
         cap_state = self.full(loss)
-        return None if cap_state is None else self._too_much(cap_state, loss, short_by)
+        return None if cap_state is None else self._too_much(cap_state, loss)
 
-    def _too_much(self, cap_state: CapState, loss: Loss, short_by: Decimal | None) -> str:
+    def _too_much(self, cap_state: CapState, loss: Loss) -> str:
         """That there is no room in a cap, and what would help."""
-        left, at = cap_state.left(), at_delta(cap_state.cap.delta)
-        if not cap_state.cap.spent(cap_state.total).is_finite():
-            return (
-                f"Not enough budget: what was spent here has no bound{at or ' without a delta'}. Ask the custodian to "
-                "raise the delta first."
-            )
-        if not cap_state.cap.spent(cap_state.total + loss).is_finite():
+        takes = cap_state.adds(loss)
+        if not cap_state.cap.share(cap_state.total).is_finite():
+            at = at_delta(cap_state.cap.delta) or " without a delta"
+            return f"Not enough budget: what was spent has no bound{at}. Ask the custodian to raise the delta first."
+        if not takes.is_finite():
             return f"Not enough budget: what this run could tell has no bound without a delta. {_WHOM}"
-        account = "in this data set's budget" if cap_state is self.cap_states[-1] else "in your own budget"
-        tells = self.largest > 0 and (self.largest < left or loss.delta > 0)
-        pure = f" A run without a delta of up to ε = {_shown(self.largest, up=False)} would fit." if tells else ""
-        # Without a delta there is one form only, and costs are added up.
-        about = "about " if short_by is None and cap_state.cap.delta else ""
-        short = f"{about}{_shown(cap_state.lacks(loss) if short_by is None else short_by)}"
+        account = "this data set's budget" if cap_state is self.cap_states[-1] else "your own budget"
+        largest = self.largest(pure=not loss.delta)
+        fits = f" A run of up to ε = {_shown(largest, up=False)} would fit." if largest > 0 else ""
         return (
-            f"Not enough budget: this run would add ε = {_shown(cap_state.adds(loss))}{at}, but "
-            f"{_shown(left, up=False)} is left {account}. It is short by {short}.{pure} {_WHOM}"
+            f"Not enough budget: this run would take {percent(takes)} of {account}, but "
+            f"{percent(cap_state.left(), up=False)} is left.{fits} {_WHOM}"
         )
 
 

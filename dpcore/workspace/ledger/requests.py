@@ -15,19 +15,16 @@ from typing import Any, Literal
 
 from pydantic import Field, field_validator
 
-from dpcore.errors import BudgetError
 from dpcore.frozen import FrozenModel
-from dpcore.privacy.budgets import EPSILON_LIMIT, EPSILON_STEP, parse_epsilon
-from dpcore.released.plan import RunPlan, form_sentence, guarantee_sentence, guaranteed_odds
-from dpcore.released.run_form import Planner
+from dpcore.privacy.budgets import parse_epsilon
+from dpcore.privacy.losses import Loss
+from dpcore.released.plan import RunPlan, guarantee_sentence, guaranteed_odds
 from dpcore.released.workload import DurationForecast
 from dpcore.workspace.ledger.accounts import Balance, Hindrance
 
 RunState = Literal["queued", "running", "done", "failed", "cancelled", "interrupted"]
 #: States in which a run may still change by itself.
 ACTIVE_STATES: tuple[RunState, ...] = ("queued", "running")
-#: Amounts that are asked for are whole multiples of it, unless a smaller one is exact.
-_STEP = Decimal("0.0001")
 
 
 class RunRequest(FrozenModel):
@@ -42,7 +39,7 @@ class RunRequest(FrozenModel):
     target : str
         Column to be predicted; empty for a learner that predicts none.
     epsilon : Decimal
-        What the run costs. Anything but a positive, finite number raises ``BudgetError``.
+        What the run promises. Anything but a positive, finite number raises ``BudgetError``.
     parameters : dict
         Parameters of the learner; those left out have defaults.
     pure : bool
@@ -64,7 +61,7 @@ class RunRequest(FrozenModel):
 
 @dataclass(frozen=True)
 class Quote:
-    """What a run would cost and promise: all of it follows from its plan, and from what may be spent.
+    """What a run would take of the budget and promise: all of it follows from its plan, and from what may be spent.
 
     Attributes
     ----------
@@ -72,8 +69,6 @@ class Quote:
         Made exact: with the id of its data set, and nothing that another release has to be looked up for.
     balance : Balance
         What the analyst may spend now.
-    planner : callable
-        Plans the run in any form: it may have another one under a larger budget.
     plan : RunPlan
         Split of the budget; ``plan.count_margin()`` is the noise to expect on a count.
     forecaster : callable
@@ -84,7 +79,6 @@ class Quote:
 
     request: RunRequest
     balance: Balance
-    planner: Planner = field(repr=False, compare=False)
     plan: RunPlan
     forecaster: Callable[[], DurationForecast] = field(repr=False, compare=False)
     allowance: str
@@ -95,19 +89,24 @@ class Quote:
         return self.forecaster()
 
     @property
-    def cost(self) -> Decimal:
-        """Epsilon that was asked for."""
-        return self.plan.price
+    def epsilon(self) -> Decimal:
+        """What the run promises."""
+        return self.plan.epsilon
 
     @cached_property
-    def adds(self) -> Decimal:
-        """What the run adds to what is spent: less than ``cost`` beside other small runs."""
-        return self.balance.adds(self.plan.loss)
+    def loss(self) -> Loss:
+        """What the ledger is charged."""
+        return self.balance.charged(self.plan)
+
+    @cached_property
+    def share(self) -> Decimal:
+        """Share of the budget that the run takes."""
+        return self.balance.adds(self.loss)
 
     @cached_property
     def hindrance(self) -> Hindrance | None:
         """What is in the way of the run, if anything is."""
-        return self.balance.hindrance(self.plan.loss)
+        return self.balance.hindrance(self.loss)
 
     @property
     def affordable(self) -> bool:
@@ -121,53 +120,23 @@ class Quote:
 
     @property
     def left_after(self) -> Decimal:
-        """What would be left; 0 if the run does not fit."""
-        return self.balance.left_after(self.plan.loss) if self.affordable else Decimal(0)
+        """Share that would be left; 0 if the run does not fit."""
+        return self.balance.left_after(self.loss) if self.affordable else Decimal(0)
 
     @property
     def runs_like_this_left(self) -> int:
-        """Further runs of the same cost that would fit after this one: exactly so many."""
-        return self.balance.fitting(self.plan.loss, after=self.plan.loss) if self.affordable else 0
+        """Runs of the same epsilon that fit, this one included: exactly so many."""
+        return self.balance.fitting(self.loss) if self.affordable else 0
 
-    @cached_property
+    @property
     def short_by(self) -> Decimal:
-        """By how much the budget that is in the way would have to be larger, for the form that the run then has.
-
-        All of its cost for whoever is frozen; infinite if no larger epsilon would help. A larger cap may change the
-        form of a run, so what it lacks in its present form is only the first guess.
-        """
-        guess, cap_state = self.balance.short_by(self.plan.loss), self.balance.full(self.plan.loss)
-        if not self.short or cap_state is None or not guess.is_finite():
-            return guess
-
-        def fits(more: Decimal) -> bool:
-            larger = cap_state.raised(more)
-            try:
-                plan = self.balance.exchanged(cap_state, larger).planned(self.planner, pure=self.request.pure)
-            except BudgetError:
-                return False
-            return larger.accepts(plan.loss)
-
-        return _smallest_raise(fits, guess)
+        """How much larger the epsilon of the budget would have to be; infinite if none would help."""
+        return self.balance.short_by(self.loss)
 
     @property
     def refusal(self) -> str:
-        """Requested, left, short by, whom to ask; empty if affordable."""
-        return self.balance.refusal(self.plan.loss, self.short_by) or ""
-
-    @property
-    def may_be_pure(self) -> bool:
-        """Whether ``request.pure`` matters: the run has a delta unless it must not."""
-        try:
-            other = self.balance.planned(self.planner, pure=not self.request.pure)
-        except BudgetError:
-            return False
-        return (self.plan.delta > 0) != (other.delta > 0)
-
-    @property
-    def form(self) -> str:
-        """In which form the run is made, and why, in a sentence; empty if it has no delta."""
-        return form_sentence(self.plan)
+        """What it takes, what is left, whom to ask; empty if affordable."""
+        return self.balance.refusal(self.loss) or ""
 
     @property
     def guarantee(self) -> str:
@@ -178,24 +147,6 @@ class Quote:
     def odds(self) -> str:
         """A sentence that explains epsilon as odds."""
         return guaranteed_odds(self.plan.epsilon, self.plan.delta, self.plan.promised)
-
-
-def _smallest_raise(fits: Callable[[Decimal], bool], guess: Decimal) -> Decimal:
-    """About the smallest amount above 0 that fits: the guess, if less does not, else in steps of :data:`_STEP`.
-
-    What is returned fits, unless nothing does up to the largest epsilon.
-    """
-    if fits(guess) and not fits(guess - EPSILON_STEP):
-        return guess
-    low, high = 0, int(guess / _STEP) + 1
-    while not fits(high * _STEP):
-        if high * _STEP > EPSILON_LIMIT:
-            return guess
-        low, high = high, 2 * high
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if fits(middle * _STEP) else (middle, high)
-    return high * _STEP
 
 
 @dataclass(frozen=True)

@@ -112,7 +112,7 @@ class Worker:
         dataset.check_private()
         learner = get_learner(request.algorithm)
         paid = self._ledger.reserved(job.run_id)
-        plan = learner.plan(dataset.schema, request.target, request.epsilon, request.parameters, paid.delta, paid.rho)
+        plan = learner.plan(dataset.schema, request.target, request.epsilon, request.parameters, paid.delta)
         same = ("epsilon", "delta", "without_rho")
         if any(getattr(plan.loss, name) != getattr(paid, name) for name in same) or plan.loss.rho > paid.rho:
             raise RequestError(_OTHER_PRICE)

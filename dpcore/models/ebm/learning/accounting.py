@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import ROUND_FLOOR, Decimal
 from fractions import Fraction
 from functools import partial
 from itertools import combinations
@@ -21,7 +21,7 @@ from dpcore.models.ebm.released.ebm_derived import CHOICE
 from dpcore.models.ebm.released.ebm_parameters import EBMParameters
 from dpcore.privacy.bounded_range import Selections
 from dpcore.privacy.budgets import BudgetSplit, calibrate_fine_gaussian, gaussian_delta, gaussian_part, row_epsilon
-from dpcore.privacy.losses import gaussian_rho, selection_rho
+from dpcore.privacy.losses import RHO_STEP, gaussian_rho, selection_epsilon, selection_rho
 from dpcore.privacy.mechanisms import FineGaussian
 
 #: Published values (Nori et al. 2021, section 4).
@@ -111,6 +111,10 @@ BINS, SIZES, SHAPES = "bins", "residual sizes", "shapes"
 PAIRS = "pairs"
 #: Shares of the budget: of epsilon for the choice of pairs, of the rest for the others.
 _CHOICE_SHARE, _PAIRS_SHARE, _SIZES_SHARE = Decimal("0.1"), Decimal("0.25"), Decimal("0.02")
+#: Relative error of a square root, many times over.
+_ROUNDING = 1e-12
+#: Share of rho for the choice of pairs.
+_CHOICE_RHO = Decimal("0.02")
 #: Share of the budget of a pair that its noisy cell counts get.
 PAIR_COUNTS_SHARE = Fraction(1, 5)
 #: Residual sizes are asked for before these epochs, those of them that there are.
@@ -129,14 +133,17 @@ class Cost:
         selections; the others are shares of mu squared.
     mu : float
         Gaussian-DP bound, per row, of all steps but the choice of pairs, such that all steps
-        together keep epsilon and delta.
+        together keep epsilon and delta, or have a rho.
     rows_per_person : int
+    choice : Decimal
+        Epsilon of all selections together, for a person; 0 if nothing is chosen.
     """
 
     parameters: EBMSettings
     split: BudgetSplit
     mu: float
     rows_per_person: int
+    choice: Decimal = Decimal(0)
 
     @property
     def rho(self) -> Decimal:
@@ -145,11 +152,8 @@ class Cost:
         A person's rows move a sum by ``rows_per_person`` times as much as one row.
         """
         gaussian = gaussian_rho(math.nextafter(self.mu * self.rows_per_person, math.inf))
-        choice = self.split.parts.get(CHOICE)
-        if choice is None:
-            return gaussian
         pairs = self.parameters.pairs
-        return gaussian + pairs * selection_rho(choice / pairs)
+        return gaussian + pairs * selection_rho(self.choice / pairs) if self.choice else gaussian
 
     def part(self, step: str, count: int = 1, share: Fraction = Fraction(1)) -> float:
         """Mu per row of one of ``count`` equal queries that have ``share`` of a step."""
@@ -158,8 +162,20 @@ class Cost:
         return gaussian_part(self.mu, fraction * share / count)
 
 
-def cost_of(schema: Schema, target: str, epsilon: Decimal, delta: Decimal, parameters: EBMParameters) -> Cost:
+def cost_of(
+    schema: Schema,
+    target: str,
+    epsilon: Decimal,
+    delta: Decimal,
+    parameters: EBMParameters,
+    rho: Decimal | None = None,
+) -> Cost:
     """Divide a budget, and fill in what the parameters leave open.
+
+    Parameters
+    ----------
+    rho : Decimal, optional
+        What all steps have together, in zero-concentrated DP; by default, what epsilon and delta allow in Gaussian DP.
 
     Raises
     ------
@@ -171,11 +187,17 @@ def cost_of(schema: Schema, target: str, epsilon: Decimal, delta: Decimal, param
     rows = schema.privacy_unit.max_rows_per_person
     outputs = output_count(schema, target)
     possible = pair_count(schema, target, parameters)
-    divide = partial(_split, epsilon, numbers=numbers, possible_pairs=possible)
-    choice = divide(parameters, Decimal("0.1")).parts.get(CHOICE)
-    profile = gaussian_delta if choice is None else _selections(choice, parameters.pairs).delta
+    divide = partial(_split, epsilon, numbers=numbers, possible_pairs=possible, composed=rho is not None)
+    choice = divide(parameters, Decimal("0.1")).parts.get(CHOICE, Decimal(0))
+    profile = _selections(choice, parameters.pairs).delta if choice else gaussian_delta
+    if rho is not None:
+        own = (rho * choice / epsilon).quantize(RHO_STEP, rounding=ROUND_FLOOR)
+        choice = parameters.pairs * selection_epsilon(own / parameters.pairs) if own else choice
+        gaussian = math.sqrt(2 * float(rho - own)) * (1 - _ROUNDING) / rows
 
     def mu_for(filled: EBMSettings) -> float:
+        if rho is not None:
+            return gaussian
         draws = rows * _draws(filled, features, outputs)
         whole = calibrate_fine_gaussian(epsilon, delta, draws, profile)
         return gaussian_part(whole, Fraction(1, rows**2))
@@ -185,7 +207,7 @@ def cost_of(schema: Schema, target: str, epsilon: Decimal, delta: Decimal, param
     guess = settle(parameters.model_copy(update={"epochs": parameters.epochs or 300}), mu=1.0)
     filled = settle(parameters, mu=mu_for(guess))
     split = divide(filled, Decimal(str(filled.bin_share)))
-    return Cost(filled, split, mu_for(filled), rows)
+    return Cost(filled, split, mu_for(filled), rows, choice)
 
 
 def size_epochs(parameters: EBMParameters) -> tuple[int, ...]:
@@ -208,8 +230,9 @@ def _split(
     *,
     numbers: bool,
     possible_pairs: int,
+    composed: bool,
 ) -> BudgetSplit:
-    """A share for each step that asks something. All pairs there are need not be chosen."""
+    """A share for each step that asks something, of epsilon or of rho. All pairs there are need not be chosen."""
     pairs = parameters.pairs > 0
     rest = 1 - bin_share
     sizes = _SIZES_SHARE * rest if numbers and size_epochs(parameters) else Decimal(0)
@@ -221,9 +244,8 @@ def _split(
         SHAPES: rest - sizes - own,
     }
     if 0 < parameters.pairs < possible_pairs:
-        gaussian = 1 - _CHOICE_SHARE
-        weights = {name: weight * gaussian for name, weight in weights.items()}
-        weights = {CHOICE: _CHOICE_SHARE, **weights}
+        choice = _CHOICE_RHO if composed else _CHOICE_SHARE
+        weights = {CHOICE: choice, **{name: weight * (1 - choice) for name, weight in weights.items()}}
     return BudgetSplit.by_weights(epsilon, {name: w for name, w in weights.items() if w})
 
 
@@ -282,7 +304,7 @@ def size_mechanism(cost: Cost) -> FineGaussian:
 
 def choice_epsilon(cost: Cost) -> Decimal:
     """Row-level budget of the choice of one pair."""
-    return row_epsilon(cost.split[CHOICE] / cost.parameters.pairs, cost.rows_per_person)
+    return row_epsilon(cost.choice / cost.parameters.pairs, cost.rows_per_person)
 
 
 def pair_count_mechanism(cost: Cost) -> FineGaussian:

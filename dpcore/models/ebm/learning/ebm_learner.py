@@ -64,9 +64,10 @@ class EBMLearner(Learner):
         schema, target, chosen = plan_request.schema, plan_request.target, plan_request.parameters
         _check_directions(schema, target, chosen)
         _check_pairs(schema, target, chosen)
+        rho = plan_request.rho if plan_request.delta and not chosen.delta else None
         delta = chosen.delta or plan_request.delta or default_delta(schema.max_rows)
         chosen = chosen.model_copy(update={"delta": delta})
-        cost = cost_of(schema, target, plan_request.epsilon, delta, chosen)
+        cost = cost_of(schema, target, plan_request.epsilon, delta, chosen, rho)
         _check_effort(schema, target, cost.parameters)
         check_budget(cost, schema, target)
         plan = plan_request.plan(
@@ -80,6 +81,8 @@ class EBMLearner(Learner):
             composition=composition_words(cost.mu, chooses=CHOICE in cost.split.parts),
             rho=cost.rho,
         )
+        if rho is not None:
+            plan = plan_request.composed(plan, cost.split.parts, {CHOICE}, lambda *_: cost.choice)
         if plan.evaluated and isinstance(schema.column(target), NumericColumn):
             error_share(plan)
         return plan

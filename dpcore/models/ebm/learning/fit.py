@@ -68,7 +68,9 @@ class EBMFit:
         self._plan, self._randomness, self._progress = plan, run.randomness, run.progress
         self._parameters: EBMSettings = plan.parameters
         schema, target = plan.schema, plan.target
-        self._cost = cost_of(schema, target, plan.epsilon, plan.delta, self._parameters)
+        self._cost = cost_of(
+            schema, target, plan.epsilon, plan.delta, self._parameters, plan.rho if plan.composed else None
+        )
         self._numbers = isinstance(schema.column(target), NumericColumn)
         self._outputs = output_count(schema, target)
         self._shifted = 0.0  # Variance that noise gives to the intercept of a single fit.

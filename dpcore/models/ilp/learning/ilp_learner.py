@@ -61,6 +61,7 @@ class ILPLearner(Learner):
     family = ILP
 
     def _plan(self, plan_request: PlanRequest) -> RunPlan:
+        asked, plan_request = plan_request, plan_request.pure
         schema, target, counting = plan_request.schema, plan_request.target, plan_request.parameters.count_share
         split = BudgetSplit.by_weights(plan_request.epsilon, {CLAUSES: 1 - counting, COUNTS: counting})
         share = first_clause_epsilon(
@@ -78,7 +79,7 @@ class ILPLearner(Learner):
         )
         if chosen.method == "relevance_aware":
             first_share(share, [1.0] * (chosen.max_literals + 1))
-        return _in_its_form(plan_request, plan) if chosen.method == "noisy_max" else plan
+        return _in_its_form(asked, plan) if chosen.method == "noisy_max" else plan
 
     def workload(self, plan: RunPlan) -> Workload:
         """How much a run of a plan has to do."""
@@ -101,18 +102,13 @@ class ILPLearner(Learner):
 
 
 def _in_its_form(plan_request: PlanRequest, pure: RunPlan) -> RunPlan:
-    """The pure plan, or one that composes: with an exponential mechanism for each clause.
-
-    At the same epsilon report noisy max errs less, by half at most (McKenna, Sheldon 2020). So
-    the other has at least twice its epsilon.
-    """
+    """The pure plan, or one that composes: with an exponential mechanism for each clause."""
     chosen: ILPSettings = pure.parameters
     rows = plan_request.schema.privacy_unit.max_rows_per_person
 
     def select(_: str, rho: Decimal) -> Decimal:
         """Epsilon of all clauses, each of which has the same whole number of steps for a row."""
-        whole = rows * clauses_epsilon(rho, rows, chosen.clauses, alike=chosen.alike)
-        return whole if whole >= 2 * pure.split[CLAUSES] else Decimal(0)
+        return rows * clauses_epsilon(rho, rows, chosen.clauses, alike=chosen.alike)
 
     made = composed_form(plan_request, pure, select)
     return replace(made, sampler=EXPONENTIAL) if made.composed else pure

@@ -72,6 +72,7 @@ class RuleListLearner(Learner):
     family = RULE_LIST
 
     def _plan(self, plan_request: PlanRequest) -> RunPlan:
+        asked, plan_request = plan_request, plan_request.pure
         schema, target, chosen = plan_request.schema, plan_request.target, _settled(plan_request)
         _check_alpha(plan_request)
         _check_effort(schema, chosen, plan_request.classes)
@@ -99,7 +100,7 @@ class RuleListLearner(Learner):
         if chosen.antecedents == "dp_fim":
             check_levels(plan.row_epsilon("antecedents"), chosen)
             return plan
-        return plan if chosen.sampler == "mcmc" else _in_its_form(plan_request, plan)
+        return plan if chosen.sampler == "mcmc" else _in_its_form(asked, plan)
 
     def workload(self, plan: RunPlan) -> Workload:
         """How much a run of a plan has to do."""
@@ -145,13 +146,8 @@ def _in_its_form(plan_request: PlanRequest, plan: RunPlan) -> RunPlan:
             Decimal(0),
         )
 
-    pure = plan.split["list"]
-
-    def select(_: str, rho: Decimal) -> Decimal:
-        """Epsilon of all blocks for which rho pays: that of the pure form, and what more there is."""
-        return pure + largest_epsilon(lambda more: cost(pure + more), rho)
-
-    return composed_form(plan_request, replace(plan, rho=cost(pure) + counts), select)
+    pure = replace(plan, rho=cost(plan.split["list"]) + counts)
+    return composed_form(plan_request, pure, lambda _, rho: largest_epsilon(cost, rho))
 
 
 def _weight(plan: RunPlan, epsilon: Decimal) -> ExactWeight:
@@ -162,7 +158,7 @@ def _weight(plan: RunPlan, epsilon: Decimal) -> ExactWeight:
 
 def _blocks(plan: RunPlan, epsilon: Decimal) -> tuple[Block, ...]:
     """Blocks of a list that costs a row epsilon."""
-    public = row_epsilon(plan.asked or plan.epsilon, plan.schema.privacy_unit.max_rows_per_person), plan.schema.max_rows
+    public = row_epsilon(plan.strength, plan.schema.privacy_unit.max_rows_per_person), plan.schema.max_rows
     parts, blocks = choose_parts(*public, block_count(plan.parameters.rules)), list[Block]()
     left = epsilon
     for place in range(len(parts)):

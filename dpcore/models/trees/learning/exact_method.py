@@ -12,7 +12,7 @@ from typing import Final
 
 from dpcore.data.packing import word_count
 from dpcore.domain.schemas.schema import Schema
-from dpcore.errors import BudgetError, RequestError
+from dpcore.errors import RequestError
 from dpcore.learning.exact_draws.balance import block_rho, divided, draw_of, undivided
 from dpcore.learning.exact_draws.joint_counts import (
     WORK_LIMIT,
@@ -88,6 +88,7 @@ class LookaheadSettings(TreeParameters):
 
 def plan_exact(plan_request: PlanRequest) -> RunPlan:
     """Plan an exact lookahead tree; what the house rule decides is filled in."""
+    asked, plan_request = plan_request, plan_request.pure
     schema, parameters, classes = plan_request.schema, plan_request.parameters, plan_request.classes
     cuts = chosen_cuts(schema, parameters)
     splits = len(split_conditions(schema, plan_request.target, reserved=parameters.reserved_splits, cuts=cuts))
@@ -106,7 +107,7 @@ def plan_exact(plan_request: PlanRequest) -> RunPlan:
     literals = splits + 1  # The choice not to split is one more.
     for block in _block_plans(plan):
         block.weight(schema.max_rows, literals, classes)  # Refuses an epsilon that is too small.
-    return _in_its_form(plan_request, plan, literals)
+    return _in_its_form(asked, plan, literals)
 
 
 def _in_its_form(plan_request: PlanRequest, plan: RunPlan, literals: int) -> RunPlan:
@@ -134,18 +135,7 @@ def _in_its_form(plan_request: PlanRequest, plan: RunPlan, literals: int) -> Run
 
     rho = sum((cost(step) for step in blocks), pure_rho(plan.split[COUNTS]))
     pure = replace(plan, rho=rho)
-    composed = composed_form(plan_request, pure, select)
-    return composed if _has_shares(composed) else pure
-
-
-def _has_shares(plan: RunPlan) -> bool:
-    """Whether what the tree says that each step spends on a row is something, however many rows a person may have."""
-    try:
-        _block_plans(plan)
-        _row_share(plan, COUNTS)
-    except BudgetError:
-        return False
-    return True
+    return composed_form(plan_request, pure, select)
 
 
 def _step(level: int) -> str:
