@@ -71,24 +71,28 @@ class RunFailedError(FrostglassError):
 
 @dataclass(frozen=True)
 class Budget:
-    """What the token's owner may still spend on a data set, in epsilons at ``delta``.
+    """What the token's owner may still spend on a data set.
 
     Attributes
     ----------
-    left : Decimal
-        What the next runs may add.
+    cap, delta : Decimal
+        Epsilon and delta of the whole budget.
+    run_delta : Decimal
+        The delta at which every run promises its epsilon; 0 if all are pure.
+    spent, reserved, left : Decimal
+        Shares of the budget, from 0 to 1.
     largest : Decimal
-        Largest epsilon of a pure run that would be accepted now, whatever one run may cost. More or less than what is
-        left, as a run adds more or less than its own epsilon.
+        Largest epsilon of a run that would be accepted now.
     """
 
     dataset: str
     cap: Decimal
+    delta: Decimal
+    run_delta: Decimal
     spent: Decimal
     reserved: Decimal
     left: Decimal
     largest: Decimal
-    delta: Decimal
 
 
 class Client:

@@ -11,6 +11,7 @@ from dpcore.domain.schemas.labels import called
 from dpcore.domain.schemas.protected import shared_things
 from dpcore.intake.dictionaries.writing import FORMS, text_of
 from dpcore.numerals import whole
+from dpcore.privacy.budgets import percent
 from dpcore.report import spending
 from dpcore.workspace.files.descriptions import DatasetInfo
 from pages.components.kit import made_file, markup, schema_view, tabs
@@ -108,7 +109,7 @@ def _in_short(info: DatasetInfo) -> list[str]:
     return [
         f"at most {whole(schema.max_rows)} rows",
         *([f"to predict: {targets}{f' and {more} more' if more > 0 else ''}"] if targets else []),
-        f"{spending.left(balance.left)} left of {spending.total(balance)}",
+        f"{percent(balance.left, up=False)} left of {spending.total(balance)}",
     ]
 
 

@@ -10,7 +10,7 @@ from pages.components.custodian import budget_requests
 from pages.components.families import registry
 from pages.components.kit import dialog, markup, theme
 from pages.components.kit.texts import ASSETS, text
-from pages.components.run import meter, review
+from pages.components.run import counting, meter, review
 from pages.components.visitor import access, for_programs, login, menu, return_to, tour
 
 
@@ -33,6 +33,7 @@ def frame() -> None:
     if not registry.sets_up(page.url_path):
         review.close_review()
     _choose_dataset()
+    counting.render()
     access.show_cost_of_this_run(None)
     page.run()
     tour.render(page.url_path)

@@ -21,7 +21,7 @@ from dpcore.commands.shell import (
 )
 from dpcore.commands.text_ledger import accounts_text, balance_text, ledger_text, requests_text
 from dpcore.errors import RequestError
-from dpcore.privacy.budgets import format_epsilon, parse_delta, parse_epsilon, parse_limit
+from dpcore.privacy.budgets import parse_delta, parse_epsilon, parse_limit, plain_epsilon
 from dpcore.privacy.losses import parse_rho
 from dpcore.workspace.ledger.audit_log import AuditLogFilter, chosen, to_csv
 from dpcore.workspace.people.users import canonical_name
@@ -106,7 +106,7 @@ def stranded() -> None:
                 f"{run.created:%Y-%m-%d %H:%M}",
                 names[run.request.dataset_id],
                 run.analyst,
-                format_epsilon(run.request.epsilon),
+                plain_epsilon(run.request.epsilon),
                 run.step or "-",
             ]
             for run in service.stranded_runs()

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_DOWN, ROUND_FLOOR, Decimal, InvalidOperation
 from fractions import Fraction
-from itertools import accumulate, pairwise
 from statistics import NormalDist
 from typing import Final, Literal
 
@@ -129,19 +128,6 @@ def alike(amounts: Iterable[str]) -> list[str]:
     decimals = [len(amount.partition(".")[2]) for amount in shown]
     most = max(decimals, default=0)
     return [amount + "0" * (most - own) if own else amount for amount, own in zip(shown, decimals, strict=True)]
-
-
-def format_parts(parts: Iterable[Decimal]) -> list[str]:
-    """Show the parts of an epsilon so that they add up to it as :func:`format_epsilon` shows it.
-
-    Each is the difference of two sums, rounded up, so that no sum from the first part on is shown too small.
-    """
-    whole = list(parts)
-    if not all(part.is_finite() for part in whole):
-        return [format_epsilon(part) for part in whole]
-    step = Decimal(1).scaleb(-_PLACES)
-    sums = [amount.quantize(step, rounding=ROUND_CEILING) for amount in accumulate(whole, initial=Decimal(0))]
-    return alike(format_epsilon(after - before) for before, after in pairwise(sums))
 
 
 def plain_epsilon(epsilon: Decimal) -> str:

@@ -55,6 +55,8 @@ class ReleasedFamily(Generic[Model]):
         What ``count_margin`` of its models is the noise on.
     numbers : bool
         Whether a numeric target is predicted as a number rather than by its groups.
+    needs_delta : bool
+        Whether its runs have a delta always.
     relational : bool
         Whether its models read every table, not the main one alone.
     thorough : bool
@@ -76,6 +78,7 @@ class ReleasedFamily(Generic[Model]):
     views: bool = False
     counted: str = "a count"
     numbers: bool = False
+    needs_delta: bool = False
     relational: bool = False
     thorough: bool = False
     rehearsed: Mapping[str, int] = field(default_factory=dict)

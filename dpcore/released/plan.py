@@ -21,10 +21,10 @@ from dpcore.privacy.budgets import (
     Definition,
     exact_amount,
     float_below,
-    format_epsilon,
     gaussian_tail,
     geometric_tail,
     odds_sentence,
+    plain_epsilon,
     row_epsilon,
 )
 from dpcore.privacy.losses import NOT_STATED, Loss, pure_loss, pure_rho, run_loss, strength_of
@@ -271,8 +271,7 @@ def guarantee_sentence(plan: RunPlan) -> str:
     """Say what kind of guarantee a run gives, and on what it rests."""
     delta = f" and δ = {small(plan.delta)}" if plan.delta else ""
     promise = (
-        f"Differential privacy with ε = {format_epsilon(plan.epsilon, places=9)}{delta} for each "
-        f"{protected_unit(plan.schema)}"
+        f"Differential privacy with ε = {plain_epsilon(plan.epsilon)}{delta} for each {protected_unit(plan.schema)}"
     )
     if plan.promised == "none":
         return f"No guarantee. {plan.schema.problem}"

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from decimal import Decimal
 
 from dpcore.domain.schemas.origins import words_of
 from dpcore.domain.schemas.protected import shared_things
 from dpcore.numerals import small, whole
-from dpcore.privacy.budgets import delta_sentence, format_epsilon, format_parts, plain_epsilon
+from dpcore.privacy.budgets import delta_sentence, plain_epsilon
 from dpcore.released.release import Certificate, Release
 from dpcore.report.names import sampler_name, step_name
 from dpcore.report.spending import rho_sentence, states_rho
@@ -17,20 +17,12 @@ from dpcore.report.timing import time_sentence
 _ALLOWED = "runs on this data set whose guarantee is conditional on convergence"
 
 
-def certificate_lines(release: Release, *, exact: bool = False) -> dict[str, str]:
-    """Name and value of each line of the certificate.
-
-    Parameters
-    ----------
-    exact : bool
-        Every epsilon to its last digit, as in files; otherwise as the budget meter rounds it, parts so
-        that they add up to the whole.
-    """
+def certificate_lines(release: Release) -> dict[str, str]:
+    """Name and value of each line of the certificate, every epsilon to its last digit."""
     card = release.certificate
-    amount, amounts = (plain_epsilon, _exact) if exact else (format_epsilon, format_parts)
-    parallel = _parts(card.parallel_split, amounts)
+    parallel = _parts(card.parallel_split)
     return {
-        **_promise(card, amount),
+        **_promise(card),
         "Kind of guarantee": card.guarantee,
         **({"Allowed by the custodian": _ALLOWED} if card.conditional_allowed else {}),
         f"Who {'is' if card.private else 'would be'} protected": card.privacy_unit,
@@ -38,7 +30,7 @@ def certificate_lines(release: Release, *, exact: bool = False) -> dict[str, str
         "Data sets compared": card.neighboring_relation,
         "Rows kept per person, at most": str(card.max_rows_per_person),
         "Public row limit": whole(card.max_rows),
-        "How ε was split": _parts(card.budget_split, amounts),
+        "How ε was split": _parts(card.budget_split),
         **({"How the parts add up": card.composition} if card.composition else {}),
         **({"Beside other results": rho_sentence(card.rho or Decimal(0))} if states_rho(card) else {}),
         **({"On other people, at no extra cost": parallel} if parallel else {}),
@@ -55,9 +47,9 @@ def certificate_lines(release: Release, *, exact: bool = False) -> dict[str, str
     }
 
 
-def _promise(card: Certificate, amount: Callable[[Decimal], str]) -> dict[str, str]:
+def _promise(card: Certificate) -> dict[str, str]:
     """What is promised; or that nothing is, and why."""
-    budget = f"ε = {amount(card.epsilon)}"
+    budget = f"ε = {plain_epsilon(card.epsilon)}"
     budget += f", δ = {small(card.delta)}" if card.delta else ""
     if not card.private:
         return {"Promise": f"none. Not private: {' '.join(card.problems)}", "Noise as for": budget}
@@ -66,10 +58,5 @@ def _promise(card: Certificate, amount: Callable[[Decimal], str]) -> dict[str, s
     return {"Promise": f"{budget} (pure differential privacy, no δ)"}
 
 
-def _exact(parts: Iterable[Decimal]) -> list[str]:
-    return [plain_epsilon(part) for part in parts]
-
-
-def _parts(split: Mapping[str, Decimal], amounts: Callable[[Iterable[Decimal]], list[str]]) -> str:
-    spent = {step: part for step, part in split.items() if part}
-    return "; ".join(f"{step_name(step)} ε {part}" for step, part in zip(spent, amounts(spent.values()), strict=True))
+def _parts(split: Mapping[str, Decimal]) -> str:
+    return "; ".join(f"{step_name(step)} ε {plain_epsilon(part)}" for step, part in split.items() if part)

@@ -69,7 +69,7 @@ def _whole(release: Release, note: ReleaseNote | None, place: int) -> Iterator[W
         yield from programs
     yield Heading("Certificate")
     yield Paragraph(_odds(release))
-    yield Table.pairs("Certificate of this result", certificate_lines(release, exact=True))
+    yield Table.pairs("Certificate of this result", certificate_lines(release))
 
 
 def _short(release: Release, note: ReleaseNote | None, place: int) -> Iterator[Written]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from dpcore.models.summaries.released.summary_reading import MEAN, MIDDLES
 from dpcore.numerals import small
-from dpcore.privacy.budgets import format_epsilon
+from dpcore.privacy.budgets import plain_epsilon
 from dpcore.released.blocks import Cell, Inner, Noisy, Table
 from dpcore.released.release import Release
 
@@ -63,7 +63,7 @@ def table_one_document(release: Release, table: Table) -> str:
 
 def _note(release: Release, table: Table) -> str:
     card = release.certificate
-    spent = f"epsilon = {format_epsilon(card.epsilon)}" + (f", delta = {small(card.delta)}" if card.delta else "")
+    spent = f"epsilon = {plain_epsilon(card.epsilon)}" + (f", delta = {small(card.delta)}" if card.delta else "")
     promise = f"Differentially private ({spent})." if card.private else "Not private."
     means = (
         f"A mean {MIDDLES}; what stands below it, or below a median, allows for numbers anywhere in their ranges. "

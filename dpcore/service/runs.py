@@ -78,10 +78,10 @@ class Runs(ServiceBase):
         if request.parameters.get("delta") is not None:
             raise RequestError(_NOT_YOURS)
         delta = Decimal(0) if request.pure else balance.run_delta
+        if get_learner(request.algorithm).family.needs_delta and not delta:
+            raise BudgetError(_NEEDS_DELTA)
         asked = request.target, request.epsilon, request.parameters, delta
         plan = plan_run(request.algorithm, dataset.schema, *asked)
-        if plan.delta and not delta:
-            raise BudgetError(_NEEDS_DELTA)
 
         def forecaster() -> DurationForecast:
             return machine_of(self._home).forecast(get_learner(request.algorithm).workload(plan))

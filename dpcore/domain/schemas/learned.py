@@ -82,7 +82,8 @@ class LearningCertificate(SchemaPart):
         return (
             f"Learned privately on {self.time:%Y-%m-%d} by Frostglass {self.engine_version}: facts of {named}. "
             f"Differentially private with epsilon = {_exact(self.epsilon)}{beside} for one person with at most "
-            f"{self.rows_per_person} rows added or removed; the budget is charged rho = {_exact(self.rho)}. Mechanisms: {'; '.join(self.mechanisms)}."
+            f"{self.rows_per_person} rows added or removed; the "
+            f"budget is charged rho = {_exact(self.rho)}. Mechanisms: {'; '.join(self.mechanisms)}."
         ) + (f" No category of {lost} was frequent enough, so it is not stored." if lost else "")
 
 

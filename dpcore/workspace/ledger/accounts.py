@@ -6,14 +6,14 @@ objects as long as they like.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
 from functools import cached_property
 from typing import Literal
 
 from dpcore.privacy.budgets import at_delta, format_epsilon, percent
-from dpcore.privacy.filters import PrivacyFilter
+from dpcore.privacy.filters import PrivacyFilter, smallest_epsilon
 from dpcore.privacy.losses import NOTHING, Loss
 from dpcore.released.plan import RunPlan
 
@@ -140,6 +140,11 @@ class Balance:
         return self.cap_states[-1].cap.run_delta
 
     @property
+    def rho(self) -> Decimal:
+        """Rho of the whole budget; 0 if it has no delta."""
+        return self._told.cap.rho
+
+    @property
     def total(self) -> Loss:
         """Plain sums over all runs counted in ``spent`` and ``reserved``."""
         return self._told.total
@@ -251,6 +256,34 @@ class Balance:
             f"Not enough budget: this run would take {percent(takes)} of {account}, but "
             f"{percent(cap_state.left(), up=False)} is left.{fits} {_WHOM}"
         )
+
+
+def left_of(limit: Decimal, used: Balance) -> Decimal:
+    """Share of a limit that its analyst could still spend, whatever others do."""
+    cap_state = used.cap_states[0]
+    return replace(cap_state, cap=replace(cap_state.cap, epsilon=limit)).left()
+
+
+def missing_for(limit: Decimal, used: Balance, whole: Balance) -> Decimal:
+    """How much more epsilon the budget of a data set would need for its analyst to spend all of a limit.
+
+    0 if it is enough, or no larger one would help.
+
+    Parameters
+    ----------
+    used : Balance
+        What the analyst has spent.
+    whole : Balance
+        Of the data set.
+    """
+    own, all_states = used.cap_states[0], whole.cap_states[-1]
+    cap = all_states.cap
+    if not whole.epsilon.is_finite():
+        return _ZERO
+    if not cap.run_delta:
+        return max(_ZERO, limit - own.total.epsilon + all_states.total.epsilon - cap.epsilon)
+    more = max(_ZERO, replace(own.cap, epsilon=limit).rho - own.total.rho)
+    return max(_ZERO, smallest_epsilon(all_states.total.rho + more, cap.run_delta) - cap.epsilon)
 
 
 def _shown(amount: Decimal, *, up: bool = True) -> str:

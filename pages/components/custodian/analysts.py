@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from decimal import Decimal
 
 import streamlit as st
 
-from dpcore.privacy.budgets import alike, parse_limit
+from dpcore.privacy.budgets import parse_limit, percent
+from dpcore.privacy.losses import NOTHING
 from dpcore.report import spending
 from dpcore.workspace.files.descriptions import DatasetInfo
-from dpcore.workspace.ledger.accounts import REASON_LIMIT, Account
+from dpcore.workspace.ledger.accounts import REASON_LIMIT, Account, Balance, CapState, left_of, missing_for
 from dpcore.workspace.people.users import NAME_LENGTH
 from pages.components.custodian import budgets
 from pages.components.kit import markup
@@ -53,7 +53,7 @@ def _everybody(dataset: DatasetInfo, accounts: Mapping[str, Account]) -> None:
         {
             "Total budget": spending.total(balance),
             **({"All grants together": spending.left(granted)} if granted else {}),
-            "Left in all": spending.left(balance.left),
+            "Left in all": percent(balance.left, up=False),
             "Most per analyst": spending.each(limits.analyst_cap),
         }
     )
@@ -64,9 +64,9 @@ def _everybody(dataset: DatasetInfo, accounts: Mapping[str, Account]) -> None:
 def _rows(accounts: Sequence[Account]) -> Iterator[str]:
     balances = [account.balance for account in accounts]
     columns = (
-        alike(spending.cost(balance.spent) for balance in balances),
-        alike(spending.cost(balance.reserved) for balance in balances),
-        alike(spending.left(balance.left) for balance in balances),
+        (percent(balance.spent) for balance in balances),
+        (percent(balance.reserved) for balance in balances),
+        (percent(balance.left, up=False) for balance in balances),
     )
     for account, *budget in zip(accounts, *columns, strict=True):
         frozen = account.standing.frozen
@@ -111,23 +111,18 @@ def _meaning(dataset: DatasetInfo, account: Account | None, entry: str) -> None:
     if limit is None:
         st.error(problem)
         return
-    used = account.balance.spent + account.balance.reserved if account else Decimal(0)
-    whole = access.service().total_balance(dataset.id).left
-    if limit <= used:
-        markup.notice("plain", "Nothing more could be spent.", _used(used))
-    elif limit - used > whole:
-        markup.notice(
-            "amber",
-            "The total of the data set stops it first.",
-            f"The grant would leave {spending.left(limit - used)}, but the data set has only "
-            f"{spending.left(whole)} left for everybody.",
-        )
+    whole = access.service().total_balance(dataset.id)
+    used = Balance((CapState(whole.cap_states[-1].cap, NOTHING, NOTHING),)) if account is None else account.balance
+    left = left_of(limit, used)
+    if not left:
+        markup.notice("plain", "Nothing more could be spent.", "As much is spent or reserved already.")
+    elif missing_for(limit, used, whole):
+        stops = f"The data set has only {percent(whole.left, up=False)} of its budget left for everybody."
+        markup.notice("amber", "The total of the data set stops it first.", stops)
     else:
-        markup.notice("plain", f"{spending.left(limit - used)} could be spent.", _used(used))
-
-
-def _used(used: Decimal) -> str:
-    return f"{spending.cost(used)} is spent or reserved already." if used else "Nothing is spent yet."
+        markup.notice(
+            "plain", f"{percent(left, up=False)} of it could be spent.", "The rest is spent or reserved already."
+        )
 
 
 def _grant(dataset: DatasetInfo, who: str, new: str, limit: str, reason: str) -> None:

@@ -9,9 +9,16 @@ from html import escape
 import streamlit as st
 
 from dpcore.errors import ConflictError, FrostglassError
-from dpcore.privacy.budgets import parse_limit, plain_epsilon
+from dpcore.privacy.budgets import parse_limit, percent, plain_epsilon
 from dpcore.report import spending
-from dpcore.workspace.ledger.accounts import REASON_LIMIT, Account, Balance, BudgetRequest, LedgerEntry
+from dpcore.workspace.ledger.accounts import (
+    REASON_LIMIT,
+    Account,
+    Balance,
+    BudgetRequest,
+    LedgerEntry,
+    missing_for,
+)
 from pages.components.kit import markup, slot
 from pages.components.kit.texts import text
 from pages.components.visitor import access, login, outcome
@@ -61,7 +68,7 @@ def _card(request: BudgetRequest, names: Mapping[str, str]) -> None:
 
 def _heading(request: BudgetRequest, names: Mapping[str, str]) -> None:
     """Who asks for how much; not Markdown, which makes links of addresses."""
-    asks = f"{request.analyst} asks for {spending.cost(request.epsilon)} more"
+    asks = f"{request.analyst} asks for {spending.left(request.epsilon)} more"
     where = f"On {names.get(request.dataset_id, '')}, {request.time:%Y-%m-%d %H:%M} UTC"
     st.html(f'<div class="fg-request"><h2>{escape(asks)}</h2><p class="fg-note">{escape(where)}</p></div>')
 
@@ -70,10 +77,10 @@ def _facts(account: Account, whole: Balance) -> dict[str, str]:
     reserved = account.balance.reserved
     return {
         "Limit now": spending.standing(account.standing),
-        "Spent": spending.cost(account.balance.spent),
-        **({"Reserved": spending.cost(reserved)} if reserved else {}),
-        "Left": spending.left(account.balance.left),
-        "Left of the data set": spending.left(whole.left),
+        "Spent": percent(account.balance.spent),
+        **({"Reserved": percent(reserved)} if reserved else {}),
+        "Left": percent(account.balance.left, up=False),
+        "Left of the data set": percent(whole.left, up=False),
     }
 
 
@@ -84,7 +91,7 @@ def _advise(request: BudgetRequest, account: Account, whole: Balance) -> None:
             "This analyst is frozen.",
             f"A grant alone does not unfreeze them. The reason given: {account.standing.frozen}",
         )
-    if not (whole.spent + whole.reserved).is_finite():
+    if not whole.epsilon.is_finite():
         markup.notice(
             "amber",
             "Nothing bounds what was spent on the data set at the δ of its total.",
@@ -96,25 +103,12 @@ def _advise(request: BudgetRequest, account: Account, whole: Balance) -> None:
             "This analyst has no limit of their own.",
             "What you grant becomes one: it is all that they may spend on this data set, together with what is spent.",
         )
-    if _missing(_proposed(request, account), account, whole):
+    if more := missing_for(_proposed(request, account), account.balance, whole):
         markup.notice(
             "amber",
             "The data set has less left than is asked for.",
-            f"A grant alone could not be spent. Tick the box below to raise the total by "
-            f"{spending.cost(_missing(_proposed(request, account), account, whole))}, too.",
+            f"A grant alone could not be spent. Tick the box below to raise the total by {spending.left(more)}, too.",
         )
-
-
-def _missing(limit: Decimal, account: Account, whole: Balance) -> Decimal:
-    """By how much the total of a data set keeps its analyst from spending a limit; 0 if no higher one would help.
-
-    More than all of it, if the total was lowered below what is spent.
-    """
-    used = account.balance.spent + account.balance.reserved
-    taken = whole.spent + whole.reserved
-    if not taken.is_finite():
-        return Decimal(0)
-    return max(Decimal(0), limit - used - (whole.cap - taken))
 
 
 def _form(request: BudgetRequest, account: Account, whole: Balance) -> None:
@@ -124,7 +118,7 @@ def _form(request: BudgetRequest, account: Account, whole: Balance) -> None:
         left.text_input("New limit in all, ε", plain_epsilon(_proposed(request, account)), key=keys[0])
         right.text_input("Answer (the analyst reads it; needed to decline)", key=keys[1], max_chars=REASON_LIMIT)
         with slot.placeholder():
-            if _missing(_proposed(request, account), account, whole):
+            if missing_for(_proposed(request, account), account.balance, whole):
                 st.checkbox("Also raise the total of the data set, so that the grant can be spent", key=keys[2])
         with st.container(horizontal=True):
             for label, grants in (("Grant", True), ("Decline", False)):
@@ -139,7 +133,7 @@ def _form(request: BudgetRequest, account: Account, whole: Balance) -> None:
 
 def _proposed(request: BudgetRequest, account: Account) -> Decimal:
     """What is asked for, on top of the limit, or of what is used if that is more and anything bounds it."""
-    used, limit = account.balance.spent + account.balance.reserved, account.standing.limit or Decimal(0)
+    used, limit = account.balance.epsilon, account.standing.limit or Decimal(0)
     return (max(used, limit) if used.is_finite() else limit) + request.epsilon
 
 
@@ -166,7 +160,7 @@ def _raise_total(request: BudgetRequest, limit: Decimal) -> None:
     service = access.service()
     account = next(one for one in service.accounts(request.dataset_id) if one.analyst == request.analyst)
     whole = service.total_balance(request.dataset_id)
-    if more := _missing(limit, account, whole):
+    if more := missing_for(limit, account.balance, whole):
         note = f"raised with the grant to {request.analyst}"[:REASON_LIMIT]
         service.raise_caps(request.dataset_id, budget=whole.cap + more, note=note)
 

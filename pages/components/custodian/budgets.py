@@ -7,9 +7,8 @@ from decimal import Decimal
 
 import streamlit as st
 
-from dpcore.privacy.budgets import parse_delta, parse_epsilon, parse_limit
+from dpcore.privacy.budgets import parse_delta, parse_epsilon, parse_limit, percent
 from dpcore.report import spending
-from dpcore.report.spending import plain_sum_sentence
 from dpcore.workspace.files.descriptions import DatasetInfo
 from dpcore.workspace.ledger.accounts import Account, LedgerEntry
 from pages.components.kit import markup
@@ -51,16 +50,15 @@ def _facts(dataset: DatasetInfo) -> None:
         {
             "Total budget": spending.total(balance),
             **({"All grants together": spending.left(given)} if given else {}),
-            "Spent by all analysts": spending.cost(balance.spent),
-            "Reserved": spending.cost(balance.reserved),
-            "Left": spending.left(balance.left),
-            **({"Largest single run without δ": spending.left(balance.largest)} if balance.delta else {}),
+            "Spent by all analysts": percent(balance.spent),
+            "Reserved": percent(balance.reserved),
+            "Left": percent(balance.left, up=False),
             "Most per analyst": spending.each(present.analyst_cap),
             "Most per run": spending.limit(present.run_cap),
         }
     )
-    for line in filter(None, (plain_sum_sentence(balance), dataset.sharing)):
-        st.caption(markup.plain(line))
+    if dataset.sharing:
+        st.caption(markup.plain(dataset.sharing))
 
 
 def _raise(dataset: DatasetInfo) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dpcore.privacy.budgets import format_epsilon
+from dpcore.privacy.budgets import plain_epsilon
 from dpcore.workspace.ledger.accounts import REASON_LIMIT
 from dpcore.workspace.ledger.requests import RunStatus
 from pages.components.families import run_names
@@ -33,7 +33,7 @@ def render() -> None:
 
 
 def _row(run: RunStatus) -> str:
-    cost = f"ε {format_epsilon(run.request.epsilon)}"
+    cost = f"ε {plain_epsilon(run.request.epsilon)}"
     heading = run_names.heading(run.request)
     cells = (_started(run), run.analyst, heading, cost, run.step or "not begun")
     return markup.row([markup.roomy(cell) for cell in cells])

@@ -9,8 +9,7 @@ import streamlit as st
 
 from dpcore.domain.schemas.origins import LEARNED
 from dpcore.errors import FrostglassError
-from dpcore.privacy.budgets import parse_epsilon
-from dpcore.report import spending
+from dpcore.privacy.budgets import parse_epsilon, percent
 from pages.components.custodian.intake.intake_tables import KEEP, remembered
 from pages.components.kit import slot
 from pages.components.kit.markup import plain
@@ -61,5 +60,5 @@ def _tell_cost(answers: Answers, listed: bool) -> None:
         delta=answers.delta,
         same_people_as=answers.kin.id if answers.kin else None,
     )
-    told = f"It would add {spending.cost(adds)} to what is spent of the budget, of which {spending.left(left)} is left."
+    told = f"It would take {percent(adds)} of the budget, of which {percent(left, up=False)} is left."
     (st.info if adds <= left else st.warning)(told)

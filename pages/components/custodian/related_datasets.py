@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dpcore.report import spending
+from dpcore.privacy.budgets import percent
 from dpcore.workspace.files.descriptions import DatasetInfo
 from pages.components.custodian.intake.intake_tables import KEEP, remembered
 from pages.components.kit import slot
@@ -35,7 +35,7 @@ def ask() -> tuple[DatasetInfo | None, bool]:
         if kin is None:
             return None, False
         replaces = st.checkbox(REPLACES, key=remembered("intake-replaces", False), help=text("replaces"), **KEEP)
-        left = spending.left(access.service().total_balance(kin.id).left)
+        left = percent(access.service().total_balance(kin.id).left, up=False)
         st.info(f"It shares the budget of '{plain(kin.name)}': {left} is left for both together.")
     return kin, replaces
 

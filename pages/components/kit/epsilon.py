@@ -2,79 +2,70 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from decimal import Decimal
+from typing import NamedTuple
 
 import streamlit as st
 
-from dpcore.errors import BudgetError
-from dpcore.privacy.budgets import USUAL_EPSILONS, format_epsilon, parse_epsilon
+from dpcore.privacy.budgets import percent, plain_epsilon
 from pages.components.kit.texts import text
 
-PRESETS = {"0.1": "Strict", "0.5": "Balanced", "1": "Detailed"}
-LOW, HIGH = Decimal("0.1"), Decimal(2)
-_TEXT, _PRESET, _SLIDER = "epsilon", "epsilon_preset", "epsilon_slider"
+#: Shares of the budget that are proposed.
+SIZES = {"Small": Decimal("0.02"), "Medium": Decimal("0.05"), "Large": Decimal("0.15")}
+_FIRST = "Medium"
+_TEXT, _SIZE = "epsilon", "epsilon_size"
 _LAST = "epsilon_last"
 
 
-def choose() -> str:
-    """Presets, a slider and an exact entry over one value; returns the text of the entry."""
-    _keep_entry()
-    _follow_entry(st.session_state[_TEXT])
+class Preset(NamedTuple):
+    """What a size comes to on a data set: its epsilon, and the 95 % margin of the noise on a count if known."""
+
+    epsilon: Decimal
+    margin: int | None
+
+
+def choose(presets: Mapping[str, Preset]) -> str:
+    """Sizes by price and an exact entry over one value; returns the text of the entry."""
+    _follow(presets)
     left, right = st.columns([5, 2], vertical_alignment="bottom")
     with left:
         st.segmented_control(
-            "How much privacy may this run spend?",
-            list(PRESETS),
-            format_func=lambda value: f"{PRESETS[value]} (ε {value})",
-            key=_PRESET,
-            on_change=_take,
-            args=(_PRESET,),
+            "How much of the budget may this run take?",
+            list(presets),
+            format_func=lambda size: _label(size, presets[size]),
+            key=_SIZE,
             help=text("epsilon"),
         )
     with right:
-        st.text_input("Exact ε", key=_TEXT, persist_state="session")
-    st.select_slider(
-        "ε, from more privacy to more accuracy",
-        USUAL_EPSILONS,
-        key=_SLIDER,
-        on_change=_take,
-        args=(_SLIDER,),
-        label_visibility="collapsed",
-    )
-    st.html('<div class="fg-ends"><span>◀ more privacy</span><span>more accuracy ▶</span></div>')
+        st.text_input("Or an exact ε", key=_TEXT, on_change=_typed, persist_state="session")
     return str(st.session_state[_TEXT])
 
 
 def enter(value: Decimal) -> None:
     """Put a value into the entry. For use in callbacks."""
-    st.session_state[_TEXT] = format_epsilon(value, places=9)
+    st.session_state[_TEXT] = plain_epsilon(value)
+    _typed()
 
 
-def advise(epsilon: Decimal) -> None:
-    """A word of caution at either end of the scale."""
-    if epsilon > HIGH:
-        st.warning(text("high_epsilon"), icon="⚠️")
-    elif epsilon < LOW:
-        st.info(text("low_epsilon"), icon="ℹ️")
+def _typed() -> None:
+    """What was typed is no size, unless it is one to the last digit. For use in callbacks."""
+    st.session_state[_SIZE] = None
 
 
-def _keep_entry() -> None:
-    """An empty entry means the last one: browsers send one while pages change quickly."""
-    entry = st.session_state.get(_TEXT) or st.session_state.get(_LAST, "0.5")
-    st.session_state[_TEXT] = st.session_state[_LAST] = entry
+def _label(size: str, preset: Preset) -> str:
+    noise = "" if preset.margin is None else f", ±{preset.margin}"
+    return f"{size}: {percent(SIZES[size])} (ε {plain_epsilon(preset.epsilon)}{noise})"
 
 
-def _take(source: str) -> None:
-    chosen = st.session_state[source]
-    if chosen is not None:
-        st.session_state[_TEXT] = chosen
+def _follow(presets: Mapping[str, Preset]) -> None:
+    """The entry follows a chosen size, whatever its price is here.
 
-
-def _follow_entry(entry: str) -> None:
-    """Let presets and slider show the entry, or stay where they are if it is not a number."""
-    try:
-        value = parse_epsilon(entry)
-    except BudgetError:
-        return
-    st.session_state[_PRESET] = next((p for p in PRESETS if Decimal(p) == value), None)
-    st.session_state[_SLIDER] = min(USUAL_EPSILONS, key=lambda stop: abs(Decimal(stop) - value))
+    An empty entry means the last one: browsers send one while pages change quickly.
+    """
+    state = st.session_state
+    if _LAST not in state and _TEXT not in state:
+        state[_SIZE] = _FIRST
+    preset = presets.get(state.get(_SIZE) or "")
+    entry = state.get(_TEXT) or state.get(_LAST) if preset is None else plain_epsilon(preset.epsilon)
+    state[_TEXT] = state[_LAST] = entry or plain_epsilon(presets[_FIRST].epsilon)

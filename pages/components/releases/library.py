@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from dpcore.domain.schemas.labels import called
-from dpcore.privacy.budgets import alike, format_epsilon
+from dpcore.privacy.budgets import plain_epsilon
 from dpcore.released.release import Release
 from dpcore.workspace.files.descriptions import ReleaseNote
 from pages.components.families import registry
@@ -67,8 +67,7 @@ def frame(releases: Sequence[Release], notes: Mapping[str, ReleaseNote], by: Map
 
 def _decimals(releases: Sequence[Release]) -> int:
     """As many as the longest ε needs, so that all are written alike."""
-    first, *_ = alike(format_epsilon(release.certificate.epsilon) for release in releases)
-    return len(first.partition(".")[2])
+    return max(len(plain_epsilon(release.certificate.epsilon).partition(".")[2]) for release in releases)
 
 
 def _row(release: Release, note: ReleaseNote | None, by: str) -> dict[str, Any]:
@@ -80,7 +79,7 @@ def _row(release: Release, note: ReleaseNote | None, by: str) -> dict[str, Any]:
         "Predicts": called(release.domain, release.target),
         AUC: figure(release, "auc"),
         ERROR: figure(release, "rmse"),
-        "ε": float(format_epsilon(card.epsilon)),  # Rounded up, as everywhere.
+        "ε": float(card.epsilon),
         "Made (UTC)": card.created.replace(tzinfo=None),
         "By": by,
     }

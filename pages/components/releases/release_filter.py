@@ -11,7 +11,7 @@ from typing import Any
 import streamlit as st
 
 from dpcore.domain.schemas.labels import called
-from dpcore.privacy.budgets import format_epsilon
+from dpcore.privacy.budgets import plain_epsilon
 from dpcore.released.release import Release
 from dpcore.workspace.files.descriptions import ReleaseNote
 from pages.components.families import registry as families
@@ -49,7 +49,7 @@ class Wanted:
     def fits(self, release: Release, note: ReleaseNote | None, by: str = "") -> bool:
         """Whether a release is wanted; ``by`` somebody else, if it is not the visitor's."""
         card = release.certificate
-        cost = format_epsilon(card.epsilon)
+        cost = plain_epsilon(card.epsilon)
         searched = f"{label(release, cost, note, by)}\n{note.note if note else ''}\n{release.id}".casefold()
         return (
             (not self.families or release.kind in self.families)

@@ -9,7 +9,7 @@ import streamlit as st
 from dpcore.models.readable import readable
 from dpcore.models.released import parse_model
 from dpcore.numerals import small, whole
-from dpcore.privacy.budgets import format_epsilon
+from dpcore.privacy.budgets import plain_epsilon
 from dpcore.released.quality import verdict
 from dpcore.released.release import Imported, Release
 from pages.components.families import registry
@@ -59,7 +59,7 @@ def _guarantee(release: Release) -> str:
 def _spent(release: Release) -> str:
     card = release.certificate
     delta = f", δ {small(card.delta)}" if card.delta else ""
-    return f"ε {format_epsilon(card.epsilon)}{delta}"
+    return f"ε {plain_epsilon(card.epsilon)}{delta}"
 
 
 def _is_public(release: Release) -> bool:

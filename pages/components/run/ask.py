@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import streamlit as st
 
-from dpcore.privacy.budgets import parse_epsilon, plain_epsilon
+from dpcore.privacy.budgets import parse_epsilon, percent, plain_epsilon
 from dpcore.report import spending
 from dpcore.workspace.files.descriptions import DatasetInfo
 from dpcore.workspace.ledger.accounts import REASON_LIMIT, BudgetRequest
@@ -57,7 +57,7 @@ def _newest(dataset_id: str) -> BudgetRequest | None:
 
 
 def _state(last: BudgetRequest) -> str:
-    more, day = spending.cost(last.epsilon), f"{last.time:%Y-%m-%d}"
+    more, day = spending.left(last.epsilon), f"{last.time:%Y-%m-%d}"
     if last.state == "open":
         return f"You asked for {more} more on {day}; the custodian has not answered yet."
     limit = "" if last.granted is None else f": {spending.left(last.granted)} in all, with what you have spent"
@@ -72,12 +72,11 @@ def _blocked(dataset: DatasetInfo, last: BudgetRequest) -> str:
     if last.state != "granted":
         return ""
     own, whole = service.balance(dataset.id), service.total_balance(dataset.id)
-    given = own.cap - own.spent - own.reserved
-    if own.left >= min(given, last.epsilon):
+    if own.largest() >= min(own.cap, last.epsilon) or whole.left > Decimal("0.5"):
         return ""
     return (
-        f"Yet the data set has only {spending.left(whole.left)} left for everybody, so you can spend no more than "
-        f"{spending.left(own.left)}. Ask the custodian to raise its total."
+        f"Yet the data set has only {percent(whole.left, up=False)} of its budget left for everybody. Ask the "
+        "custodian to raise its total."
     )
 
 

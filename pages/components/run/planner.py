@@ -12,7 +12,8 @@ from dpcore.models.released import get_family
 from dpcore.numerals import measured, percent, score
 from dpcore.plots.methods import EpsilonCurve
 from dpcore.plots.quality_forecast_figure import QualityForecastMarks, quality_forecast_alt, quality_forecast_figure
-from dpcore.privacy.budgets import alike, format_epsilon
+from dpcore.privacy.budgets import format_epsilon, plain_epsilon
+from dpcore.privacy.budgets import percent as share
 from dpcore.rehearsal import epsilon_for
 from dpcore.workspace.ledger.accounts import Hindrance
 from dpcore.workspace.ledger.requests import Quote, RunRequest
@@ -188,7 +189,7 @@ def _limits(question: Question, quote: Quote, found: Decimal) -> str:
         return "Working it out spent nothing."
     if then is not None and not then.short:
         return then.refusal
-    return f"That does not fit into what you have left: ε = {format_epsilon(quote.balance.left, up=False)}."
+    return f"That does not fit: {share(quote.balance.left, up=False)} of the budget is left."
 
 
 def _at(question: Question, epsilon: Decimal) -> Quote | None:
@@ -227,19 +228,20 @@ def _marks(quality_forecast: QualityForecast, question: Question) -> QualityFore
 
 def _table(quality_forecast: QualityForecast, question: Question) -> None:
     measure = quality_forecast.measure
-    epsilons = alike(format_epsilon(point.epsilon) for point in quality_forecast.points)
+    quotes = {point.epsilon: _at(question, point.epsilon) for point in quality_forecast.points}
     rows = (
         markup.row(
             [
-                epsilon,
+                plain_epsilon(point.epsilon),
                 f"<b>{score(point.mean, measure)}</b>",
                 f"{score(point.low, measure)} to {score(point.high, measure)}",
-                _within(_at(question, point.epsilon)),
+                "" if (quote := quotes[point.epsilon]) is None else share(quote.share),
+                _within(quote),
             ]
         )
-        for point, epsilon in zip(quality_forecast.points, epsilons, strict=True)
+        for point in quality_forecast.points
     )
-    header = ["ε", "Mean", "Lowest to highest", "Within your budget"]
+    header = ["ε", "Mean", "Lowest to highest", "Takes", "Fits"]
     markup.table(f"{'Accuracy' if measure == 'accuracy' else 'RMSE'} on invented people", header, rows)
 
 

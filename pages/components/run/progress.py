@@ -8,7 +8,7 @@ from typing import Final
 
 import streamlit as st
 
-from dpcore.privacy.budgets import format_epsilon
+from dpcore.privacy.budgets import plain_epsilon
 from dpcore.released.workload import duration
 from dpcore.workspace.ledger.requests import RunStatus
 from pages.components.families import registry, run_names
@@ -133,7 +133,7 @@ def _panel(status: RunStatus) -> None:
 
 def _heading(status: RunStatus) -> None:
     heading = markup.plain(run_names.heading(status.request))
-    st.subheader(f"{heading}, ε = {format_epsilon(status.request.epsilon)}", anchor=False)
+    st.subheader(f"{heading}, ε = {plain_epsilon(status.request.epsilon)}", anchor=False)
     family = registry.of_request(status.request)
     started = f"{clock.local(status.created):%Y-%m-%d %H:%M}"
     st.caption(markup.plain(f"{family.describe(status.request.parameters)} · started {started}"))
@@ -186,7 +186,7 @@ def _ended(status: RunStatus, named: RunStatus | None, going_on: list[RunStatus]
 
 
 def _ending(status: RunStatus) -> None:
-    cost = f"ε {format_epsilon(status.request.epsilon)}"
+    cost = f"ε {plain_epsilon(status.request.epsilon)}"
     if status.state == "done":
         markup.notice(
             "plain",

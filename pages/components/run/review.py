@@ -9,9 +9,8 @@ import streamlit as st
 
 from dpcore.errors import FrostglassError
 from dpcore.numerals import whole
-from dpcore.privacy.budgets import at_delta, delta_sentence, format_epsilon
-from dpcore.report import spending
-from dpcore.report.spending import adds, adds_reason, fitting
+from dpcore.privacy.budgets import at_delta, percent, plain_epsilon
+from dpcore.report.spending import price
 from dpcore.service.advice import limit_far_above
 from dpcore.workspace.ledger.requests import Quote, RunRequest
 from pages.components.families import registry, run_names
@@ -88,22 +87,14 @@ def _dialog(review: Review) -> None:
         st.error(problem)
         return
     markup.pairs_table("What you are about to do", ("What", "Value"), _lines(review, quote))
-    if quote.form:
-        st.markdown(f"**In which form.** {markup.plain(quote.form)}")
-    counts = review.request.algorithm == "summaries"  # It asks the same with any limit.
-    releases = access.service().releases(review.request.dataset_id)
-    if few := "" if counts else limit_far_above(releases, quote.plan.schema):
-        markup.notice("amber", "Few records.", few)
-    _promise(quote)
-    if quote.allowance:
-        st.caption(markup.plain(quote.allowance))
-    st.markdown(text("irreversible"))
+    _warn(review, quote)
+    st.caption(text("irreversible"))
     if review.problem or not quote.affordable:
         st.error(review.problem or markup.plain(quote.refusal))
     if quote.short:
         st.markdown(ask.sentence())
     st.button(
-        f"Run and spend ε = {format_epsilon(quote.cost)}",
+        f"Run and spend {percent(quote.share)}",
         type="primary",
         key="spend",
         disabled=not quote.affordable,
@@ -114,33 +105,27 @@ def _dialog(review: Review) -> None:
 
 
 def _lines(review: Review, quote: Quote) -> dict[str, str]:
-    before, family = quote.balance, registry.of_request(review.request)
-    used, at = before.spent + before.reserved, at_delta(before.delta)
-    reason = adds_reason(quote)
-    so_far = "spent or reserved" if before.reserved else "spent"  # What is reserved may still be cancelled for free.
-    after = f"{spending.cost(used + quote.adds)} {so_far}, {spending.left(quote.left_after)} left{at}"
+    family, noise = registry.of_request(review.request), quote.plan.count_noise[0]
+    asked = family.describe(review.request.parameters)
+    target = run_names.column(review.request.dataset_id, review.request.target)
     return {
-        "Algorithm": family.describe(review.request.parameters),
-        "Data set": review.dataset_name,
-        **registry.predicted("To predict", run_names.column(review.request.dataset_id, review.request.target)),
-        **(family.asked(review.request.parameters) if family.asked else {}),
-        "Asked for": spending.cost(quote.cost),
-        "Adds to what is spent": f"ε {adds(quote)}{at}{reason and f'. {reason}'}",
-        "Budget before": f"{spending.cost(used)} {so_far}, {spending.left(before.left)} left{at}",
-        "Budget after": after if quote.affordable else "not enough",
-        "How many fit": fitting(quote),
-        **{f"Noise on {kind.what}": f"±{whole(kind.margin())}, 95%" for kind in quote.plan.count_noise},
-        "Time and memory": quote.forecast.text,
+        "Asks": f"{asked} for {target}" if review.request.target else asked,
+        "Of": review.dataset_name,
+        "Promises": f"ε = {plain_epsilon(quote.epsilon)}{at_delta(quote.plan.delta)}",
+        "Takes": price(quote).removeprefix("It takes "),
+        "Left after it": percent(quote.left_after, up=False) if quote.affordable else "not enough",
+        f"Noise on {noise.what}": f"±{whole(noise.margin())}, 95%",
+        "Time": quote.forecast.text,
     }
 
 
-def _promise(quote: Quote) -> None:
-    promised = quote.plan.promised
-    kind = f"Kind of guarantee: {promised}"
-    if promised == "unconditional":
-        st.markdown(f"**{kind}.** {quote.guarantee}")
-    else:
-        st.warning(quote.guarantee, icon="⚠️", title=kind)
-    st.markdown(f"**What ε means here.** {quote.odds}")
-    if quote.plan.delta and promised != "none":
-        st.markdown(f"**What δ means here.** {delta_sentence(quote.plan.delta)}")
+def _warn(review: Review, quote: Quote) -> None:
+    """What is not as usual: a guarantee with a condition, few records, what the custodian has allowed."""
+    counts = review.request.algorithm == "summaries"  # It asks the same with any limit.
+    releases = access.service().releases(review.request.dataset_id)
+    if few := "" if counts else limit_far_above(releases, quote.plan.schema):
+        markup.notice("amber", "Few records.", few)
+    if quote.plan.promised != "unconditional":
+        st.warning(quote.guarantee, icon="⚠️", title=f"Kind of guarantee: {quote.plan.promised}")
+    if quote.allowance:
+        st.caption(markup.plain(quote.allowance))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
@@ -9,7 +10,7 @@ import streamlit as st
 from dpcore.domain.columns import NumericColumn
 from dpcore.errors import RequestError
 from dpcore.numerals import adding_up, whole
-from dpcore.privacy.budgets import format_parts, parse_epsilon
+from dpcore.privacy.budgets import parse_epsilon
 from dpcore.rehearsal import usable
 from dpcore.report import spending
 from dpcore.workspace.files.descriptions import DatasetInfo
@@ -18,6 +19,7 @@ from pages.components.families.registry import Family
 from pages.components.families.shared import inputs
 from pages.components.families.shared.form_context import FormContext
 from pages.components.kit import epsilon, markup, slot
+from pages.components.kit.epsilon import Preset
 from pages.components.kit.texts import step_name, text
 from pages.components.releases import result
 from pages.components.run import ask, planner, review
@@ -43,15 +45,16 @@ def render(context: FormContext, family: Family) -> None:
         target = _target(dataset, family)
         parameters, fault = access.attempt(lambda: family.parameters(context))
     with st.container(border=True, key="card-epsilon"):
-        entry = epsilon.choose()
         request, problem = None, fault
+        entry = epsilon.choose(_presets(dataset, family, target, parameters))
         if parameters is not None:
             request, problem = access.attempt(lambda: _request(dataset, family, target, entry, parameters))
         with slot.placeholder():
             quote = _quote(request, problem)
         with slot.placeholder():
-            if quote is not None and quote.may_be_pure:
-                st.checkbox("Keep this run free of δ", key=_pure_key(family), help=text("pure"), **inputs.KEEP)
+            if quote is not None and quote.balance.run_delta and not family.released.needs_delta:
+                with st.expander("Advanced"):
+                    st.checkbox("Pure: no δ", key=_pure_key(family), help=text("pure"), **inputs.KEEP)
         with slot.placeholder():
             if quote is not None and quote.hindrance in ("budget", "frozen"):
                 ask.offer(dataset, quote.short_by if quote.short_by.is_finite() else None)
@@ -91,6 +94,22 @@ def _request(
     )
 
 
+def _presets(
+    dataset: DatasetInfo, family: Family, target: str | None, parameters: dict[str, Any] | None
+) -> dict[str, Preset]:
+    """What each size comes to on a data set, with the noise that it means for the run that is set up."""
+    balance, price = access.balance(dataset.id), access.service().pricing(dataset.id)
+
+    def preset(share: Decimal) -> Preset:
+        value = balance.epsilon_of(share)
+        if parameters is None or not value:
+            return Preset(value, None)
+        quote, _ = access.attempt(lambda: price(_request(dataset, family, target, str(value), parameters)))
+        return Preset(value, None if quote is None else quote.plan.count_margin())
+
+    return {size: preset(share) for size, share in epsilon.SIZES.items()}
+
+
 def _pure_key(family: Family) -> str:
     """Each family has its own: in some, no run is free of δ."""
     return f"pure-{family.name}"
@@ -108,10 +127,7 @@ def _quote(request: RunRequest | None, problem: str | None) -> Quote | None:
     margin = first.margin()
     noise = f"Noise on {first.what}: ±{whole(margin)}, 95%." if margin else "Every count is as good as exact."
     markup.notice("plain", noise, _meaning(quote))
-    with slot.placeholder():
-        if quote.form:
-            st.caption(markup.plain(quote.form))
-    epsilon.advise(quote.cost)
+    st.markdown(f"**{markup.plain(spending.price(quote))}**")
     if not quote.affordable:
         _refused(quote)
     return quote
@@ -131,19 +147,14 @@ def _meaning(quote: Quote) -> str:
     more = "".join(f" Noise on {kind.what}: ±{whole(kind.margin())}." for kind in others)
     clear = 3 * first.margin()
     stand_out = f"Counts of {whole(clear)} and more stand out clearly." if clear else ""
-    return f"{stand_out}{more} This uses {_split(quote)}.".strip()
+    return f"{stand_out}{more} Of this run, {_split(quote)}.".strip()
 
 
 def _split(quote: Quote) -> str:
-    """What goes into each step: shares, if the steps add up in another measure than ε."""
-    plan = quote.plan
-    parts = {step: part for step, part in plan.split.parts.items() if part}
-    told = (
-        adding_up([float(part / plan.epsilon) for part in parts.values()])
-        if plan.delta
-        else [f"ε {part}" for part in format_parts(parts.values())]
-    )
-    *some, last = [f"{amount} for {step_name(step)}" for step, amount in zip(parts, told, strict=True)]
+    """The share of each step."""
+    parts = {step: part for step, part in quote.plan.split.parts.items() if part}
+    told = adding_up([float(part / quote.plan.epsilon) for part in parts.values()])
+    *some, last = [f"{amount} is for {step_name(step)}" for step, amount in zip(parts, told, strict=True)]
     return f"{', '.join(some)} and {last}" if some else last
 
 

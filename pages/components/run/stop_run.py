@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dpcore.privacy.budgets import format_epsilon
+from dpcore.privacy.budgets import plain_epsilon
 from dpcore.workspace.ledger.requests import RunStatus
 from pages.components.families import run_names
 from pages.components.kit import dialog, markup
@@ -73,7 +73,7 @@ def _stop(run_id: str) -> None:
 
 @dialog.titled("Stop this run?", on_dismiss=_let_go)
 def _dialog(status: RunStatus) -> None:
-    cost = f"ε {format_epsilon(status.request.epsilon)}"
+    cost = f"ε {plain_epsilon(status.request.epsilon)}"
     heading = run_names.heading(status.request)
     st.markdown(f"**{markup.plain(heading)}** has begun to read records.")
     st.markdown(f"If you stop it, its {cost} stays spent, and there will be no result.")

@@ -108,8 +108,9 @@ def _service(request: Request) -> Service:
 def _budget(service: Service, name: str) -> dict[str, str]:
     dataset = service.dataset(name)
     balance = service.balance(dataset.id)
-    amounts = ("cap", "spent", "reserved", "left", "largest", "delta")
-    return {"dataset": dataset.name, **{amount: f"{getattr(balance, amount):f}" for amount in amounts}}
+    amounts = {name: getattr(balance, name) for name in ("cap", "delta", "run_delta", "spent", "reserved", "left")}
+    amounts["largest"] = balance.largest()
+    return {"dataset": dataset.name, **{name: f"{amount:f}" for name, amount in amounts.items()}}
 
 
 def _start(service: Service, content: object) -> dict[str, str]:

@@ -26,5 +26,6 @@ EBM: Final = ReleasedFamily(
     },
     counted="the count of the widest bin",
     numbers=True,
+    needs_delta=True,
     thorough=True,
 )

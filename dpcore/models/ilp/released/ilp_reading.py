@@ -9,7 +9,7 @@ from typing import Final
 from dpcore.domain.conditions import pretty
 from dpcore.models.ilp.released.ilp_model import ILPModel
 from dpcore.models.ilp.released.ilp_words import clause_words, one_row
-from dpcore.privacy.budgets import format_epsilon
+from dpcore.privacy.budgets import plain_epsilon
 from dpcore.released.blocks import Block, Bullets, Code, Figure, Group, Groups
 from dpcore.released.noisy_counts import NOISE_ALONE, told_share
 from dpcore.released.release import Release
@@ -95,7 +95,7 @@ def prolog_program(release: Release) -> str:
     card, label = release.certificate, model.classes[model.positive]
     lines = [
         f"% Relational rules for {_comment(f'{release.target} = {label}')}, learned {card.learned}.",
-        f"% Data set {_comment(release.dataset_name)}, epsilon {format_epsilon(card.epsilon)}. "
+        f"% Data set {_comment(release.dataset_name)}, epsilon {plain_epsilon(card.epsilon)}. "
         f"Noise on each count: +-{model.count_margin}, 95%.",
     ]
     program = model.program(release.domain, release.target)

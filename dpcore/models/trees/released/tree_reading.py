@@ -10,7 +10,7 @@ from dpcore.models.trees.released.column_use import ColumnUse
 from dpcore.models.trees.released.forest_model import ForestModel
 from dpcore.models.trees.released.tree_model import TreeModel
 from dpcore.numerals import percent, whole
-from dpcore.privacy.budgets import alike, format_epsilon, format_parts
+from dpcore.privacy.budgets import alike, plain_epsilon
 from dpcore.released.blocks import (
     FEW_ROWS,
     Block,
@@ -85,14 +85,14 @@ def nodes_table(model: TreeModel) -> Table:
 
 
 def budget_table(model: TreeModel) -> Table:
-    """What every node cost, and what the way to it cost in all, as the budget meter rounds it."""
+    """What every node cost, and what the way to it cost in all."""
     order = list(_outline(model, 0, folded=True))
     here = alike(_spent_here(model, place) for place in order)
-    ways = alike(f"ε {format_epsilon(model.path_spent(place))}" for place in order)
+    ways = alike(f"ε {plain_epsilon(model.path_spent(place))}" for place in order)
     margins = (f"±{whole(model.nodes[place].count_margin)}, 95%" for place in order)
     nodes = (_node(model, place) for place in order)
     head = ("Node", "Spent here", "Spent on the way here, in all", "Noise on a count")
-    caption = f"No path through the tree spends more than ε {format_epsilon(model.budget)}"
+    caption = f"No path through the tree spends more than ε {plain_epsilon(model.budget)}"
     return Table.of(caption, head, zip(nodes, here, ways, margins, strict=True), MOST_GROUPS)
 
 
@@ -110,9 +110,9 @@ def _outline(model: TreeModel, position: int, *, folded: bool = False) -> Iterat
 
 
 def _spent_here(model: TreeModel, position: int) -> str:
-    """What a node cost, so that the nodes of a way add up to what is shown for it in all."""
+    """What a node cost."""
     here = model.nodes[position].spent
-    return f"ε {format_parts([model.path_spent(position) - here, here])[-1]}" if here else "nothing"
+    return f"ε {plain_epsilon(here)}" if here else "nothing"
 
 
 def use_table(used: Sequence[ColumnUse]) -> Table:

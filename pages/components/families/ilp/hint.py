@@ -10,7 +10,7 @@ from dpcore.domain.schemas.protected import shared_things
 from dpcore.models.ilp.language.hypotheses import hypotheses
 from dpcore.models.ilp.released.ilp_words import rows_in_words
 from dpcore.numerals import whole
-from dpcore.privacy.budgets import format_epsilon
+from dpcore.privacy.budgets import plain_epsilon
 from dpcore.workspace.ledger.requests import Quote
 from pages.components.kit import markup, slot
 from pages.components.kit.texts import text
@@ -36,7 +36,7 @@ def render(quote: Quote) -> None:
     markup.notice(
         style,
         f"{_size(space)} {_said(quote.plan.parameters.quantifiers, schema)}".strip(),
-        f"{_needed(space, format_epsilon(quote.plan.epsilon), schema)} {_enough(space, schema)}",
+        f"{_needed(space, plain_epsilon(quote.plan.epsilon), schema)} {_enough(space, schema)}",
     )
     with slot.placeholder():
         if shared := shared_things(schema):

@@ -12,7 +12,7 @@ from dpcore.domain.schemas.schema import Schema
 from dpcore.models.released import parse_model
 from dpcore.models.summaries.released.reading import cut_points
 from dpcore.models.summaries.released.summary_parameters import Axis
-from dpcore.privacy.budgets import format_epsilon
+from dpcore.privacy.budgets import plain_epsilon
 from dpcore.released.release import Release
 from pages.components.families.shared.form_context import FormContext
 from pages.components.families.shared.inputs import KEEP, Own, explained, label
@@ -54,7 +54,7 @@ def _tells(look: Release) -> bool:
 
 def _named(look: Release) -> str:
     card = look.certificate
-    return f"First look of {card.created:%Y-%m-%d %H:%M} UTC · ε {format_epsilon(card.epsilon)} · {look.id[:6]}"
+    return f"First look of {card.created:%Y-%m-%d %H:%M} UTC · ε {plain_epsilon(card.epsilon)} · {look.id[:6]}"
 
 
 def _listed(points: tuple[str, ...], schema: Schema) -> str:
