@@ -62,7 +62,9 @@ class ILPLearner(Learner):
 
     def _plan(self, plan_request: PlanRequest) -> RunPlan:
         asked, plan_request = plan_request, plan_request.pure
-        schema, target, counting = plan_request.schema, plan_request.target, plan_request.parameters.count_share
+        schema, target = plan_request.schema, plan_request.target
+        # Counts with Gaussian noise need less of rho than others of epsilon.
+        counting = plan_request.parameters.count_share / (2 if asked.delta else 1)
         split = BudgetSplit.by_weights(plan_request.epsilon, {CLAUSES: 1 - counting, COUNTS: counting})
         share = first_clause_epsilon(
             row_epsilon(split[CLAUSES], schema.privacy_unit.max_rows_per_person), plan_request.parameters

@@ -80,7 +80,7 @@ class RuleListLearner(Learner):
             given_antecedents(schema, target, chosen.given)
         else:
             candidate_literals(schema, target, chosen)
-        shares = chosen.shares or _house_shares(plan_request, chosen.sampler)
+        shares = chosen.shares or _house_shares(plan_request, chosen.sampler, composed=bool(asked.delta))
         weights: dict[str, Decimal | int] = {
             "antecedents": shares.antecedents if chosen.antecedents == "dp_fim" else 0,
             "list": shares.list,
@@ -146,8 +146,14 @@ def _in_its_form(plan_request: PlanRequest, plan: RunPlan) -> RunPlan:
             Decimal(0),
         )
 
-    pure = replace(plan, rho=cost(plan.split["list"]) + counts)
-    return composed_form(plan_request, pure, lambda _, rho: largest_epsilon(cost, rho))
+    whole = plan.split["list"]
+
+    def select(_: str, rho: Decimal) -> Decimal:
+        """Epsilon of all blocks for which rho pays: more than a quarter of that of the pure plan."""
+        least = whole / 4
+        return least + largest_epsilon(lambda more: cost(least + more), rho)
+
+    return composed_form(plan_request, replace(plan, rho=cost(whole) + counts), select)
 
 
 def _weight(plan: RunPlan, epsilon: Decimal) -> ExactWeight:
@@ -239,11 +245,14 @@ def _check_alpha(plan_request: PlanRequest) -> None:
         )
 
 
-def _house_shares(plan_request: PlanRequest, sampler: str) -> BudgetShares:
+def _house_shares(plan_request: PlanRequest, sampler: str, *, composed: bool) -> BudgetShares:
+    """Shares of epsilon or, composed, of rho, of which Gaussian counts need more to be as sharp."""
     hopeless = plan_request.row_epsilon * plan_request.schema.max_rows < 50
     if hopeless:
         return BudgetShares(estimates=Decimal(4))
-    return BudgetShares(list=Decimal(4)) if sampler == "lookahead" else BudgetShares()
+    if sampler != "lookahead":
+        return BudgetShares()
+    return BudgetShares(list=Decimal(7), estimates=Decimal(3)) if composed else BudgetShares(list=Decimal(4))
 
 
 def _alpha(plan: RunPlan) -> tuple[float, ...]:
