@@ -25,19 +25,28 @@ def frame() -> None:
         return_to.note(st.navigation(menu.every_page(), position="hidden").url_path)
         return
     access.keep_choice()
-    page = st.navigation(menu.pages(budget_requests.waiting()), expanded=True)
+    page = st.navigation(menu.pages(), position="hidden")
     return_to.go(page.url_path)
     if not login.user().roles:
         _without_a_role(page)
         return
+    here = page.url_path or menu.FIRST
     if not registry.sets_up(page.url_path):
         review.close_review()
-    _choose_dataset()
+    with st.sidebar:
+        _choose_dataset()
+        budget = st.container()
+        menu.draw(here, budget_requests.waiting())
     counting.render()
     access.show_cost_of_this_run(None)
     page.run()
     tour.render(page.url_path)
-    _finish(page.url_path)
+    with budget:
+        if (dataset := access.chosen_dataset()) is not None:
+            meter.render(dataset)
+    with st.sidebar:
+        tour.offer(page.url_path)
+        login.render(for_programs.log_out)
 
 
 def _without_a_role(page: Any) -> None:
@@ -45,6 +54,7 @@ def _without_a_role(page: Any) -> None:
     markup.notice("plain", "You have no role here.", text("no_role"))
     page.run()
     with st.sidebar:
+        menu.draw(page.url_path, 0)
         login.render()
 
 
@@ -52,7 +62,7 @@ def _choose_dataset() -> None:
     known = access.datasets()
     access.apply_choice(known)
     if known:
-        st.sidebar.selectbox(
+        st.selectbox(
             "Data set",
             list(known),
             format_func=lambda dataset_id: known[dataset_id].name,
@@ -60,16 +70,6 @@ def _choose_dataset() -> None:
             bind="query-params",
             on_change=access.forget_run,
         )
-
-
-def _finish(page: str) -> None:
-    dataset = access.chosen_dataset()
-    with st.sidebar:
-        if dataset is not None:
-            meter.render(dataset)
-            st.divider()
-        tour.offer(page)
-        login.render(for_programs.log_out)
 
 
 if __name__ == "__main__":

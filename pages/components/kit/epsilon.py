@@ -28,7 +28,7 @@ class Preset(NamedTuple):
 def choose(presets: Mapping[str, Preset]) -> str:
     """Sizes by price and an exact entry over one value; returns the text of the entry."""
     _follow(presets)
-    left, right = st.columns([5, 2], vertical_alignment="bottom")
+    left, right = st.columns([6, 1], vertical_alignment="bottom")
     with left:
         st.segmented_control(
             "How much of the budget may this run take?",
@@ -38,7 +38,7 @@ def choose(presets: Mapping[str, Preset]) -> str:
             help=text("epsilon"),
         )
     with right:
-        st.text_input("Or an exact ε", key=_TEXT, on_change=_typed, persist_state="session")
+        st.text_input("Exact ε", key=_TEXT, on_change=_typed, persist_state="session")
     return str(st.session_state[_TEXT])
 
 

@@ -86,7 +86,7 @@ def _dialog(review: Review) -> None:
     if quote is None:
         st.error(problem)
         return
-    markup.pairs_table("What you are about to do", ("What", "Value"), _lines(review, quote))
+    markup.pairs_table("What you are about to do", ("", ""), _lines(review, quote))
     _warn(review, quote)
     st.caption(text("irreversible"))
     if review.problem or not quote.affordable:
@@ -109,10 +109,10 @@ def _lines(review: Review, quote: Quote) -> dict[str, str]:
     asked = family.describe(review.request.parameters)
     target = run_names.column(review.request.dataset_id, review.request.target)
     return {
-        "Asks": f"{asked} for {target}" if review.request.target else asked,
-        "Of": review.dataset_name,
+        "Asks for": f"{asked} of {target}" if review.request.target else asked,
+        "Data set": review.dataset_name,
         "Promises": f"ε = {plain_epsilon(quote.epsilon)}{at_delta(quote.plan.delta)}",
-        "Takes": price(quote).removeprefix("It takes "),
+        "Takes": price(quote).removeprefix("It takes ").removesuffix("."),
         "Left after it": percent(quote.left_after, up=False) if quote.affordable else "not enough",
         f"Noise on {noise.what}": f"±{whole(noise.margin())}, 95%",
         "Time": quote.forecast.text,

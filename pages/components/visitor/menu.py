@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import streamlit as st
@@ -29,6 +28,8 @@ class Entry(NamedTuple):
 
 _EXPLORE, _MODELS, _RESULTS, _MANAGE = "Explore", "Models", "Results", "Manage"
 GUIDE = "which_method.py"
+#: Opened by the address without a page.
+FIRST = "data_sets"
 MENU = (
     Entry("data_sets.py", "Data sets", ":material/table_view:", ROLES, _EXPLORE),
     Entry(GUIDE, "Which method?", ":material/explore:", _MODELLERS, _EXPLORE),
@@ -48,25 +49,32 @@ MENU = (
 _BY_PATH = {entry.path: entry for entry in MENU}
 
 
-def pages(waiting: int = 0) -> dict[str, list[Any]]:
-    """Pages that the visitor may open, by group. Others do not exist for them, whatever the address says.
+def pages() -> list[Any]:
+    """Pages that the visitor may open. Others do not exist for them, whatever the address says."""
+    return [_page(entry) for entry in MENU if may_open(entry.path)]
+
+
+def every_page() -> list[Any]:
+    """All pages, for visitors who are not admitted yet: every address leads to the same refusal."""
+    return [_page(entry) for entry in MENU]
+
+
+def _page(entry: Entry) -> Any:
+    return st.Page(entry.path, title=entry.title, icon=entry.icon)
+
+
+def draw(here: str, waiting: int) -> None:
+    """Links to the pages that the visitor may open; groups are folded, but for that of the page at ``here``.
 
     ``waiting`` requests are counted beside the page on which custodians answer them.
     """
-    return _grouped([entry for entry in MENU if may_open(entry.path)], waiting)
-
-
-def every_page() -> dict[str, list[Any]]:
-    """All pages, for visitors who are not admitted yet: every address leads to the same refusal."""
-    return _grouped(MENU, 0)
-
-
-def _grouped(entries: Iterable[Entry], waiting: int) -> dict[str, list[Any]]:
-    found: dict[str, list[Any]] = {}
-    for entry in entries:
-        count = f" ({waiting})" if waiting and entry.group == _MANAGE else ""
-        found.setdefault(entry.group, []).append(st.Page(entry.path, title=entry.title + count, icon=entry.icon))
-    return found
+    known = [entry for entry in MENU if may_open(entry.path)]
+    for group in dict.fromkeys(entry.group for entry in known):
+        own = [entry for entry in known if entry.group == group]
+        with st.expander(group, expanded=any(entry.path == f"{here}.py" for entry in own)):
+            for entry in own:
+                count = f" ({waiting})" if waiting and entry.group == _MANAGE else ""
+                st.page_link(entry.path, label=entry.title + count, icon=entry.icon)
 
 
 def path_of(url_path: str) -> str | None:
