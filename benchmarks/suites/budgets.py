@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
@@ -28,24 +28,26 @@ from dpcore.intake.process.learning import learn_schema
 from dpcore.learning.learner import Run
 from dpcore.models.registry import LEARNERS
 from dpcore.privacy.filters import ADDED_SHARE, PrivacyFilter
-from dpcore.privacy.losses import NOTHING, Loss
+from dpcore.privacy.losses import NOTHING
 from dpcore.privacy.mechanisms import ExponentialMechanism, FineGaussian, GeometricMechanism, NoisyMax
 from dpcore.privacy.randomness import SecureRandom, SeededRandom
 from dpcore.released.learning_plan import plan_learning
 from dpcore.released.plan import RunPlan
-from dpcore.released.run_form import plan_under
 
 CAP: Final = PrivacyFilter(Decimal(5), Decimal("0.000001"))
 #: Public schema for which runs are planned, and the column that they predict.
 _STROKE, _TARGET = "stroke", "stroke_within_year"
 COMPOSED, ADDED = "composed", "added"
+SHARE, RUNS, NOISE = "share, per cent", "runs", "noise on a count"
 FAMILY_NAMES: Final = {learner.title: name for name, learner in LEARNERS.items()}
 
 
 def _measure_runs(cell: Cell, _: Mapping[str, Any]) -> dict[str, float]:
     """Arithmetic on plans: no record is read. Default parameters, and nobody set aside."""
-    loss = _loss(FAMILY_NAMES[cell.method], Decimal(str(cell.epsilon)))
-    return {COMPOSED: float(CAP.fitting(NOTHING, loss)), ADDED: float(int(CAP.epsilon / loss.epsilon))}
+    plan = _stroke_plan(FAMILY_NAMES[cell.method], Decimal(str(cell.epsilon)))
+    loss = CAP.priced(plan.loss)
+    runs = CAP.fitting(NOTHING, loss)
+    return {SHARE: 100 * float(CAP.share(loss)), RUNS: float(runs), NOISE: float(plan.count_margin())}
 
 
 @cache
@@ -54,14 +56,15 @@ def _stroke_schema() -> Schema:
 
 
 @cache
-def _loss(name: str, epsilon: Decimal) -> Loss:
-    learner = LEARNERS[name]
-    chosen = {"evaluate": False, "delta": CAP.run_delta}
-    given = {key: value for key, value in chosen.items() if key in learner.parameters.model_fields}
-    return learner.plan(_stroke_schema(), _TARGET if learner.targeted else "", epsilon, given).loss
+def _stroke_plan(name: str, epsilon: Decimal) -> RunPlan:
+    learner, schema = LEARNERS[name], _stroke_schema()
+    names = [column.name for column in schema]
+    views = {"left": names[: len(names) // 2], "right": names[len(names) // 2 :]} if learner.family.views else {}
+    target = _TARGET if learner.targeted else ""
+    return learner.plan(schema, target, epsilon, views, CAP.run_delta)
 
 
-_RUNS: Final = {"rows": ("method",), "columns": ("epsilon",), "digits": 0, "spread": False}
+_RUNS: Final = {"rows": ("method",), "columns": ("epsilon",), "spread": False}
 
 BUDGET = Suite(
     "budget",
@@ -69,17 +72,16 @@ BUDGET = Suite(
     (_STROKE,),
     tuple(FAMILY_NAMES),
     [
-        Layout(**_RUNS, metrics=(COMPOSED,), title=f"Runs within ε = {CAP.epsilon}, composed"),
-        Layout(**_RUNS, metrics=(ADDED,), title="The same, their ε added"),
+        Layout(**_RUNS, metrics=(SHARE,), digits=4, title=f"Share of a budget of ε = {CAP.epsilon}, per cent"),
+        Layout(**_RUNS, metrics=(RUNS,), digits=0, title="Runs that fit"),
+        Layout(**_RUNS, metrics=(NOISE,), digits=0, title="Noise on a count, 95 %"),
     ],
-    (0.05, 0.1, 0.2, 0.5, 1.0),
+    (0.1, 0.25, 0.5, 0.59852, 0.9755, 1.0, 1.7603, 5.0),
 )
 
 TRAIN: Final = 10_000
 #: Families, and what differs from their defaults.
 FAMILIES: Final[dict[str, dict[str, Any]]] = {"rule_list": {"pool_size": 20_000}, "tree": {}, "ebm": {}}
-#: Steps of epsilon in which the largest that fits is sought.
-_STEPS: Final = 1000
 
 
 def _measure_errors(cell: Cell, _: Mapping[str, Any]) -> dict[str, float]:
@@ -94,8 +96,8 @@ def _measure_errors(cell: Cell, _: Mapping[str, Any]) -> dict[str, float]:
     table = ingest(frame_chunks(data.frame[own.learn]), schema, SeededRandom(cell.seed))
     fit = Fit(LEARNERS[name].run(Run(table, plan, SecureRandom())), schema, 0.0)
     wrong = float((fit.predicted(own.frame) != own.truth).mean())
-    epsilon = float(CAP.epsilon) / count if way == ADDED else float(plan.price)
-    return {"ε": epsilon, "predicted wrong": wrong, "pairs ranked wrong": 1 - own.area(fit.chances(own.frame))}
+    ranked = 1 - own.area(fit.chances(own.frame))
+    return {"ε": float(plan.epsilon), "predicted wrong": wrong, "pairs ranked wrong": ranked}
 
 
 def _ten_thousand(one: Problem, seed: int) -> tuple[Any, Any]:
@@ -114,13 +116,8 @@ def added(data: BenchData, name: str, count: int) -> RunPlan:
 
 
 def composed(data: BenchData, name: str, count: int) -> RunPlan:
-    """A run with the largest epsilon, in thousandths, at which as many fit, in the form that has more room."""
-    low, high = 0, int(CAP.epsilon * _STEPS)
-    while high - low > 1:
-        middle = (low + high) // 2
-        loss = plan_under(CAP, partial(_plan, data, name, Decimal(middle) / _STEPS)).loss
-        low, high = (middle, high) if CAP.fitting(NOTHING, loss) >= count else (low, middle)
-    return plan_under(CAP, partial(_plan, data, name, Decimal(low) / _STEPS))
+    """A run that takes an equal share of the budget."""
+    return _plan(data, name, CAP.epsilon_of(Decimal(1) / count), CAP.run_delta)
 
 
 ERRORS = Suite(

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from dpcore.intake.joins.row_findings import RowFinding
 
 #: Budget of each demonstration data set: enough to play, small enough to feel the meter.
-DEMO_BUDGET = Decimal(20)
+DEMO_BUDGET = Decimal(5)
 _NO_BUDGET = "Say what may be spent on these people in all, or with which data set about them the budget is shared."
 #: Why no budget is given to data sets that share one.
 SHARED = "These people have a budget already, which is shared: change its limits there, and give none here."
