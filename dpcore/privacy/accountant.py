@@ -97,6 +97,11 @@ class BudgetAccountant:
         return self.filter.spent(self.total)
 
     @property
+    def share(self) -> Decimal:
+        """Share of the budget that all charges take, from 0 to 1."""
+        return self.filter.share(self.total)
+
+    @property
     def left(self) -> Decimal:
         """Largest epsilon of a fit that would still be accepted: of one that composes, if there is a delta."""
         return self.filter.largest(self.total)
