@@ -58,10 +58,10 @@ class PlanRequest:
         """What the parts of a run that composes have together: the largest rho that keeps the promise."""
         return largest_rho(self.epsilon, self.delta)
 
-    @property
-    def pure(self) -> PlanRequest:
-        """The same without delta, of about the same cost: house rules and shares are made for it."""
-        return replace(self, epsilon=strength_of(self.rho), delta=Decimal(0)) if self.delta else self
+    def pure(self, *, composes: bool = True) -> PlanRequest:
+        """The same without delta: as it is, or of about the same cost if it composes, for house rules and shares."""
+        epsilon = strength_of(self.rho) if composes and self.delta else self.epsilon
+        return replace(self, epsilon=epsilon, delta=Decimal(0))
 
     @property
     def row_epsilon(self) -> Decimal:
@@ -253,7 +253,7 @@ class Learner(ABC):
 
 
 def composed_form(plan_request: PlanRequest, pure: RunPlan, select: Select | None = None) -> RunPlan:
-    """The run of a plan for :attr:`PlanRequest.pure` in the form that was asked for, with the same shares.
+    """The run of a plan for :meth:`PlanRequest.pure` in the form that was asked for, with the same shares.
 
     Its counts get Gaussian noise, and the other steps select. Proof: ``docs/privacy/accounting.md``.
 

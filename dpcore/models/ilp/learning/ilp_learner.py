@@ -61,10 +61,11 @@ class ILPLearner(Learner):
     family = ILP
 
     def _plan(self, plan_request: PlanRequest) -> RunPlan:
-        asked, plan_request = plan_request, plan_request.pure
+        asked, composes = plan_request, plan_request.parameters.method == "noisy_max"
+        plan_request = asked.pure(composes=composes)
         schema, target = plan_request.schema, plan_request.target
         # Counts with Gaussian noise need less of rho than others of epsilon.
-        counting = plan_request.parameters.count_share / (2 if asked.delta else 1)
+        counting = plan_request.parameters.count_share / (2 if composes and asked.delta else 1)
         split = BudgetSplit.by_weights(plan_request.epsilon, {CLAUSES: 1 - counting, COUNTS: counting})
         share = first_clause_epsilon(
             row_epsilon(split[CLAUSES], schema.privacy_unit.max_rows_per_person), plan_request.parameters
@@ -81,7 +82,7 @@ class ILPLearner(Learner):
         )
         if chosen.method == "relevance_aware":
             first_share(share, [1.0] * (chosen.max_literals + 1))
-        return _in_its_form(asked, plan) if chosen.method == "noisy_max" else plan
+        return _in_its_form(asked, plan) if composes else plan
 
     def workload(self, plan: RunPlan) -> Workload:
         """How much a run of a plan has to do."""

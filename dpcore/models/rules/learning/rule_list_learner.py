@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from decimal import Decimal
+from decimal import ROUND_FLOOR, Decimal
 
 import numpy as np
 
@@ -41,7 +41,7 @@ from dpcore.models.rules.released.rule_list_derived import PASSED_ON
 from dpcore.models.rules.released.rule_list_family import RULE_LIST
 from dpcore.models.rules.released.rule_list_model import Rule, RuleListModel, rule_text
 from dpcore.models.rules.released.rule_list_parameters import BudgetShares, RuleListParameters
-from dpcore.privacy.budgets import BudgetSplit, part_below, row_epsilon
+from dpcore.privacy.budgets import EPSILON_STEP, BudgetSplit, part_below, row_epsilon
 from dpcore.privacy.losses import largest_epsilon, pure_rho, selection_rho
 from dpcore.privacy.mechanisms import GaussianMechanism, GeometricMechanism
 from dpcore.released.evaluation import Evaluation
@@ -72,7 +72,9 @@ class RuleListLearner(Learner):
     family = RULE_LIST
 
     def _plan(self, plan_request: PlanRequest) -> RunPlan:
-        asked, plan_request = plan_request, plan_request.pure
+        asked, given = plan_request, plan_request.parameters
+        composes = given.sampler != "mcmc" and given.antecedents != "dp_fim"
+        plan_request = asked.pure(composes=composes)
         schema, target, chosen = plan_request.schema, plan_request.target, _settled(plan_request)
         _check_alpha(plan_request)
         _check_effort(schema, chosen, plan_request.classes)
@@ -80,7 +82,7 @@ class RuleListLearner(Learner):
             given_antecedents(schema, target, chosen.given)
         else:
             candidate_literals(schema, target, chosen)
-        shares = chosen.shares or _house_shares(plan_request, chosen.sampler, composed=bool(asked.delta))
+        shares = chosen.shares or _house_shares(plan_request, chosen.sampler, composed=composes and asked.delta > 0)
         weights: dict[str, Decimal | int] = {
             "antecedents": shares.antecedents if chosen.antecedents == "dp_fim" else 0,
             "list": shares.list,
@@ -100,7 +102,7 @@ class RuleListLearner(Learner):
         if chosen.antecedents == "dp_fim":
             check_levels(plan.row_epsilon("antecedents"), chosen)
             return plan
-        return plan if chosen.sampler == "mcmc" else _in_its_form(asked, plan)
+        return _in_its_form(asked, plan) if composes else plan
 
     def workload(self, plan: RunPlan) -> Workload:
         """How much a run of a plan has to do."""
@@ -150,7 +152,7 @@ def _in_its_form(plan_request: PlanRequest, plan: RunPlan) -> RunPlan:
 
     def select(_: str, rho: Decimal) -> Decimal:
         """Epsilon of all blocks for which rho pays: more than a quarter of that of the pure plan."""
-        least = whole / 4
+        least = (whole / 4).quantize(EPSILON_STEP, rounding=ROUND_FLOOR)
         return least + largest_epsilon(lambda more: cost(least + more), rho)
 
     return composed_form(plan_request, replace(plan, rho=cost(whole) + counts), select)

@@ -88,7 +88,7 @@ class LookaheadSettings(TreeParameters):
 
 def plan_exact(plan_request: PlanRequest) -> RunPlan:
     """Plan an exact lookahead tree; what the house rule decides is filled in."""
-    asked, plan_request = plan_request, plan_request.pure
+    asked, plan_request = plan_request, plan_request.pure()
     schema, parameters, classes = plan_request.schema, plan_request.parameters, plan_request.classes
     cuts = chosen_cuts(schema, parameters)
     splits = len(split_conditions(schema, plan_request.target, reserved=parameters.reserved_splits, cuts=cuts))
