@@ -37,7 +37,6 @@ from dpcore.privacy.losses import (
     run_loss,
     total_loss,
 )
-from dpcore.released.run_form import plan_under
 from tests.support.results import small_redescriptions
 from tests.support.rows import for_each
 from tests.support.tables import small_trains
@@ -154,7 +153,7 @@ def _planned(cap: PrivacyFilter, name: str, epsilon: Decimal, dice: random.Rando
     schema, target = kinds.get(name, (_schema(), "three"))
     known = learner.parameters.model_fields
     chosen = {"evaluate": dice.random() < 0.5} if "evaluate" in known else {}
-    plan = plan_under(cap, lambda delta, rho=None: learner.plan(schema, target, epsilon, chosen, delta, rho))
+    plan = learner.plan(schema, target, epsilon, chosen, cap.run_delta)
     return _Planned(name, plan.loss)
 
 
@@ -268,7 +267,7 @@ def test_runs_without_a_rho_are_added_however_many_others_compose():
         assert cap.spent(total) <= CAP
     assert cap.fitting(total, chain) == 0 < total.without_rho
     assert cap.spent(total + chain) > CAP
-    left = cap.left(total)
+    left = cap.largest(total, pure=True)
     assert left == 0 or cap.accepts(total + pure_loss(left))
     assert not cap.accepts(total + pure_loss(left + Decimal("0.000000002")))
 
@@ -281,7 +280,7 @@ def test_without_a_delta_epsilons_are_added_and_nothing_else_fits():
 
 def test_pure_runs_leave_room_for_one_with_a_delta_as_adding_does():
     cap = PrivacyFilter(CAP, DELTA)
-    spent = pure_loss(Decimal(4)) + run_loss(Decimal(1), cap.run_delta, Decimal("0.03"))
+    spent = pure_loss(Decimal(4)) + run_loss(Decimal(1), DELTA / 20, Decimal("0.03"))
     assert cap.accepts(spent)
     assert cap.spent(spent) == CAP
 
@@ -290,14 +289,14 @@ def test_small_runs_with_a_delta_leave_room_for_a_large_pure_one():
     """Neither adding deltas nor rho alone would accept it."""
     cap = PrivacyFilter(CAP, DELTA)
     spent = total_loss([run_loss(Decimal("0.1"), cap.run_delta, Decimal("0.0002"))] * 20)
-    assert Decimal("4.2") < cap.left(spent) < Decimal("4.8")
-    assert cap.accepts(spent + pure_loss(cap.left(spent)))
-    assert not cap.accepts(spent + pure_loss(cap.left(spent) + EPSILON_STEP))
+    assert Decimal("4.2") < cap.largest(spent, pure=True) < Decimal("4.8")
+    assert cap.accepts(spent + pure_loss(cap.largest(spent, pure=True)))
+    assert not cap.accepts(spent + pure_loss(cap.largest(spent, pure=True) + EPSILON_STEP))
     assert cap.spent(spent) < Decimal("0.5")
     for epsilon in ("0.01", "0.1", "1", "10"):
         small = PrivacyFilter(Decimal(epsilon), DELTA)
         used = run_loss(Decimal(epsilon) / 100, small.run_delta, (small.rho / 100).quantize(RHO_STEP))
-        assert small.left(total_loss([used] * 3)) > Decimal(epsilon) / 2
+        assert small.largest(total_loss([used] * 3), pure=True) > Decimal(epsilon) / 2
 
 
 @given(st.lists(st.sampled_from(("0.01", "0.1", "0.7")), max_size=40))
@@ -309,7 +308,7 @@ def test_what_is_spent_and_left_agree_with_what_is_accepted(prices):
             total += loss
     assert cap.spent(total) <= 2
     assert cap.spent(total) <= total.epsilon
-    left = cap.left(total)
+    left = cap.largest(total, pure=True)
     assert left == 0 or cap.accepts(total + pure_loss(left))
     assert not cap.accepts(total + pure_loss(left + Decimal("0.000000002")))
 
@@ -362,3 +361,67 @@ def test_as_many_runs_fit_as_are_accepted_one_by_one(epsilon, delta, tight):
         assert cap.fitting(total, loss) == expected - accepted
         total, accepted = total + loss, accepted + 1
     assert accepted == min(200, expected)
+
+
+# Prices
+
+
+def _composing(cap: PrivacyFilter, epsilon: str) -> Loss:
+    """What a run that composes is charged."""
+    return cap.priced(run_loss(Decimal(epsilon), cap.run_delta, largest_rho(Decimal(epsilon), cap.run_delta)))
+
+
+@for_each(
+    ("cap", "epsilon", "share", "runs"),
+    [
+        ("5", "0.1", "0.000687", 1455),
+        ("5", "0.5", "0.01426", 70),
+        ("5", "1", "0.05238", 19),
+        ("5", "5", "1", 1),
+        ("1", "0.1", "0.01311", 76),
+        ("1", "0.5", "0.2723", 3),
+    ],
+)
+def test_a_price_is_a_share_and_a_run_of_the_whole_budget_promises_it(cap, epsilon, share, runs):
+    account = PrivacyFilter(Decimal(cap), DELTA)
+    loss = _composing(account, epsilon)
+    assert account.share(loss) == Decimal(share)
+    assert account.fitting(NOTHING, loss) == runs
+
+
+@given(
+    st.decimals("0.01", "50", places=2),
+    st.sampled_from(DELTAS[:3]),
+    st.lists(st.decimals("0.0001", "60", places=4), min_size=1, max_size=40),
+)
+def test_prices_add_up_to_the_last_digit_and_cover_what_is_used(epsilon, delta, picked):
+    cap, total, sum_of_shares = PrivacyFilter(epsilon, delta), NOTHING, Decimal(0)
+    for one in picked:
+        loss = _composing(cap, str(one))
+        assert loss.rho >= largest_rho(one, cap.run_delta)
+        if not cap.accepts(total + loss):
+            continue
+        total += loss
+        sum_of_shares += cap.share(loss)
+        assert cap.share(total) == sum_of_shares >= total.rho / cap.rho - Decimal("1e-9")
+
+
+@given(st.decimals("0.1", "20", places=1), st.decimals("0.001", "1", places=3), st.booleans())
+def test_the_epsilon_of_a_share_takes_it_and_hardly_less(epsilon, share, pure):
+    cap = PrivacyFilter(epsilon, Decimal(0) if pure else DELTA)
+    found = cap.epsilon_of(share)
+    loss = pure_loss(found) if pure else _composing(cap, str(found))
+    assert share * Decimal("0.999") <= cap.share(loss) <= share
+
+
+@given(st.decimals("0.5", "9", places=1), st.lists(st.decimals("0.05", "1", places=2), max_size=6))
+def test_the_largest_that_fits_fits_and_a_step_more_does_not(epsilon, picked):
+    cap = PrivacyFilter(epsilon, DELTA)
+    total = total_loss([_composing(cap, str(one)) for one in picked])
+    largest = cap.largest(total)
+
+    def fits(one: Decimal) -> bool:
+        return cap.accepts(total + run_loss(one, cap.run_delta, largest_rho(one, cap.run_delta)))
+
+    assert not largest or fits(largest)
+    assert not fits(largest + 2 * EPSILON_STEP)
