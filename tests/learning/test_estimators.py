@@ -167,10 +167,9 @@ def test_every_fit_is_charged_until_nothing_is_left(case: Case) -> None:
     card = first.release_.certificate
     assert [entry.loss.epsilon for entry in budget.entries] == [card.epsilon] * 2
     assert budget.total.delta == 2 * card.delta
-    scales = first.model_.__class__.__name__ == "SummaryModel"  # The epsilon of a part of rho is a larger part.
-    assert budget.spent <= (50 if scales else 40)
+    assert budget.share < 1
     if not card.delta:  # Gaussian noise composes, so that more than two such fits are accepted.
-        with pytest.raises(BudgetError, match="is left"):
+        with pytest.raises(BudgetError, match="above the cap"):
             clone(first).fit(case.rows, case.truth)
 
 
@@ -278,17 +277,14 @@ def test_an_absent_column_costs_nothing(case: Case) -> None:
 def test_a_small_fit_within_a_budget_is_made_to_compose(name: str) -> None:
     case = next(own for own in CASES.values() if own.kind.__name__ == name)
     alone = case.fit(epsilon="0.1").release_.certificate
-    assert (alone.definition, alone.epsilon) == ("pure", Decimal("0.1"))
     pure, composing = BudgetAccountant(3, delta_cap=0), BudgetAccountant(3)
-    assert case.fit(epsilon="0.1", accountant=pure).release_.certificate.definition == "pure"
+    assert case.fit(epsilon="0.1", accountant=pure).release_.certificate.definition == alone.definition == "pure"
     made = case.fit(epsilon="0.1", accountant=composing).release_
     card = made.certificate
-    assert (card.definition, card.delta) == ("approximate", composing.filter.run_delta)
-    assert card.epsilon > alone.epsilon
+    assert (card.definition, card.epsilon, card.delta) == ("approximate", alone.epsilon, composing.filter.run_delta)
     assert "shares of rho" in card.composition
-    assert case.kind.from_release(Release.from_json(made.to_json())).epsilon == alone.epsilon, "what was asked for"
-    assert composing.total.rho == card.rho <= alone.rho
-    assert case.fit(epsilon=3, accountant=BudgetAccountant(3)).release_.certificate.definition == "pure"
+    assert case.kind.from_release(Release.from_json(made.to_json())).epsilon == card.epsilon
+    assert composing.total.rho == card.rho
 
 
 # Forms of records

@@ -43,7 +43,7 @@ def planned(columns: list[dict[str, Any]], epsilon: str = "0.1", cap: PrivacyFil
 
 def test_deciles_of_twenty_columns_are_within_two_percentiles(tmp_path: Path) -> None:
     frame, columns = twenty_columns(np.random.default_rng(0), 100_000)
-    learned = learn_schema(planned(columns), iter([frame]), SeededRandom(0), tmp_path)
+    learned = learn_schema(planned(columns, "0.5"), iter([frame]), SeededRandom(0), tmp_path)
     assert max(decile_error(frame[column.name].to_numpy(), column) for column in learned) <= 0.02
 
 
@@ -285,16 +285,19 @@ def test_what_cannot_be_learned_is_refused(column: dict[str, Any], said: str) ->
 def test_parts_of_a_plan_sum_to_at_most_the_whole() -> None:
     plan = planned([real("x", 0, 1), real("y", 0, 1), {"name": "c", "type": "categorical", "learn": True}], "0.0371")
     assert len(plan.questions) * plan.share <= plan.loss.rho
-    assert plan.share_of_delta <= plan.threshold_delta < plan.loss.delta == CAP.learning_delta
+    assert plan.share_of_delta <= plan.threshold_delta == CAP.threshold_delta
+    assert (plan.loss.epsilon, plan.loss.rho) == (
+        plan.asked,
+        largest_rho(plan.asked, plan.loss.delta - plan.threshold_delta),
+    )
     assert replace(CAP, aside=plan.threshold_delta).accepts(total_loss([plan.loss]))
-    assert largest_rho(plan.loss.epsilon, plan.loss.delta - plan.threshold_delta) >= plan.loss.rho
     assert LearningPlan.read(plan.schema, json.loads(json.dumps(plan.written()))) == plan
 
 
 def test_what_is_set_aside_is_missing_to_all_runs() -> None:
     whole, less = CAP, replace(CAP, aside=CAP.delta / 100)
     assert less.rho == PrivacyFilter(CAP.epsilon, CAP.delta * 99 / 100).rho < whole.rho
-    assert less.run_delta == whole.run_delta
+    assert less.run_delta < whole.run_delta
     assert not replace(CAP, aside=CAP.delta).accepts(run_loss(Decimal("0.1"), CAP.run_delta, Decimal("0.001")))
     assert replace(CAP, aside=2 * CAP.delta).accepts(pure_loss(Decimal(5)))
 

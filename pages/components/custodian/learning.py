@@ -39,7 +39,7 @@ def ask(answers: Answers) -> None:
             return
         named = ", ".join(f"'{plain(column['name'])}'" for column in marked) or "the columns marked 'learn'"
         st.markdown(text("learning").format(columns=named))
-        entry = st.text_input(LEARN, key=remembered("intake-learn", "0.1"), **KEEP).strip()
+        entry = st.text_input(LEARN, key=remembered("intake-learn", "0.5"), **KEEP).strip()
         try:
             answers.learn = parse_epsilon(entry)
             _tell_cost(answers, any(column["type"] == "categorical" for column in marked) or not marked)
