@@ -18,7 +18,7 @@ from dpcore.lessons.attacks import (
     secrets,
 )
 from dpcore.lessons.coin import Survey, Toss, coin_epsilon, estimate, estimate_margin, survey, toss
-from dpcore.lessons.composition import Averages, Costs, averages, costs
+from dpcore.lessons.composition import Averages, Shares, answered, averages, shares
 from dpcore.lessons.definition import SetChances, set_chances
 from dpcore.lessons.delta import DeltaExample, calibrated
 from dpcore.lessons.histogram import AGES, PEOPLE, BothWays, both_ways
@@ -43,7 +43,6 @@ __all__ = [
     "BothWays",
     "ClampedTotal",
     "ClassAnswer",
-    "Costs",
     "DeltaExample",
     "Difference",
     "MembershipAttack",
@@ -54,11 +53,13 @@ __all__ = [
     "PublicCount",
     "Reconstruction",
     "SetChances",
+    "Shares",
     "Study",
     "Survey",
     "Toss",
     "ToyAnswer",
     "ToyBudget",
+    "answered",
     "averages",
     "both_ways",
     "calibrated",
@@ -66,7 +67,6 @@ __all__ = [
     "clamped_total",
     "class_cost",
     "coin_epsilon",
-    "costs",
     "difference_attack",
     "estimate",
     "estimate_margin",
@@ -79,6 +79,7 @@ __all__ = [
     "reconstruction_attack",
     "secrets",
     "set_chances",
+    "shares",
     "shown_chance",
     "study",
     "survey",

@@ -1,15 +1,19 @@
-"""The same question many times: the average gets better, and what the answers cost together."""
+"""The same question many times: the average gets better, and what the answers take of a budget."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
 from dataclasses import dataclass
 from decimal import Decimal
-from itertools import accumulate
 
-from dpcore.privacy.filters import PrivacyFilter
-from dpcore.privacy.losses import pure_loss
-from dpcore.released.noisy_counts import sum_tail
+import numpy as np
+
+from dpcore.lessons.noise import PublicCount
+from dpcore.privacy.budgets import gaussian_tail
+from dpcore.privacy.filters import PrivacyFilter, largest_rho
+from dpcore.privacy.losses import NOTHING, Loss, run_loss
+from dpcore.privacy.mechanisms import GaussianMechanism
+from dpcore.privacy.randomness import source_for
 
 
 @dataclass(frozen=True)
@@ -28,54 +32,48 @@ class Averages:
     margins: tuple[float, ...]
 
 
-def averages(answers: Sequence[int], epsilon: Decimal) -> Averages:
-    """Averages of the first answers, each of them bought for ``epsilon``."""
-    scale = 1 / float(epsilon)
-    sums = accumulate(answers)
-    return Averages(
-        tuple(total / asked for asked, total in enumerate(sums, start=1)),
-        tuple(sum_tail(scale, asked, 0.95) / asked for asked in range(1, len(answers) + 1)),
-    )
+def averages(count: PublicCount, cap: PrivacyFilter, epsilon: Decimal, questions: int, seed: int) -> Averages:
+    """Ask a question as often as wanted, or as a budget allows, for ``epsilon`` each.
+
+    Parameters
+    ----------
+    seed : int
+        Names the draw of noise.
+    """
+    mechanism = GaussianMechanism(1, float(largest_rho(epsilon, cap.run_delta)))
+    asked = np.arange(1, min(questions, answered(cap, epsilon)) + 1)
+    noisy = mechanism.release(np.full(len(asked), count.people), source_for(seed))
+    margins = (gaussian_tail(mechanism.scale * math.sqrt(number), 0.95) / int(number) for number in asked)
+    return Averages(tuple((np.cumsum(noisy) / asked).tolist()), tuple(margins))
+
+
+def _price(cap: PrivacyFilter, epsilon: Decimal) -> Loss:
+    return cap.priced(run_loss(epsilon, cap.run_delta, largest_rho(epsilon, cap.run_delta)))
+
+
+def answered(cap: PrivacyFilter, epsilon: Decimal) -> int:
+    """How many questions of this epsilon a budget allows."""
+    return cap.fitting(NOTHING, _price(cap, epsilon))
 
 
 @dataclass(frozen=True)
-class Costs:
-    """What the first 1, 2, 3, ... questions of the same epsilon cost together.
+class Shares:
+    """What the first 1, 2, 3, ... questions of the same epsilon take of a budget, as shares.
 
     Attributes
     ----------
     added : tuple of Decimal
-        Sums of their epsilons.
+        If their epsilons were added up.
     composed : tuple of Decimal
-        Smallest epsilon that their losses, composed, imply at the delta of the budget.
+        As a budget counts them.
     """
 
     added: tuple[Decimal, ...]
     composed: tuple[Decimal, ...]
 
-    @property
-    def spent(self) -> tuple[Decimal, ...]:
-        """What a budget counts: the smaller of both."""
-        return tuple(map(min, self.added, self.composed))
 
-    @property
-    def crossing(self) -> int | None:
-        """First number of questions for which composing costs less, if there is one."""
-        pairs = zip(self.added, self.composed, strict=True)
-        return next((asked for asked, (total, less) in enumerate(pairs, start=1) if less < total), None)
-
-
-def costs(cap: PrivacyFilter, epsilon: Decimal, questions: int) -> Costs:
-    """Costs of equal questions one after the other, as the ledger of a data set counts them.
-
-    Parameters
-    ----------
-    cap : PrivacyFilter
-        The budget; only its delta matters.
-    epsilon : Decimal
-        Budget of one answer with two-sided geometric noise.
-    questions : int
-        How many questions are asked.
-    """
-    totals = list(accumulate([pure_loss(epsilon)] * questions))
-    return Costs(tuple(total.epsilon for total in totals), tuple(map(cap.composed, totals)))
+def shares(cap: PrivacyFilter, epsilon: Decimal, questions: int) -> Shares:
+    """Shares of equal questions one after the other, as the ledger of a data set counts them."""
+    alone, composed = epsilon / cap.epsilon, cap.share(_price(cap, epsilon))
+    numbers = range(1, questions + 1)
+    return Shares(tuple(alone * number for number in numbers), tuple(composed * number for number in numbers))

@@ -6,6 +6,7 @@ from decimal import Decimal
 
 from dpcore.numerals import whole
 from dpcore.privacy.budgets import at_delta, exact_amount, format_epsilon, percent
+from dpcore.privacy.filters import PrivacyFilter
 from dpcore.released.plan import UNCONDITIONAL
 from dpcore.released.release import Certificate
 from dpcore.workspace.ledger.accounts import Balance, Standing
@@ -38,9 +39,14 @@ def left(epsilon: Decimal) -> str:
     return f"ε {format_epsilon(epsilon, up=False)}"
 
 
+def whole_budget(cap: PrivacyFilter) -> str:
+    """The whole of a budget, at which delta."""
+    return f"{left(cap.epsilon)}{at_delta(cap.delta)}"
+
+
 def total(balance: Balance) -> str:
-    """The whole budget, at which delta."""
-    return f"{left(balance.cap)}{at_delta(balance.delta)}"
+    """The same of what somebody may spend."""
+    return whole_budget(balance.cap_states[0].cap)
 
 
 def none_yet(balance: Balance, whole: Balance) -> bool:

@@ -10,12 +10,12 @@ from typing import Any, Final
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from dpcore.lessons.composition import Averages, Costs
+from dpcore.lessons.composition import Averages, Shares
 from dpcore.lessons.neighbours import Neighbours
 from dpcore.lessons.odds import Odds, shown_chance, worst_odds
 from dpcore.numerals import whole
 from dpcore.plots.style import GRID, INK, SOFT, SYMBOLS, colour, lay_out
-from dpcore.privacy.budgets import format_epsilon
+from dpcore.privacy.budgets import percent
 
 _BAND = "rgba(143, 195, 210, 0.35)"
 #: Chances before an answer for which the curves of the odds are drawn.
@@ -254,8 +254,8 @@ def odds_alt(odds: Odds, epsilon: Decimal) -> str:
     )
 
 
-def averages_figure(truth: int, found: Averages, costs: Costs, cap: Decimal) -> go.Figure:
-    """Above, the average closes in on the truth; below, what the questions cost.
+def averages_figure(truth: int, found: Averages, taken: Shares) -> go.Figure:
+    """Above, the average closes in on the truth; below, what the questions take of the budget.
 
     Parameters
     ----------
@@ -263,12 +263,10 @@ def averages_figure(truth: int, found: Averages, costs: Costs, cap: Decimal) -> 
         The exact answer to the question that is repeated.
     found : Averages
         Averages of the answers that were bought.
-    costs : Costs
-        Costs of all questions, also of those that were not asked.
-    cap : Decimal
-        Toy budget: it ends the questions.
+    taken : Shares
+        Of all questions, also of those that were not asked.
     """
-    questions = len(costs.added)
+    questions = len(taken.added)
     figure = make_subplots(rows=2, cols=1, shared_xaxes=True, vertical_spacing=0.09)
     asked = list(range(1, len(found.means) + 1))
     ends = {
@@ -295,10 +293,8 @@ def averages_figure(truth: int, found: Averages, costs: Costs, cap: Decimal) -> 
         name="true count", x=[1, questions], y=[truth, truth], mode="lines", line=line, hoverinfo="skip"
     )
     figure.add_trace(truths, row=1, col=1)
-    for trace in _costs(costs, len(asked), cap):
+    for trace in _shares(taken):
         figure.add_trace(trace, row=2, col=1)
-    if costs.crossing:
-        figure.add_annotation(_cheaper(costs, costs.crossing), row=2, col=1)
     across = {"range": [0.5, questions + 0.5], "nticks": 10}
     lesson_layout(
         figure,
@@ -306,48 +302,31 @@ def averages_figure(truth: int, found: Averages, costs: Costs, cap: Decimal) -> 
         across,
         {"title": "people", "tickformat": ","},
         xaxis2={**_ACROSS, **across, "title": "questions asked"},
-        yaxis2={**_UPWARDS, "title": "ε of all questions", "rangemode": "tozero"},
+        yaxis2={**_UPWARDS, "title": "share of the budget", "tickformat": ".0%", "range": [0, 2]},
     )
     return figure
 
 
-def _costs(costs: Costs, answered: int, cap: Decimal) -> list[go.Scatter]:
-    every = len(costs.added)
-    limit = _curve("toy budget", [cap] * every, color=INK, width=2, dash="dot")
+def _shares(taken: Shares) -> list[go.Scatter]:
+    limit = _curve("whole budget", [Decimal(1)] * len(taken.added), color=INK, width=2, dash="dot")
     limit.hoverinfo, limit.hovertemplate = "skip", None
     return [
-        _curve("spent: the smaller", costs.spent[:answered], color="#8fc3d2", width=10),
-        _curve("added", costs.added, color=colour(1), width=2.5),
-        _curve("composed", costs.composed, color=colour(2), width=2.5, dash="dash"),
+        _curve("if ε were added", taken.added, color=colour(1), width=2.5, dash="dash"),
+        _curve("as it is counted", taken.composed, color=colour(2), width=2.5),
         limit,
     ]
 
 
-def _curve(name: str, epsilons: Sequence[Decimal], **line: Any) -> go.Scatter:
+def _curve(name: str, shares: Sequence[Decimal], **line: Any) -> go.Scatter:
     return go.Scatter(
         name=name,
-        x=list(range(1, len(epsilons) + 1)),
-        y=list(map(float, epsilons)),
+        x=list(range(1, len(shares) + 1)),
+        y=list(map(float, shares)),
         mode="lines",
         line=line,
-        hovertext=[f"ε {format_epsilon(epsilon)}" for epsilon in epsilons],
+        hovertext=[percent(share) for share in shares],
         hovertemplate="%{x} questions: %{hovertext}<extra>%{fullData.name}</extra>",
     )
-
-
-def _cheaper(costs: Costs, crossing: int) -> dict[str, Any]:
-    """Says from where on composing costs less, far below the curves, where there is room."""
-    return {
-        "x": crossing,
-        "y": float(costs.composed[crossing - 1]),
-        "text": f"<b>from {crossing} on, composing costs less</b>",
-        "ax": 0,
-        "ayref": "y2",
-        "ay": 0.1 * float(costs.added[-1]),
-        "xanchor": "left" if 2 * crossing < len(costs.added) else "right",
-        "arrowcolor": INK,
-        "font": {"size": 14, "color": INK},
-    }
 
 
 def _means(asked: Sequence[int], means: Sequence[float]) -> go.Scatter:
@@ -363,14 +342,12 @@ def _means(asked: Sequence[int], means: Sequence[float]) -> go.Scatter:
     )
 
 
-def averages_alt(truth: int, found: Averages, costs: Costs, cap: Decimal) -> str:
+def averages_alt(truth: int, found: Averages, taken: Shares) -> str:
     """Both panels in words."""
-    answered, every = len(found.means), len(costs.added)
-    less = f"Composing costs less from question {costs.crossing} on" if costs.crossing else "Adding costs less for all"
+    answered, every = len(found.means), len(taken.added)
     return (
         f"The average of {answered} noisy answers is {found.means[-1]:,.1f}; the true count is "
         f"{whole(truth)}. 95% of such averages are within {math.ceil(found.margins[-1])} of it; for a "
-        f"single answer it is {math.ceil(found.margins[0])}. Epsilon of {every} questions: "
-        f"{format_epsilon(costs.added[-1])} added, {format_epsilon(costs.composed[-1])} composed. {less}. "
-        f"Spent for {answered} answers: {format_epsilon(costs.spent[answered - 1])} of a toy budget of {cap:f}."
+        f"single answer it is {math.ceil(found.margins[0])}. Share of the budget of {every} questions: "
+        f"{percent(taken.added[-1])} if their epsilons were added, {percent(taken.composed[-1])} as it is counted."
     )

@@ -48,7 +48,7 @@ def render(place: Place) -> None:
             )
         elif refusal := st.session_state.pop(REFUSED, ""):
             st.warning(markup.plain(refusal), icon=":material/block:")
-    toy_meter("yours", seat.budget)
+    toy_meter("yours", seat.budget.cap, seat.budget.total)
     with slot.placeholder():
         _answers(seat, revealed=room.revealed)
     class_board.render(place.code, room)

@@ -35,7 +35,7 @@ def choose(presets: Mapping[str, Preset]) -> str:
             list(presets),
             format_func=lambda size: _label(size, presets[size]),
             key=_SIZE,
-            help=text("epsilon"),
+            help=text("epsilon_size"),
         )
     with right:
         st.text_input("Exact ε", key=_TEXT, on_change=_typed, persist_state="session")

@@ -47,7 +47,7 @@ def render() -> None:
     with st.container(horizontal=True):
         st.button("Ask (toy budget)", key=f"{_KEY}-ask", on_click=_ask, type="primary")
         st.button("Reset the toy budget", key=f"{_KEY}-reset", on_click=_reset)
-    toy_meter("the sandbox", budget)
+    toy_meter("the sandbox", budget.cap, budget.total)
     with slot.placeholder():
         if refusal := st.session_state.get(_REFUSAL):
             st.warning(markup.plain(refusal), icon=":material/block:")
