@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import datetime
-from decimal import Decimal
+from decimal import ROUND_FLOOR, Decimal
 from functools import cached_property
 from typing import Literal
 
 from dpcore.privacy.budgets import at_delta, format_epsilon, percent
-from dpcore.privacy.filters import PrivacyFilter, smallest_epsilon
+from dpcore.privacy.filters import SHARE_STEP, PrivacyFilter, smallest_epsilon
 from dpcore.privacy.losses import NOTHING, Loss
 from dpcore.released.plan import RunPlan
 
@@ -98,7 +98,7 @@ class CapState:
 class Balance:
     """What somebody may spend on a data set, at one moment. Every price follows from it.
 
-    ``spent``, ``reserved`` and ``left`` are shares of the budget: they sum to 1, unless more was spent.
+    ``spent``, ``reserved`` and ``left`` are shares of the budget: they sum to 1, unless another cap is nearer.
 
     Attributes
     ----------
@@ -189,8 +189,17 @@ class Balance:
         return self._told.adds(loss)
 
     def left_after(self, loss: Loss) -> Decimal:
-        """Share that would be left after one more run of this loss."""
-        return self._told.left(loss)
+        """Share that would be left after one more run of this loss, under every cap that applies."""
+        if not self.cap:
+            return _ZERO
+        return min(cap_state.left(loss) * self._size(cap_state) for cap_state in self.cap_states)
+
+    def _size(self, cap_state: CapState) -> Decimal:
+        """A whole cap as a share of the one that is told."""
+        if cap_state is self._told:
+            return Decimal(1)
+        size = cap_state.cap.rho / self.rho if self.rho else cap_state.cap.epsilon / self.cap
+        return size.quantize(SHARE_STEP, rounding=ROUND_FLOOR)
 
     def fitting(self, loss: Loss, after: Loss = NOTHING) -> int:
         """How many runs of this loss fit, one after the other, ``after`` another."""
