@@ -30,13 +30,12 @@ def frame() -> None:
     if not login.user().roles:
         _without_a_role(page)
         return
-    here = page.url_path or menu.FIRST
     if not registry.sets_up(page.url_path):
         review.close_review()
     with st.sidebar:
         _choose_dataset()
         budget = st.container()
-        menu.draw(here, budget_requests.waiting())
+        menu.draw(budget_requests.waiting())
     counting.render()
     access.show_cost_of_this_run(None)
     page.run()
@@ -54,7 +53,7 @@ def _without_a_role(page: Any) -> None:
     markup.notice("plain", "You have no role here.", text("no_role"))
     page.run()
     with st.sidebar:
-        menu.draw(page.url_path, 0)
+        menu.draw()
         login.render()
 
 

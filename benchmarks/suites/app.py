@@ -130,11 +130,11 @@ def _use_chooser(page: Any, repeats: int) -> list[float]:
     from playwright.sync_api import expect
 
     page.get_by_role("link", name="Rule list", exact=True).first.click()
-    adds, seconds = page.locator(".fg-meter li", has_text="This run adds"), []
+    adds, seconds = page.locator(".fg-meter li", has_text="This run"), []
     adds.wait_for()
     for turn in range(repeats):
         before = adds.inner_text()
-        button = page.get_by_text(f"{('Strict', 'Detailed')[turn % 2]} (").first
+        button = page.get_by_text(f"{('Small', 'Large')[turn % 2]}: ").first
         start = time.perf_counter()
         button.click()
         expect(adds).not_to_have_text(before, timeout=10_000)

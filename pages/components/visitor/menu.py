@@ -28,8 +28,6 @@ class Entry(NamedTuple):
 
 _EXPLORE, _MODELS, _RESULTS, _MANAGE = "Explore", "Models", "Results", "Manage"
 GUIDE = "which_method.py"
-#: Opened by the address without a page.
-FIRST = "data_sets"
 MENU = (
     Entry("data_sets.py", "Data sets", ":material/table_view:", ROLES, _EXPLORE),
     Entry(GUIDE, "Which method?", ":material/explore:", _MODELLERS, _EXPLORE),
@@ -63,15 +61,15 @@ def _page(entry: Entry) -> Any:
     return st.Page(entry.path, title=entry.title, icon=entry.icon)
 
 
-def draw(here: str, waiting: int) -> None:
-    """Links to the pages that the visitor may open; groups are folded, but for that of the page at ``here``.
+def draw(waiting: int = 0) -> None:
+    """Links to the pages that the visitor may open, in groups that can be folded.
 
     ``waiting`` requests are counted beside the page on which custodians answer them.
     """
     known = [entry for entry in MENU if may_open(entry.path)]
     for group in dict.fromkeys(entry.group for entry in known):
         own = [entry for entry in known if entry.group == group]
-        with st.expander(group, expanded=any(entry.path == f"{here}.py" for entry in own)):
+        with st.expander(group, expanded=True):
             for entry in own:
                 count = f" ({waiting})" if waiting and entry.group == _MANAGE else ""
                 st.page_link(entry.path, label=entry.title + count, icon=entry.icon)
