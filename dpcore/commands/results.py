@@ -27,13 +27,13 @@ def list_releases(
     dataset: Annotated[str | None, typer.Option(metavar="DATASET", help="Only those of this data set.")] = None,
 ) -> None:
     """List releases, newest first."""
-    from dpcore.privacy.budgets import alike, plain_epsilon
+    from dpcore.privacy.budgets import plain_epsilon
 
     with open_service() as service:
         chosen = service.dataset(dataset).id if dataset else None
         names = {key: note.name for key, note in service.release_notes(chosen).items()}
         found = service.releases(chosen)
-        costs = alike(plain_epsilon(release.certificate.epsilon) for release in found)
+        costs = [plain_epsilon(release.certificate.epsilon) for release in found]
         rows = [
             [
                 release.id,

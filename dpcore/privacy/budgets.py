@@ -6,7 +6,7 @@ Everything here is arithmetic on public numbers; no record is ever seen by this 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_DOWN, ROUND_FLOOR, Decimal, InvalidOperation
 from fractions import Fraction
@@ -120,14 +120,6 @@ def percent(share: Decimal, *, up: bool = True) -> str:
         return "∞ %"
     rounding = ROUND_CEILING if up else ROUND_FLOOR
     return f"{exact_amount((100 * share).quantize(Decimal('0.0001'), rounding=rounding))} %"
-
-
-def alike(amounts: Iterable[str]) -> list[str]:
-    """Amounts that are read one below the other, all with as many decimals as the one that has most."""
-    shown = list(amounts)
-    decimals = [len(amount.partition(".")[2]) for amount in shown]
-    most = max(decimals, default=0)
-    return [amount + "0" * (most - own) if own else amount for amount, own in zip(shown, decimals, strict=True)]
 
 
 def plain_epsilon(epsilon: Decimal) -> str:

@@ -14,7 +14,7 @@ from dpcore.lessons import COUNTS, class_cost, pool_answers
 from dpcore.lessons.toy import DELTA
 from dpcore.numerals import minus, small, whole
 from dpcore.plots.lessons.lessons_class import class_alt, class_figure
-from dpcore.privacy.budgets import alike, format_epsilon
+from dpcore.privacy.budgets import format_epsilon
 from dpcore.workspace.people.class_rooms import Board, Room
 from pages.components.kit import figure, markup, refresh
 from pages.components.visitor import access, login
@@ -116,7 +116,7 @@ def _table(board: Board, question: int) -> None:
                 *([whole(answer.noisy - answer.asked.people)] if board.room.revealed else []),
             ]
         )
-        for answer, epsilon in zip(shown, alike(format_epsilon(answer.epsilon) for answer in shown), strict=True)
+        for answer, epsilon in zip(shown, [format_epsilon(answer.epsilon) for answer in shown], strict=True)
     ]
     header = ["Student", "ε", "Noisy answer", *(["Noise"] if board.room.revealed else [])]
     markup.table("Latest first", header, rows)

@@ -9,7 +9,7 @@ import streamlit as st
 from dpcore.errors import FrostglassError
 from dpcore.lessons import COUNTS
 from dpcore.numerals import whole
-from dpcore.privacy.budgets import alike, format_epsilon
+from dpcore.privacy.budgets import format_epsilon
 from dpcore.workspace.people.class_rooms import Seat
 from pages.components.classroom import class_board, class_place
 from pages.components.classroom.class_place import REFUSED, Place
@@ -68,7 +68,7 @@ def _answers(seat: Seat, *, revealed: bool) -> None:
         return
     header = ["Your question", "Patients", "ε", "Noisy answer", *(["True count"] if revealed else [])]
     rows = []
-    epsilons = alike(format_epsilon(answer.epsilon) for answer in seat.budget.answers)
+    epsilons = [format_epsilon(answer.epsilon) for answer in seat.budget.answers]
     for number, (answer, epsilon) in enumerate(zip(seat.budget.answers, epsilons, strict=True), start=1):
         noisy = f"{whole(answer.noisy)} ± {whole(answer.margin)}"
         cells = [str(number), escape(answer.asked.question), epsilon, noisy]

@@ -6,7 +6,7 @@ import streamlit as st
 
 from dpcore.domain.schemas.labels import called
 from dpcore.numerals import hundredths
-from dpcore.privacy.budgets import alike, plain_epsilon
+from dpcore.privacy.budgets import plain_epsilon
 from dpcore.released.release import Release
 from pages.components.families.registry import Family
 from pages.components.families.shared.form_context import FormContext
@@ -23,7 +23,7 @@ def render(context: FormContext, family: Family) -> bool:
     if not found:
         return False
     by = sharing.others(sharing.read_sharing(context.dataset.id))
-    costs = alike(plain_epsilon(release.certificate.epsilon) for release in found.values())
+    costs = [plain_epsilon(release.certificate.epsilon) for release in found.values()]
     words = distinct_labels(
         {
             release.id: _words(release, cost, by.get(release.id, ""))

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import streamlit as st
 
 from dpcore.domain.schemas.labels import called
-from dpcore.privacy.budgets import alike, plain_epsilon
+from dpcore.privacy.budgets import plain_epsilon
 from dpcore.released.release import Release
 from dpcore.workspace.files.descriptions import NAME_LIMIT, NOTE_LIMIT, ReleaseNote
 from pages.components.families import registry
@@ -22,7 +22,7 @@ _SAID = "release-note-said"
 
 def labels(releases: Sequence[Release], notes: Mapping[str, ReleaseNote], by: Mapping[str, str]) -> dict[str, str]:
     """A line for each that tells it from all others, its own name first; ``by`` whom, if by somebody else."""
-    costs = alike(plain_epsilon(release.certificate.epsilon) for release in releases)
+    costs = [plain_epsilon(release.certificate.epsilon) for release in releases]
     return {
         release.id: label(release, cost, notes.get(release.id), by.get(release.id, ""))
         for release, cost in zip(releases, costs, strict=True)

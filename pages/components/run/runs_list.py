@@ -7,7 +7,7 @@ from html import escape
 
 import streamlit as st
 
-from dpcore.privacy.budgets import alike, plain_epsilon
+from dpcore.privacy.budgets import plain_epsilon
 from dpcore.workspace.ledger.requests import RunStatus
 from pages.components.families import run_names
 from pages.components.kit import clock, markup
@@ -31,7 +31,7 @@ def render(dataset_id: str) -> None:
 
 
 def _rows(runs: Sequence[RunStatus], people: bool) -> Iterator[str]:
-    for run, epsilon in zip(runs, alike(plain_epsilon(run.request.epsilon) for run in runs), strict=True):
+    for run, epsilon in zip(runs, [plain_epsilon(run.request.epsilon) for run in runs], strict=True):
         cost = f"ε {epsilon} {'spent' if run.charged else 'returned'}"
         started = f"{clock.local(run.created):%Y-%m-%d %H:%M}"
         run_name = run_names.heading(run.request)

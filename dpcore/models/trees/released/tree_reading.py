@@ -10,7 +10,7 @@ from dpcore.models.trees.released.column_use import ColumnUse
 from dpcore.models.trees.released.forest_model import ForestModel
 from dpcore.models.trees.released.tree_model import TreeModel
 from dpcore.numerals import percent, whole
-from dpcore.privacy.budgets import alike, plain_epsilon
+from dpcore.privacy.budgets import plain_epsilon
 from dpcore.released.blocks import (
     FEW_ROWS,
     Block,
@@ -87,8 +87,8 @@ def nodes_table(model: TreeModel) -> Table:
 def budget_table(model: TreeModel) -> Table:
     """What every node cost, and what the way to it cost in all."""
     order = list(_outline(model, 0, folded=True))
-    here = alike(_spent_here(model, place) for place in order)
-    ways = alike(f"ε {plain_epsilon(model.path_spent(place))}" for place in order)
+    here = [_spent_here(model, place) for place in order]
+    ways = [f"ε {plain_epsilon(model.path_spent(place))}" for place in order]
     margins = (f"±{whole(model.nodes[place].count_margin)}, 95%" for place in order)
     nodes = (_node(model, place) for place in order)
     head = ("Node", "Spent here", "Spent on the way here, in all", "Noise on a count")

@@ -11,7 +11,7 @@ import streamlit as st
 from dpcore.errors import BudgetError
 from dpcore.lessons import COUNTS, ToyBudget, toy_cap
 from dpcore.numerals import whole
-from dpcore.privacy.budgets import alike, format_epsilon
+from dpcore.privacy.budgets import format_epsilon
 from pages.components.kit import markup, slot
 from pages.components.kit.texts import text
 from pages.components.lessons import parts as lesson
@@ -83,7 +83,7 @@ def _answers(budget: Any) -> None:
     open_truth = st.toggle("Show the true counts (public data)", key=f"{_KEY}-truth")
     header = ["Question", "Patients", "ε", "Noisy answer", *(["True count"] if open_truth else [])]
     rows = []
-    epsilons = alike(format_epsilon(answer.epsilon) for answer in budget.answers)
+    epsilons = [format_epsilon(answer.epsilon) for answer in budget.answers]
     for number, (answer, epsilon) in enumerate(zip(budget.answers, epsilons, strict=True), start=1):
         noisy = f"{whole(answer.noisy)} ± {whole(answer.margin)}"
         cells = [str(number), escape(answer.asked.question), epsilon, noisy]
