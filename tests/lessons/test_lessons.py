@@ -17,12 +17,12 @@ from dpcore.lessons import (
     GROUP,
     PEOPLE,
     Averages,
-    Costs,
+    Shares,
     ToyBudget,
+    answered,
     averages,
     both_ways,
     ceiling,
-    costs,
     difference_attack,
     margin,
     membership_attack,
@@ -31,6 +31,7 @@ from dpcore.lessons import (
     noisy_answers,
     reconstruction_attack,
     secrets,
+    shares,
     toy_cap,
     worst_odds,
 )
@@ -43,6 +44,8 @@ from dpcore.plots.lessons.lessons import (
     neighbours_alt,
     neighbours_figure,
 )
+from dpcore.privacy.budgets import gaussian_delta
+from dpcore.privacy.filters import largest_rho
 from tests.support.rows import for_each
 
 EPSILONS = [Decimal(text) for text in ("0.1", "0.5", "1", "2")]
@@ -190,47 +193,33 @@ def test_averages_and_their_margins():
 
 
 def test_more_answers_narrow_the_average():
-    found = averages(noisy_answers(123, Decimal("0.1"), range(50)), Decimal("0.1"))
+    found = averages(COUNTS[2], toy_cap(Decimal(5)), Decimal("0.1"), 50, 1)
     assert all(later < sooner for sooner, later in itertools.pairwise(found.margins))
     assert abs(found.means[-1] - 123) <= found.margins[-1]
 
 
-@for_each("epsilon", ["0.05", "0.5", "2"])
-def test_costs_are_what_an_account_has_spent(epsilon):
-    cap, spending = toy_cap(Decimal(1000)), ToyBudget(toy_cap(Decimal(1000)))
-    for spent in costs(cap, Decimal(epsilon), 30).spent:
-        spending = spending.ask(COUNTS[0], epsilon, 1)
-        assert spending.spent == spent
-
-
-def exact_delta(epsilon: Decimal, questions: int, bound: float) -> float:
-    """Oracle: each answer is above or below what two neighbours say, so their number is binomial."""
-    above = 1 / (1 + math.exp(-epsilon))
-    delta = 0.0
-    for count in range(questions + 1):
-        rest = questions - count
-        here, there = (above**count * (1 - above) ** rest, above**rest * (1 - above) ** count)
-        delta += math.comb(questions, count) * max(0.0, here - math.exp(bound) * there)
-    return delta
-
-
-@for_each("epsilon", ["0.05", "0.1", "0.5"])
-def test_composed_costs_hold_and_a_third_less_would_not(epsilon):
-    [*_, composed] = costs(toy_cap(Decimal(5)), Decimal(epsilon), 100).composed
-    assert exact_delta(Decimal(epsilon), 100, float(composed)) <= 1e-6
-    assert exact_delta(Decimal(epsilon), 100, float(composed) * 2 / 3) > 1e-6
-
-
-def test_many_small_questions_are_cheaper_composed_and_few_or_large_ones_are_not():
+@for_each(("epsilon", "fit"), [("0.1", 1455), ("0.5", 70), ("2", 5)])
+def test_a_budget_ends_the_questions_where_an_account_does(epsilon, fit):
     cap = toy_cap(Decimal(5))
-    small = costs(cap, Decimal("0.1"), 100)
-    assert small.added[-1] == 10
-    assert small.composed[-1] < 6
-    assert small.crossing == 24
-    assert small.spent == small.added[:23] + small.composed[23:]
-    large = costs(cap, Decimal(2), 100)
-    assert large.crossing is None
-    assert large.spent == large.added
+    assert answered(cap, Decimal(epsilon)) == fit
+    assert len(averages(COUNTS[0], cap, Decimal(epsilon), 100, 1).means) == min(100, fit)
+    taken = shares(cap, Decimal(epsilon), 100)
+    assert taken.composed[min(100, fit) - 1] <= 1
+    assert fit >= 100 or taken.composed[fit] > 1
+    assert taken.added[-1] == 100 * Decimal(epsilon) / 5
+
+
+def exact_delta(rho: float, questions: int, bound: float) -> float:
+    """Oracle: what Gaussian noise on so many answers together tells."""
+    return gaussian_delta(math.sqrt(2 * rho * questions), bound)
+
+
+@for_each("epsilon", ["0.05", "0.5", "1"])
+def test_as_many_answers_as_fit_keep_the_promise_of_the_budget(epsilon):
+    cap = toy_cap(Decimal(5))
+    rho = float(largest_rho(Decimal(epsilon), cap.run_delta))
+    fit = answered(cap, Decimal(epsilon))
+    assert exact_delta(rho, fit, 5) <= 1e-6 < exact_delta(rho, 2 * fit, 5)
 
 
 # Attacks
@@ -347,17 +336,13 @@ def test_neighbours_are_drawn_with_their_factor():
     assert "same chance" in neighbours_alt(same)
 
 
-def test_averages_stop_where_the_budget_ends_and_costs_go_on():
+def test_averages_stop_where_the_budget_ends_and_shares_go_on():
     found = Averages((120.0, 124.0), (30.0, 20.0))
-    counted = Costs(tuple(map(Decimal, "1234")), (Decimal(2), Decimal("2.5"), Decimal("2.8"), Decimal("3.1")))
-    figure = averages_figure(123, found, counted, Decimal(2))
+    taken = Shares(tuple(map(Decimal, ("0.5", "1", "1.5"))), tuple(map(Decimal, ("0.4", "0.8", "1.2"))))
+    figure = averages_figure(123, found, taken)
     assert tuple(trace(figure, "average so far").y) == found.means
-    assert tuple(trace(figure, "added").y) == (1.0, 2.0, 3.0, 4.0)
-    assert tuple(trace(figure, "composed").y) == (2.0, 2.5, 2.8, 3.1)
-    assert tuple(trace(figure, "spent: the smaller").y) == (1.0, 2.0)
-    [cheaper] = figure.layout.annotations
-    assert (cheaper.x, cheaper.y) == (3, 2.8)
-    told = averages_alt(123, found, counted, Decimal(2))
+    assert tuple(trace(figure, "if ε were added").y) == (0.5, 1.0, 1.5)
+    assert tuple(trace(figure, "as it is counted").y) == (0.4, 0.8, 1.2)
+    told = averages_alt(123, found, taken)
     assert "average of 2 noisy answers is 124.0" in told
-    assert "Epsilon of 4 questions: 4.00 added, 3.10 composed. Composing costs less from question 3 on" in told
-    assert "Spent for 2 answers: 2.00 of a toy budget of 2." in told
+    assert "of 3 questions: 150 % if their epsilons were added, 120 % as it is counted" in told

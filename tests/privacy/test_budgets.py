@@ -114,23 +114,6 @@ def test_format_epsilon(epsilon, up, text):
     assert budgets.format_epsilon(Decimal(epsilon), up=up) == text
 
 
-@given(st.lists(EPSILONS, min_size=1, max_size=8))
-def test_parts_add_up_to_the_total_as_it_is_shown(parts):
-    shown = budgets.format_parts(parts)
-    step = Decimal("0.0001")
-    assert len({len(part.partition(".")[2]) for part in shown}) == 1, "all with as many decimals"
-    for number in range(1, len(parts) + 1):
-        total = budgets.format_epsilon(sum(parts[:number]))
-        assert sum(map(Decimal, shown[:number])) == Decimal(total)
-    assert all(abs(Decimal(told) - part) < step for told, part in zip(shown, parts, strict=True))
-
-
-def test_amounts_of_a_list_have_as_many_decimals_as_the_longest():
-    assert budgets.alike(["ε 0.50", "ε 3.4005", "nothing", "∞"]) == ["ε 0.5000", "ε 3.4005", "nothing", "∞"]
-    assert budgets.alike(["0.50", "1.25"]) == ["0.50", "1.25"]
-    assert budgets.alike([]) == []
-
-
 @given(
     EPSILONS,
     st.dictionaries(st.text(min_size=1), st.integers(0, 50), min_size=1, max_size=8),
