@@ -142,8 +142,8 @@ def pure_rho(epsilon: Decimal) -> Decimal:
 
 
 def strength_of(rho: Decimal) -> Decimal:
-    """Epsilon of pure runs of a few steps that cost about as much: 4 sqrt(rho). For rules, not for promises."""
-    return (4 * rho.sqrt()).quantize(EPSILON_STEP, rounding=ROUND_FLOOR)
+    """Epsilon of pure runs of a few steps that cost about as much: 5 sqrt(rho). For rules, not for promises."""
+    return (5 * rho.sqrt()).quantize(EPSILON_STEP, rounding=ROUND_FLOOR)
 
 
 @lru_cache(maxsize=1024)

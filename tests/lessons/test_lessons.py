@@ -180,18 +180,6 @@ def test_the_worst_answer_teaches_what_the_odds_say(before, epsilon):
 # Composition
 
 
-def test_averages_and_their_margins():
-    found = averages([10, 20, 0, 6], Decimal("0.5"))
-    assert found.means == (10, 15, 10, 9)
-    one = np.array([difference_of_geometrics(noise, Decimal("0.5")) for noise in range(-60, 61)])
-    total = one
-    for asked, reach in enumerate(found.margins, start=1):
-        middle, most = len(total) // 2, round(reach * asked)
-        assert total[middle - most : middle + most + 1].sum() >= 0.95
-        assert total[middle - most + 1 : middle + most].sum() < 0.95
-        total = np.convolve(total, one)
-
-
 def test_more_answers_narrow_the_average():
     found = averages(COUNTS[2], toy_cap(Decimal(5)), Decimal("0.1"), 50, 1)
     assert all(later < sooner for sooner, later in itertools.pairwise(found.margins))
