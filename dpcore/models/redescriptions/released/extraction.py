@@ -42,71 +42,28 @@ Score = Literal["above chance", "jaccard"]
 class Constraints(Parameters):
     """What a redescription must satisfy: the reader's choice, moved freely, at no cost."""
 
-    min_support: float | None = Field(
-        default=None,
-        ge=0,
-        title="Least noisy support",
-        description="Noisy number of people for whom both sides hold. Default: what noise on a "
-        "single count exceeds in one of forty cases.",
-    )
-    max_support: float = Field(
-        default=0.8,
-        gt=0,
-        le=1,
-        title="Largest noisy support",
-        description="The same as a share of the noisy number of all people.",
-    )
-    max_p: float = Field(
-        default=0.01,
-        ge=0,
-        le=1,
-        title="Largest p-value",
-        description="How often, at most, two sides of these sizes would overlap as much if they "
-        "had nothing to do with each other.",
-    )
-    min_jaccard: float = Field(
-        default=0.5,
-        ge=0,
-        le=1,
-        title="Least noisy Jaccard index",
-        description="People for whom both sides hold, divided by people for whom at least one "
-        "does: 1 means exactly the same people, 0 means nobody in common.",
-    )
-    min_above_chance: float = Field(
-        default=0.05,
-        ge=0,
-        le=1,
-        title="Least gain over chance",
-        description="Two conditions that hold for nearly everybody overlap without any connection. "
-        "This asks for so much more than such an overlap.",
-    )
-    disjuncts: int = Field(
-        default=4,
-        ge=1,
-        le=4,
-        title="Most groups joined by OR",
-        description="How many groups of a tree a condition may join by OR. More of them fit better "
-        "and are harder to read.",
-    )
-    min_gain: float = Field(
-        default=0.01,
-        ge=0,
-        le=1,
-        title="Least gain of a group",
-        description="What every group after the first that a condition joins must add to what is compared.",
-    )
-    score: Score = Field(
-        default="above chance",
-        title="Best first by",
-        description="What makes one better than another: by how much its noisy Jaccard index "
-        "exceeds chance; or the index itself, as published, which puts conditions first that hold "
-        "for nearly everybody.",
-    )
-    noise_aware: bool = Field(
-        default=True,
-        title="Allow for the noise",
-        description="The p-value also allows for the noise on the counts. As published, it does not.",
-    )
+    min_support: float | None = Field(default=None, ge=0, title="Least noisy support")
+    """Noisy number of people for whom both sides hold. Default: what noise on a single count exceeds in one of forty
+    cases."""
+    max_support: float = Field(default=0.8, gt=0, le=1, title="Largest noisy support")
+    """The same as a share of the noisy number of all people."""
+    max_p: float = Field(default=0.01, ge=0, le=1, title="Largest p-value")
+    """How often, at most, two sides of these sizes would overlap as much if they had nothing to do with each other."""
+    min_jaccard: float = Field(default=0.5, ge=0, le=1, title="Least noisy Jaccard index")
+    """People for whom both sides hold, divided by people for whom at least one does: 1 means exactly the same people, 0
+    means nobody in common."""
+    min_above_chance: float = Field(default=0.05, ge=0, le=1, title="Least gain over chance")
+    """Two conditions that hold for nearly everybody overlap without any connection. This asks for so much more than
+    such an overlap."""
+    disjuncts: int = Field(default=4, ge=1, le=4, title="Most groups joined by OR")
+    """How many groups of a tree a condition may join by OR. More of them fit better and are harder to read."""
+    min_gain: float = Field(default=0.01, ge=0, le=1, title="Least gain of a group")
+    """What every group after the first that a condition joins must add to what is compared."""
+    score: Score = Field(default="above chance", title="Best first by")
+    """What makes one better than another: by how much its noisy Jaccard index exceeds chance; or the index itself, as
+    published, which puts conditions first that hold for nearly everybody."""
+    noise_aware: bool = Field(default=True, title="Allow for the noise")
+    """The p-value also allows for the noise on the counts. As published, it does not."""
 
 
 @dataclass(frozen=True)
