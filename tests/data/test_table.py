@@ -19,21 +19,17 @@ from dpcore.errors import SchemaError
 from dpcore.privacy.randomness import SeededRandom
 from tests.support.learning.partitioned import divided
 from tests.support.rows import for_each
+from tests.support.tables.small_tables import ward
 
 ARRAYS = ("codes", "numbers", "cells", "parts", "ids")
 MAX_ROWS = 300
-SCHEMA = Schema.from_mapping(
-    {
-        "name": "ward",
-        "max_rows": MAX_ROWS,
-        "holdout_percent": 40,
-        "columns": [
-            {"name": "age", "type": "integer", "lower": 0, "upper": 100, "bins": 5},
-            {"name": "sex", "type": "categorical", "categories": ["f", "m"]},
-            {"name": "stage", "type": "ordinal", "categories": ["low", "mid", "high"]},
-            {"name": "died", "type": "boolean", "target": True},
-        ],
-    }
+SCHEMA = ward(
+    {"name": "age", "type": "integer", "lower": 0, "upper": 100, "bins": 5},
+    {"name": "sex", "type": "categorical", "categories": ["f", "m"]},
+    {"name": "stage", "type": "ordinal", "categories": ["low", "mid", "high"]},
+    {"name": "died", "type": "boolean", "target": True},
+    max_rows=MAX_ROWS,
+    holdout_percent=40,
 )
 
 

@@ -16,22 +16,19 @@ from dpcore.models.comparison import (
 )
 from dpcore.privacy.randomness import SeededRandom
 from tests.support.rows import for_each
+from tests.support.tables.small_tables import ward
 
 METHODS = [("tree", {"method": "lookahead", "blocks": (2,)}), ("rule_list", {"pool_size": 500})]
 
 
 def schema(holdout=30):
-    return Schema.from_mapping(
-        {
-            "name": "planted",
-            "max_rows": 2000,
-            "holdout_percent": holdout,
-            "columns": [
-                {"name": "a", "type": "boolean"},
-                {"name": "b", "type": "categorical", "categories": ["x", "y", "z"]},
-                {"name": "c", "type": "boolean", "target": True},
-            ],
-        }
+    return ward(
+        {"name": "a", "type": "boolean"},
+        {"name": "b", "type": "categorical", "categories": ["x", "y", "z"]},
+        {"name": "c", "type": "boolean", "target": True},
+        name="planted",
+        max_rows=2000,
+        holdout_percent=holdout,
     )
 
 

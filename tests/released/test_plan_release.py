@@ -24,6 +24,7 @@ from pages.components.families.shared import certificate
 from tests.oracles import privacy_oracle
 from tests.support.rows import for_each
 from tests.support.strategies import schemas
+from tests.support.tables.small_tables import ward
 
 
 class Parameters(BaseModel):
@@ -37,13 +38,10 @@ class Model(BaseModel):
 
 
 def schema(rows_per_person: int = 1) -> Schema:
-    return Schema.from_mapping(
-        {
-            "name": "ward",
-            "max_rows": 500,
-            "privacy_unit": {"column": "who", "max_rows_per_person": rows_per_person},
-            "columns": [{"name": "died", "type": "boolean", "target": True}],
-        }
+    return ward(
+        {"name": "died", "type": "boolean", "target": True},
+        max_rows=500,
+        privacy_unit={"column": "who", "max_rows_per_person": rows_per_person},
     )
 
 

@@ -19,6 +19,7 @@ from dpcore.models.ilp.released.ilp_model import CoveredGroup, ILPModel
 from dpcore.models.ilp.released.ilp_words import clause_words
 from tests.support.rows import for_each
 from tests.support.tables.small_relations import SCHEMA, TARGET, small_schema
+from tests.support.tables.small_tables import ward
 
 EVERYTHING = [
     "sex = f",
@@ -135,16 +136,12 @@ def test_what_is_negated_comes_last_and_somebody_is_named_before() -> None:
 
 
 def test_names_that_prolog_would_misread_are_quoted_or_changed() -> None:
-    schema = Schema.from_mapping(
-        {
-            "name": "odd",
-            "max_rows": 10,
-            "entity": "Überweisung",
-            "columns": [
-                {"name": "2nd Drug (mg)", "type": "categorical", "categories": ["It's A", "007"]},
-                {"name": "Y", "type": "boolean"},
-            ],
-        }
+    schema = ward(
+        {"name": "2nd Drug (mg)", "type": "categorical", "categories": ["It's A", "007"]},
+        {"name": "Y", "type": "boolean"},
+        name="odd",
+        max_rows=10,
+        entity="Überweisung",
     )
     texts = [Prolog(schema).clause(Clause(atoms=(item,)), "Y", "yes") for item in bottom_atoms(schema, "Y")]
     assert texts == [
@@ -157,26 +154,21 @@ def test_no_two_columns_or_tables_share_a_predicate() -> None:
     def flag(name: str) -> dict:
         return {"name": name, "type": "boolean"}
 
-    schema = Schema.from_mapping(
-        {
-            "name": "odd",
-            "max_rows": 10,
-            "entity": "person",
-            "privacy_unit": {"column": "id"},
-            "columns": [
-                flag("Age"),
-                flag("age above"),
-                flag("%"),
-                flag("#"),
-                flag("has drug"),
-                {"name": "age", "type": "integer", "lower": 0, "upper": 9, "edges": [5]},
-                flag("y"),
-            ],
-            "children": [
-                {"name": name, "max_rows_per_person": 1, "columns": [flag("y"), flag("Age")]}
-                for name in ("drug", "Drug")
-            ],
-        }
+    schema = ward(
+        flag("Age"),
+        flag("age above"),
+        flag("%"),
+        flag("#"),
+        flag("has drug"),
+        {"name": "age", "type": "integer", "lower": 0, "upper": 9, "edges": [5]},
+        flag("y"),
+        name="odd",
+        max_rows=10,
+        entity="person",
+        privacy_unit={"column": "id"},
+        children=[
+            {"name": name, "max_rows_per_person": 1, "columns": [flag("y"), flag("Age")]} for name in ("drug", "Drug")
+        ],
     )
     writer, said = Prolog(schema), {}
     for item in bottom_atoms(schema, "y"):

@@ -8,7 +8,6 @@ import pandas as pd
 import pytest
 
 from dpcore.data.building.ingest import ingest
-from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import RequestError
 from dpcore.models.ilp.language.atoms import Atom
 from dpcore.models.ilp.language.clause import Clause, Variable
@@ -21,30 +20,29 @@ from dpcore.models.ilp.released.ilp_model import CoveredGroup, ILPModel
 from dpcore.models.ilp.released.ilp_words import clause_words
 from dpcore.privacy.randomness import SeededRandom
 from tests.support.rows import for_each
+from tests.support.tables.small_tables import ward
 
-SCHEMA = Schema.from_mapping(
-    {
-        "name": "clinic",
-        "entity": "patient",
-        "max_rows": 64,
-        "privacy_unit": {"column": "who"},
-        "columns": [{"name": "died", "type": "boolean", "target": True}],
-        "children": [
-            {
-                "name": "stay",
-                "row_key": "stay_id",
-                "max_rows_per_person": 3,
-                "columns": [{"name": "kind", "type": "categorical", "categories": ["planned", "emergency"]}],
-            },
-            {
-                "name": "lab",
-                "parent": "stay",
-                "parent_key": "of",
-                "max_rows_per_person": 9,
-                "columns": [{"name": "value", "type": "integer", "lower": 0, "upper": 9, "edges": [4]}],
-            },
-        ],
-    }
+SCHEMA = ward(
+    {"name": "died", "type": "boolean", "target": True},
+    name="clinic",
+    entity="patient",
+    max_rows=64,
+    privacy_unit={"column": "who"},
+    children=[
+        {
+            "name": "stay",
+            "row_key": "stay_id",
+            "max_rows_per_person": 3,
+            "columns": [{"name": "kind", "type": "categorical", "categories": ["planned", "emergency"]}],
+        },
+        {
+            "name": "lab",
+            "parent": "stay",
+            "parent_key": "of",
+            "max_rows_per_person": 9,
+            "columns": [{"name": "value", "type": "integer", "lower": 0, "upper": 9, "edges": [4]}],
+        },
+    ],
 )
 HIGH = Atom(table="lab", column="value", cells=(1,))
 WITH_HIGH = NestedCondition(table="stay", inner="lab", atoms=(HIGH,))

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from dpcore.domain.conditions import Condition
-from dpcore.domain.schemas.schema import Schema
 from dpcore.models.redescriptions.released.consistent import (
     consistent_counts,
     noise_margin,
@@ -21,20 +20,17 @@ from dpcore.models.redescriptions.released.consistent import (
 from dpcore.models.redescriptions.released.tree_pair import Domain, Tree, TreePair
 from tests.support.learning.redescription_tables import exact_margin, geometric, level_tree, pair_of, wide_schema
 from tests.support.rows import for_each
+from tests.support.tables.small_tables import ward
 
-NARROW = Schema.from_mapping(
-    {
-        "name": "narrow",
-        "max_rows": 1000,
-        "columns": [
-            {"name": "age", "type": "integer", "lower": 0, "upper": 90, "edges": [30, 60]},
-            {"name": "sick", "type": "boolean"},
-            {"name": "left_0", "type": "boolean"},
-            {"name": "left_1", "type": "boolean"},
-            {"name": "right_0", "type": "boolean"},
-            {"name": "right_1", "type": "boolean"},
-        ],
-    }
+NARROW = ward(
+    {"name": "age", "type": "integer", "lower": 0, "upper": 90, "edges": [30, 60]},
+    {"name": "sick", "type": "boolean"},
+    {"name": "left_0", "type": "boolean"},
+    {"name": "left_1", "type": "boolean"},
+    {"name": "right_0", "type": "boolean"},
+    {"name": "right_1", "type": "boolean"},
+    name="narrow",
+    max_rows=1000,
 )
 
 

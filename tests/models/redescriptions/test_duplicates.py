@@ -8,20 +8,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpcore.domain.conditions import Condition
-from dpcore.domain.schemas.schema import Schema
 from dpcore.models.redescriptions.released.duplicates import OVERLAP, groups_across, groups_in_pair
 from dpcore.models.redescriptions.released.tree_pair import Domain, Tree
+from tests.support.tables.small_tables import ward
 
-SCHEMA = Schema.from_mapping(
-    {
-        "name": "two sides",
-        "max_rows": 10,
-        "columns": [
-            {"name": "age", "type": "integer", "lower": 0, "upper": 100, "bins": 20},
-            {"name": "ill", "type": "boolean"},
-            {"name": "sugar", "type": "real", "lower": 0, "upper": 40, "bins": 20},
-        ],
-    }
+SCHEMA = ward(
+    {"name": "age", "type": "integer", "lower": 0, "upper": 100, "bins": 20},
+    {"name": "ill", "type": "boolean"},
+    {"name": "sugar", "type": "real", "lower": 0, "upper": 40, "bins": 20},
+    name="two sides",
+    max_rows=10,
 )
 DOMAIN = Domain(SCHEMA)
 

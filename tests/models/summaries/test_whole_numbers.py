@@ -17,26 +17,21 @@ from dpcore.models.summaries.released.summary_reading import columns_table, numb
 from dpcore.models.summaries.released.summary_words import cell_words, column_sentences
 from dpcore.models.summaries.released.synthesis import invented
 from dpcore.models.summaries.released.table_one import differences, table_one
+from tests.support.tables.small_tables import ward
 
 QUARTERS = (0.25, 0.5, 0.75)
-TRAINS = Schema.from_mapping(
-    {
-        "name": "trains",
-        "max_rows": 2000,
-        "privacy_unit": {"column": "train", "max_rows_per_person": 1},
-        "columns": [{"name": "east", "type": "boolean"}],
-        "children": [{"name": "cars", "max_rows_per_person": 20, "columns": [{"name": "long", "type": "boolean"}]}],
-    }
+TRAINS = ward(
+    {"name": "east", "type": "boolean"},
+    name="trains",
+    max_rows=2000,
+    privacy_unit={"column": "train", "max_rows_per_person": 1},
+    children=[{"name": "cars", "max_rows_per_person": 20, "columns": [{"name": "long", "type": "boolean"}]}],
 )
-STROKE = Schema.from_mapping(
-    {
-        "name": "stroke",
-        "max_rows": 2000,
-        "columns": [
-            {"name": "died", "type": "boolean"},
-            {"name": "nihss", "type": "integer", "lower": 0, "upper": 20, "edges": [0, 4, 15]},
-        ],
-    }
+STROKE = ward(
+    {"name": "died", "type": "boolean"},
+    {"name": "nihss", "type": "integer", "lower": 0, "upper": 20, "edges": [0, 4, 15]},
+    name="stroke",
+    max_rows=2000,
 )
 
 
