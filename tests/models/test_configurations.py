@@ -20,7 +20,7 @@ from dpcore.models.redescriptions.released.consistent import consistent_counts
 from dpcore.models.redescriptions.released.tree_pair import Domain
 from dpcore.models.registry import LEARNERS, public_records
 from dpcore.models.released import parse_model
-from dpcore.plots.figures import alt
+from dpcore.plots import figures
 from dpcore.privacy.budgets import EPSILON_STEP
 from dpcore.privacy.randomness import SecureRandom, SeededRandom
 from dpcore.released.blocks import Figure, only
@@ -139,7 +139,7 @@ def test_releases_of_any_plan_can_be_read_and_used(family, way, seed):
     assert release_text(release)
     blocks = blocks_of(release)
     assert blocks
-    assert all(drawn(figure) and alt(figure) for figure in only(blocks, Figure))
+    assert all(figures.drawn(figure) and figures.alt(figure) for figure in only(blocks, Figure))
     records = public_records(LEARNERS[family].family, table, "all")
     if drawn.target:
         assert len(model.predict(records, drawn.schema)) == len(table.public_frame("all"))

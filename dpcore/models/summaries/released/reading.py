@@ -214,17 +214,18 @@ def _mean_at(
 
     Like a share (:mod:`share_intervals`) a mean is held if noise explains what the numbers add up to beyond it.
     """
-    start, ones = float(points.mean()), np.ones(len(raw))
-    away, people = points - start, float(raw.sum())
+    unit = 2.0 ** max(0, math.frexp(float(np.abs(points).max()))[1] - 300)  # Else a square may leave the range.
+    start, ones = float((points / unit).mean()), np.ones(len(raw))
+    away, people = points / unit - start, float(raw.sum())
     total, of_total, of_people = float(raw @ away), variance(away), variance(ones)
     both = (variance(away + ones) - of_total - of_people) / 2
-    value = min(max(start + total / max(people, 1.0), bounds[0]), bounds[1])
+    value = min(max(unit * (start + total / max(people, 1.0)), bounds[0]), bounds[1])
     square = people**2 - margin**2 * of_people
     if people < 1 or square <= 0:
         return Amount(value, *bounds)
     centre = people * total - margin**2 * both
     reach = math.sqrt(max(centre**2 - square * (total**2 - margin**2 * of_total), 0.0))
-    low, high = start + (centre - reach) / square, start + (centre + reach) / square
+    low, high = (unit * (start + (centre + side) / square) for side in (-reach, reach))
     return Amount(value, min(max(low, bounds[0]), value), max(min(high, bounds[1]), value))
 
 
