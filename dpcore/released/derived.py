@@ -217,6 +217,31 @@ def rebuilt_numbers(
     return {"estimates": tuple(shares), "intervals": ends}
 
 
+def rebuilt_groups(
+    release: Release,
+    groups: Iterable[Numbers],
+    given: int,
+    steps: Sequence[str],
+    alpha: Sequence[float],
+    *,
+    estimated: bool = True,
+) -> tuple[int, list[dict[str, object]]]:
+    """The 95 % margin of counts that one step of the budget bought, and what follows for each rule or clause from it.
+
+    Parameters
+    ----------
+    given : int
+        The margin that the model states.
+    steps : sequence of str
+        The step, and those of which some budget may have been passed on to it: see :func:`count_scales`.
+    estimated : bool
+        See :func:`rebuilt_numbers`.
+    """
+    scales = count_scales(release, *steps)
+    margin = margin_within(given, scales, gaussian=is_gaussian(release.certificate))
+    return margin, [rebuilt_numbers(release, one, margin, scales, alpha, estimated=estimated) for one in groups]
+
+
 def rebuilt_evaluation(
     release: Release, given: Evaluation | None, estimates: Any = None, labels: Any = None
 ) -> Evaluation | None:

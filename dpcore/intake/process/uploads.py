@@ -98,16 +98,7 @@ def divide_repeats(draft: Draft, header: list[str], files: list[Path], watch: Wa
 class Incoming:
     """Files on their way to be stored as a table. The store says where, and they are read then.
 
-    Parameters
-    ----------
-    source : str, Path or mapping
-        See :func:`dpcore.intake.joins.relations.rows_for`; files only.
-    keep : bool
-        Whether the keys of people are kept: see :mod:`dpcore.data.building.people`.
-    after : Path, optional
-        Folder of a table that keeps them, whose rows are taken in too.
-    plan : LearningPlan, optional
-        What is learned of the schema first.
+    Parameters are those of :func:`dpcore.intake.process.storing.store_table`; a source is files only.
     """
 
     def __init__(
