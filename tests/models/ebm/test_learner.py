@@ -6,12 +6,8 @@ from random import Random
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import ks_2samp
 
-from dpcore.errors import BudgetError, RequestError, SchemaError
-from dpcore.learning.learner import Run
-from dpcore.privacy.randomness import SeededRandom
-from tests.oracles.mechanisms_oracle import FALSE_ALARM
+from dpcore.errors import RequestError, SchemaError
 from tests.support.learning import ebm_cases as cases
 from tests.support.learning.configurations import draw_person, table_of
 from tests.support.rows import for_each
@@ -78,47 +74,11 @@ def test_a_target_of_one_class_or_too_many_is_refused(classes):
         LEARNER.plan(domain, "y", Decimal(1), {})
 
 
-@pytest.mark.crossed
-@pytest.mark.parametrize("rows_per_person", [1, 1000])
-@pytest.mark.parametrize("pairs", [0, 6])
-def test_what_is_planned_can_be_run_down_to_the_smallest_epsilon(rows_per_person, pairs):
-    """A run that failed after it was charged would have cost its budget for nothing."""
-    domain = toy_people.schema(rows_per_person, max_rows=300)
-    table, run = toy_people.table(domain, toy_people.frame(200)), 0
-    for power in range(-80, 2):
-        epsilon = Decimal(10 ** (power / 10)).quantize(Decimal("0.000000001"))
-        try:
-            plan = LEARNER.plan(domain, "ill", epsilon, {"pairs": pairs, "epochs": 3})
-        except BudgetError:
-            assert run == 0, "a larger epsilon never does worse"
-            continue
-        run += 1
-        if run <= 3:
-            cases.check_finite(LEARNER.run(Run(table, plan, SeededRandom(0))))
-    assert run > 10
-
-
 def test_too_much_work_is_refused():
     huge = toy_people.schema(max_rows=100_000_000)
     with pytest.raises(RequestError, match="hours"):
         LEARNER.plan(huge, "ill", Decimal(1), {"epochs": 1000, "replicates": 10})
     LEARNER.plan(huge, "ill", Decimal(1), {})
-
-
-@pytest.mark.crossed
-@pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize("chosen", QUICK)
-@pytest.mark.parametrize("rows_per_person", [1, 3])
-def test_a_plan_costs_exactly_its_epsilon(target, chosen, rows_per_person):
-    domain = toy_people.schema(rows_per_person)
-    for epsilon in ("0.5", "1.000000001"):
-        for evaluate in (True, False):
-            plan = LEARNER.plan(domain, target, Decimal(epsilon), {**chosen, "evaluate": evaluate})
-            assert sum(plan.split.parts.values()) == plan.epsilon == Decimal(epsilon)
-            assert dict(plan.parallel) == ({"evaluation": Decimal(epsilon)} if evaluate else {})
-            assert (plan.definition, plan.guarantee) == ("approximate", "unconditional")
-            assert plan.delta == Decimal("0.00001")
-            assert "mu" in plan.composition
 
 
 def test_expected_noise_is_the_noise_on_a_category():
@@ -175,33 +135,6 @@ def test_targets_of_any_size_give_numbers(lower, upper):
                 cases.check_finite(model)
 
 
-CONSTANTS = {
-    "a constant target": {"ill": "yes", "stage": "ii", "stay": 30.0},
-    "no target": {"ill": None, "stage": "unheard of", "stay": None},
-    "a constant feature": {"x0": 0.25, "c": "a"},
-    "all missing": {"x0": None, "x1": None, "x2": None, "c": None},
-}
-
-
-@pytest.mark.crossed
-@pytest.mark.parametrize("what", CONSTANTS)
-@pytest.mark.parametrize(
-    ("target", "epsilon"),
-    [("ill", "100"), ("stage", "100"), ("stay", "100"), ("ill", "0.1")]
-    + [pytest.param(target, "0.1", marks=pytest.mark.slow) for target in ("stage", "stay")],
-)
-def test_columns_that_do_not_vary(what, target, epsilon):
-    data = cases.frame(500).assign(**CONSTANTS[what])
-    private = cases.table(data, cases.schema(target=target))
-    for chosen in QUICK:
-        _, model = cases.fit(private, target, epsilon, **{"epochs": 6, **chosen})
-        cases.check_finite(model)
-    if what == "a constant target" and epsilon == "100":
-        predicted = model.predict(private.public_frame(), private.schema)
-        expected = {"ill": 1, "stage": 1, "stay": 30.0}[target]
-        assert np.mean(np.abs(predicted - expected) <= 1) > 0.99
-
-
 # What a release may depend on
 
 
@@ -223,49 +156,3 @@ def test_shapes_of_a_release_depend_on_public_inputs_and_noisy_bins_only():
         assert all(max(bins) <= 8 for bins in bins_of(model)[4:])
     # Bins come from noisy histograms: fewer where all is noise.
     assert sum(map(sum, bins_of(models[0])[:3])) < sum(map(sum, bins_of(models[2])[:3]))
-
-
-def summary(model):
-    """Some of the numbers of a release."""
-    x0, c = model.terms[0], model.terms[-1]
-    return [
-        model.intercept[0],
-        model.intercept_error[0],
-        x0.scores[0][0],
-        x0.scores[-1][0],
-        x0.errors[0][0],
-        float(len(x0.labels)),
-        float(x0.noisy_counts[0]),
-        x0.importance,
-        c.scores[0][0],
-        c.scores[-1][0],
-        float(c.noisy_counts[0]),
-        c.errors[1][0],
-        c.importance,
-    ]
-
-
-@pytest.mark.heavy
-@pytest.mark.parametrize("target", ["ill", "stay"])
-@pytest.mark.parametrize("size", [25, pytest.param(200, marks=pytest.mark.slow)])
-def test_under_enormous_noise_releases_tell_nothing_of_the_table(target, size):
-    """Two tables that could not differ more, and a budget of next to nothing."""
-    domain = cases.schema(1, 400, target=target)
-    one = cases.frame(400, 1).assign(x0=0.01, c="a", ill="yes", stay=30.0)
-    other = cases.frame(40, 1).assign(x0=0.99, c="d", ill="no", stay=-10.0)
-    draws = []
-    for offset, data in ((0, one), (10_000, other)):
-        private = cases.table(data, domain)
-        fits = (cases.fit(private, target, "0.00002", offset + seed, epochs=2, replicates=3)[1] for seed in range(size))
-        draws.append(np.array([summary(model) for model in fits]))
-    count = draws[0].shape[1]
-    values = [ks_2samp(draws[0][:, i], draws[1][:, i]).pvalue for i in range(count)]
-    assert min(values) > FALSE_ALARM / count
-    # The same statistic tells the tables apart as soon as there is some budget.
-    loud = [
-        cases.fit(cases.table(data, domain), target, "5", seed, epochs=2, replicates=3)[1]
-        for data in (one, other)
-        for seed in range(20)
-    ]
-    split = np.array([summary(model) for model in loud])
-    assert min(ks_2samp(split[:20, i], split[20:, i]).pvalue for i in range(count)) < FALSE_ALARM

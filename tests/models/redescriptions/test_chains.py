@@ -215,19 +215,3 @@ def test_the_largest_words_are_still_in_range(nodes):
     for splits in (1, 2, 3, 999, 255_000):
         assert random_tree(splits, 2, Ones()).tolist() == [splits - 1] * 3
         assert int(proposals.splits[0] * splits) == splits - 1
-
-
-# What is drawn
-
-
-@for_each("draw", [tree_of, pair_of])
-@for_each("steps", [1, 500])
-def test_the_same_words_are_drawn_whatever_the_records(draw, steps):
-    told = []
-    for size in (0, 1, 30):
-        source = cases.Watched(size)
-        draw(packed(*people(size)), 3, steps, 2.0, source)
-        told.append(source.calls)
-    assert told[0] == told[1] == told[2]
-    assert told[0][-1] == ("words", 3 * steps)
-    assert {kind for kind, _ in told[0]} == {"words"}

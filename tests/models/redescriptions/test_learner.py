@@ -6,18 +6,15 @@ from itertools import pairwise, product
 import numpy as np
 import pytest
 
-from dpcore.data.building.ingest import frame_chunks, ingest
 from dpcore.errors import FrostglassError, RequestError, SchemaError
 from dpcore.models.redescriptions.learning import redescription_learner as learner_module
-from dpcore.privacy.randomness import SecureRandom, SeededRandom
-from dpcore.released.release import make_release
+from dpcore.privacy.randomness import SeededRandom
 from tests.support.learning.redescription_cases import (
     LEARNER,
     PLAIN,
     TOGETHER,
     Watched,
     fitting,
-    frame_of,
     rows_of,
     run,
     schema,
@@ -239,41 +236,3 @@ def test_a_request_that_cannot_be_honoured_is_refused(domain, parameters, senten
         plan_of("1", domain, **parameters)
     assert str(caught.value).endswith(".")
     assert isinstance(caught.value, FrostglassError)
-
-
-# Every parameter has its effect
-
-
-# Releases
-
-
-CANARY = "zanzibar-4711"
-#: A number whose digits no noise brings forth by chance.
-CANARY_NUMBER = 827_194_711_463.5
-
-
-@way
-def test_a_release_holds_no_value_of_a_record(way):
-    people = frame_of(100)
-    people["person"] = [f"{CANARY}-{number}" for number in people["person"]]
-    people["ward"] = CANARY
-    people.loc[:50, "stage"] = CANARY
-    people["sugar"] = CANARY_NUMBER
-    people["note"] = CANARY
-    table = ingest(frame_chunks(people), SCHEMA, SeededRandom(1))
-    said: list[object] = []
-    plan, model = run(table, "3", SecureRandom(), lambda *call: said.append(call), reserved_splits=True, **way)
-    found = model.extract(SCHEMA)
-    texts = [
-        make_release("redescriptions", plan, model, secure=True).to_json(),
-        found.to_frame().to_csv(),
-        repr(found),
-        repr(model),
-        repr(plan),
-        repr(said),
-        repr(table),
-    ]
-    for text in texts:
-        assert "zanzibar" not in text
-        assert str(int(CANARY_NUMBER)) not in text
-        assert f"{CANARY_NUMBER:e}"[:8] not in text

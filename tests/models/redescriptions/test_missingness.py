@@ -34,7 +34,6 @@ DOMAIN = Domain(schema())
 #: Cells of every column: at most 5, above 5, other, missing.
 CELLS = DOMAIN.cells("a")
 GONE = CELLS.index("(missing)")
-LOW, KNOWN = literal("a", 0), literal("a", 0, GONE - 1)
 
 
 def found(left, right, counts, domain=None, **wanted):

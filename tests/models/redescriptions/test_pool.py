@@ -17,7 +17,6 @@ from dpcore.privacy.randomness import SecureRandom, SeededRandom
 from tests.oracles import redescriptions_oracle as oracle
 from tests.oracles.mechanisms_oracle import FALSE_ALARM, chi_square
 from tests.support.learning import redescription_cases as cases
-from tests.support.rows import for_each
 
 CLASSES, SPLITS = 3, (3, 4)
 #: Sensitivity of the score of a pair, in records.
@@ -151,15 +150,3 @@ def test_the_sensitivity_asked_for_is_used_but_never_less_than_the_proved_one(re
     choose(people(20), reach=reach)
     assert seen[0][0].sensitivity == expected
     assert seen[0][0].monotone is False
-
-
-@for_each("size", [1, 500, 5000])
-def test_the_same_draws_are_made_whatever_the_records(size):
-    told = []
-    for crowd in (0, 1, 60):
-        source = cases.Watched(crowd)
-        first, second = choose(people(crowd), 2, size, source=source)
-        assert first.shape == second.shape == (3,)
-        assert np.all((first >= 0) & (first < SPLITS[0]) & (second >= 0) & (second < SPLITS[1]))
-        told.append(source.calls)
-    assert told[0] == told[1] == told[2] == [("words", 6 * size), ("gumbel", size)]

@@ -225,15 +225,3 @@ def test_later_starts_leave_out_columns_until_none_is_left():
             new = (used - before) & names
             assert len(new) == (0 if names <= before else 1)
     assert used == {column.name for column in SCHEMA if column.view}
-
-
-def test_the_same_draw_is_made_whatever_the_records():
-    told = []
-    for people in (0, 1, 90):
-        source = cases.Watched(people)
-        linked_start(sides_of(SCHEMA, cases.rows_of(SCHEMA, people)), 0, set(), Decimal(1), source)
-        told.append(source.calls)
-    pairs = len(view_conditions(SCHEMA, SCHEMA.view("left"), reserved=False)) * len(
-        view_conditions(SCHEMA, SCHEMA.view("right"), reserved=False)
-    )
-    assert told == [[("gumbel", pairs)]] * 3
