@@ -103,12 +103,7 @@ def ratio_bound(more: int, less: int, trials: int, confidence: float, delta: flo
 
 
 def epsilon_lower_bound(
-    mechanism: AuditedMechanism,
-    events: EventFamily,
-    *,
-    trials: int,
-    confidence: float = CONFIDENCE,
-    delta: float = 0.0,
+    mechanism: AuditedMechanism, events: EventFamily, *, trials: int, confidence: float = CONFIDENCE, delta: float = 0.0
 ) -> float:
     """Certify a lower bound on a mechanism's epsilon, at a given delta.
 

@@ -73,11 +73,7 @@ class EBMRuns:
         """Return the weighted sum of all that so many fits release."""
         learner, source = EBMLearner(), SecureRandom()
         schema = Schema.from_mapping(
-            {
-                "name": "audit",
-                "max_rows": _PLACES,
-                "columns": [{"name": "x", "type": "boolean"}, _TARGETS[self.target]],
-            }
+            {"name": "audit", "max_rows": _PLACES, "columns": [{"name": "x", "type": "boolean"}, _TARGETS[self.target]]}
         )
         plan = learner.plan(schema, self.target, _EPSILON, _CHOSEN)
         # One table serves all fits: without evaluation nothing random of it reaches the output.
@@ -149,11 +145,5 @@ def ebm_outlier_audit() -> Audit:
 
 def _audit(name: str, sound: EBMRuns) -> Audit:
     return Audit(
-        name,
-        sound,
-        threshold_events,
-        sound.broken(),
-        epsilon=float(_EPSILON),
-        delta=float(_DELTA),
-        share=_SHARE,
+        name, sound, threshold_events, sound.broken(), epsilon=float(_EPSILON), delta=float(_DELTA), share=_SHARE
     )

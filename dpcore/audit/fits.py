@@ -191,11 +191,7 @@ def lookahead_tree_audit() -> Audit:
     sound = _lookahead_runs(_BLOCK)
     heavy = {f"block drawn with {_TIMES} times the weight": _lookahead_runs(_TIMES * _BLOCK)}
     return Audit(
-        "exact lookahead tree, whole fit",
-        sound,
-        likelihood_events,
-        {**sound.broken(_TIMES), **heavy},
-        share=_SHARE,
+        "exact lookahead tree, whole fit", sound, likelihood_events, {**sound.broken(_TIMES), **heavy}, share=_SHARE
     )
 
 

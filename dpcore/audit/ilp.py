@@ -230,13 +230,7 @@ def choice_audit() -> Audit:
     controls: dict[str, AuditedMechanism] = {
         f"noise divided by {_LESS_NOISE}": replace(ClauseChoiceRuns(), broken=_less_noise_in_choice)
     }
-    return Audit(
-        "relational rules, noisy max",
-        ClauseChoiceRuns(),
-        likelihood_events,
-        controls,
-        share=2 * _SHARE,
-    )
+    return Audit("relational rules, noisy max", ClauseChoiceRuns(), likelihood_events, controls, share=2 * _SHARE)
 
 
 def nested_audit() -> Audit:
@@ -245,13 +239,7 @@ def nested_audit() -> Audit:
         f"noise divided by {_LESS_NOISE}": replace(NestedChoiceRuns(), broken=_less_noise_in_choice),
         "rows belong to rows of anybody": replace(NestedChoiceRuns(), broken=links_of_anybody),
     }
-    return Audit(
-        "relational rules, rows of rows",
-        NestedChoiceRuns(),
-        likelihood_events,
-        controls,
-        share=2 * _SHARE,
-    )
+    return Audit("relational rules, rows of rows", NestedChoiceRuns(), likelihood_events, controls, share=2 * _SHARE)
 
 
 def level_audit() -> Audit:

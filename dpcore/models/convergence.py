@@ -79,12 +79,7 @@ class ChainCourse:
 
 
 def chain_courses(
-    release: Release,
-    records: pd.DataFrame | PrivateTable,
-    *,
-    chains: int = 4,
-    most: int = 2,
-    seed: int = 0,
+    release: Release, records: pd.DataFrame | PrivateTable, *, chains: int = 4, most: int = 2, seed: int = 0
 ) -> list[ChainCourse]:
     """Run the chains of a release again, several of each, and tell how they went. For public records only.
 

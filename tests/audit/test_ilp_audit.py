@@ -8,14 +8,7 @@ from dataclasses import replace
 import pytest
 
 from dpcore.audit.bounds import Audit
-from dpcore.audit.ilp import (
-    AUDITS,
-    NestedChoiceRuns,
-    choice_audit,
-    count_audit,
-    level_audit,
-    nested_audit,
-)
+from dpcore.audit.ilp import AUDITS, NestedChoiceRuns, choice_audit, count_audit, level_audit, nested_audit
 from dpcore.models.ilp.learning import ilp_learner as learner
 from dpcore.models.ilp.learning import selection
 

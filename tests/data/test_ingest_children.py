@@ -119,12 +119,7 @@ def test_without_a_person_exactly_its_slots_are_gone(gone: int) -> None:
     everybody = kept(make(people(8), visits(owners), schema(MANY), SeededRandom(1)))
     main, child = people(8), visits(owners)
     fewer = kept(
-        make(
-            main[main["who"] != f"p{gone}"],
-            child[child["who"] != f"p{gone}"],
-            schema(MANY),
-            SeededRandom(2),
-        )
+        make(main[main["who"] != f"p{gone}"], child[child["who"] != f"p{gone}"], schema(MANY), SeededRandom(2))
     )
     assert fewer == {person: rows for person, rows in everybody.items() if person != gone}
     # Rows of somebody whom the main table does not know change nothing.

@@ -82,11 +82,7 @@ def test_an_opened_table_is_mapped_and_read_only(tmp_path):
 
 def test_shapes_and_files_depend_on_the_schema_only(tmp_path):
     constant = pd.DataFrame({"age": [5], "sex": ["f"], "stage": ["low"], "died": ["no"]})
-    tables = [
-        table(1),
-        table(MAX_ROWS, seed=1),
-        ingest([constant], SCHEMA, SeededRandom(2)),
-    ]
+    tables = [table(1), table(MAX_ROWS, seed=1), ingest([constant], SCHEMA, SeededRandom(2))]
     shapes, sizes = set(), set()
     for i, made in enumerate(tables):
         folder = tmp_path / str(i)

@@ -48,13 +48,7 @@ def every_literal(schema: Schema) -> list[Condition]:
 
 def test_texts_of_thresholds():
     found = schema_conditions(SCHEMA, "died", thresholds=True, reserved=True)
-    assert texts("age", found) == [
-        "age <= 18",
-        "age > 18",
-        "age <= 60",
-        "age > 60",
-        "age = (missing)",
-    ]
+    assert texts("age", found) == ["age <= 18", "age > 18", "age <= 60", "age > 60", "age = (missing)"]
     assert texts("mass kg", found) == ["mass kg = (missing)"]
     assert texts("stage", found) == [
         "stage = low",

@@ -43,11 +43,7 @@ def schema(**changes: dict[str, Any]) -> Schema:
         {"name": "prior_tia", "type": "boolean", "view": "right"},
         {"name": "dead30", "type": "boolean", "target": True},
     ]
-    return ward(
-        *[column | changes.get(str(column["name"]), {}) for column in columns],
-        name="Stays",
-        max_rows=2000,
-    )
+    return ward(*[column | changes.get(str(column["name"]), {}) for column in columns], name="Stays", max_rows=2000)
 
 
 def labelled() -> Schema:

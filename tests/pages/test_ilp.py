@@ -25,7 +25,6 @@ from pages.components.families.shared import downloads
 from pages.components.kit import texts
 from pages.components.run import compare_methods
 from pages.components.visitor import access
-from tests.support.results.small_theories import BOTH, DROPPED, a_car, release_of
 from tests.support.pages.page_tools import (
     add_ward,
     at_run,
@@ -38,6 +37,7 @@ from tests.support.pages.page_tools import (
     submit,
     words,
 )
+from tests.support.results.small_theories import BOTH, DROPPED, a_car, release_of
 from tests.support.tables.small_trains import SCHEMA, TARGET, trains
 
 PAGE = "relational_rules"

@@ -131,10 +131,7 @@ def test_amounts_of_a_list_have_as_many_decimals_as_the_longest():
     assert budgets.alike([]) == []
 
 
-@given(
-    EPSILONS,
-    st.dictionaries(st.text(min_size=1), st.integers(0, 50), min_size=1, max_size=8),
-)
+@given(EPSILONS, st.dictionaries(st.text(min_size=1), st.integers(0, 50), min_size=1, max_size=8))
 def test_parts_sum_exactly_and_follow_their_weights(total, weights):
     whole = sum(weights.values())
     assume(whole > 0)
@@ -164,14 +161,7 @@ def test_decimal_weights_sum_exactly_too(total, weights):
 
 @for_each(
     "weights",
-    [
-        {},
-        {"a": 0},
-        {"a": 1, "b": -1},
-        {"a": 2, "b": -1},
-        {"a": Decimal("nan")},
-        {"a": Decimal("inf"), "b": 1},
-    ],
+    [{}, {"a": 0}, {"a": 1, "b": -1}, {"a": 2, "b": -1}, {"a": Decimal("nan")}, {"a": Decimal("inf"), "b": 1}],
 )
 def test_weights_that_split_nothing(weights):
     with pytest.raises(BudgetError, match="must be positive"):

@@ -41,13 +41,7 @@ class Replayed:
 
 
 def replay(
-    learner: Learner,
-    plan: RunPlan,
-    first: PrivateTable,
-    second: PrivateTable,
-    seed: int,
-    *,
-    wild: bool = False,
+    learner: Learner, plan: RunPlan, first: PrivateTable, second: PrivateTable, seed: int, *, wild: bool = False
 ) -> Replayed:
     """Run on the first table, then on the second with all outputs forced, and compare.
 

@@ -148,12 +148,7 @@ _CLAUSES: Final[Choices] = {
     "max_literals": (1, 2, 3),
     "max_variables": (0, 1, 2),
     "negation": _ON_OR_OFF,
-    "quantifiers": (
-        None,
-        ("exists", "counts"),
-        ("exists", "counts", "order", "alike"),
-        ("exists", "within", "counts"),
-    ),
+    "quantifiers": (None, ("exists", "counts"), ("exists", "counts", "order", "alike"), ("exists", "within", "counts")),
     "most_counted": (2, 5),
     "clauses": (1, 2, 3),
     "positive_weight": (1, 3),

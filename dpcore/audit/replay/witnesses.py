@@ -244,13 +244,7 @@ WITNESSES: Final[tuple[Witness, ...]] = (
         Witness(
             "redescriptions",
             f"mcmc_tree_pair, {sampler}",
-            {
-                **_CHOICE,
-                "method": "mcmc_tree_pair",
-                "sampler": sampler,
-                "pool_size": 64,
-                "steps": LEAST_STEPS,
-            },
+            {**_CHOICE, "method": "mcmc_tree_pair", "sampler": sampler, "pool_size": 64, "steps": LEAST_STEPS},
             {(1, 0, 0, 1): 30, (0, 1, 1, 1): 30, (0, 1, 1, 0): 3, (1, 0, 0, 0): 10},
             (0, 0, 1, 1),
         )

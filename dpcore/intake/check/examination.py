@@ -19,13 +19,7 @@ import pandas as pd
 
 from dpcore.arrays import Cells, Floats, Ints
 from dpcore.data.building.people import People
-from dpcore.domain.columns import (
-    MISSING,
-    RESERVED,
-    BooleanColumn,
-    IntegerColumn,
-    NumericColumn,
-)
+from dpcore.domain.columns import MISSING, RESERVED, BooleanColumn, IntegerColumn, NumericColumn
 from dpcore.domain.encoding import MISSING_WORDS, Block, texts_of
 from dpcore.domain.schemas.labels import cells_called
 from dpcore.domain.schemas.schema import ChildTable, Schema

@@ -9,14 +9,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from dpcore.domain.columns import (
-    MAX_CATEGORIES,
-    BooleanColumn,
-    Column,
-    ListedColumn,
-    NumericColumn,
-    folded,
-)
+from dpcore.domain.columns import MAX_CATEGORIES, BooleanColumn, Column, ListedColumn, NumericColumn, folded
 from dpcore.domain.schemas.origins import LOOKED_UP
 from dpcore.domain.schemas.schema import Schema
 from dpcore.intake.columns.identifiers import is_identifying

@@ -99,10 +99,7 @@ def joint_columns(left: Path, right: Path, key: str) -> JointColumns:
     IngestError
         If a header cannot be used, lacks the key, or the names cannot be told apart.
     """
-    headers: dict[View, list[str]] = {
-        "left": _header(left, "left"),
-        "right": _header(right, "right"),
-    }
+    headers: dict[View, list[str]] = {"left": _header(left, "left"), "right": _header(right, "right")}
     for side, names in headers.items():
         if key not in names:
             raise IngestError(

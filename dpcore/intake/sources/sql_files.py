@@ -270,8 +270,7 @@ class _DuckDB:
         columns, keys = self._columns(), self._keys()
         return {
             name: TableHeader(
-                {column: family(kind) for column, kind in columns.get(number, {}).items()},
-                keys.get(number),
+                {column: family(kind) for column, kind in columns.get(number, {}).items()}, keys.get(number)
             )
             for name, number in self._tables().items()
         }

@@ -91,11 +91,7 @@ def _score_axis(words: EBMWords, term: Term, outputs: Sequence[int]) -> dict[str
 
 
 def _scores(
-    words: EBMWords,
-    term: Term,
-    outputs: Sequence[int],
-    truth: Sequence[int] | None,
-    bins: list[int],
+    words: EBMWords, term: Term, outputs: Sequence[int], truth: Sequence[int] | None, bins: list[int]
 ) -> Iterator[go.Bar]:
     told = details(words, term, outputs, truth)
     for output in outputs:
@@ -123,11 +119,7 @@ def _scores(
 
 
 def _counts(
-    words: EBMWords,
-    term: Term,
-    outputs: Sequence[int],
-    truth: Sequence[int] | None,
-    bins: list[int],
+    words: EBMWords, term: Term, outputs: Sequence[int], truth: Sequence[int] | None, bins: list[int]
 ) -> Iterator[go.Bar | go.Scatter]:
     told = details(words, term, outputs, truth)
     counts = [term.noisy_counts[code] for code in bins]

@@ -62,10 +62,7 @@ def case_steps(words: EBMWords, contributions: Sequence[Contribution], output: i
     for name, change, error in parts:
         steps.append(CaseBar(name, steps[-1].end, change, error))
     scores, errors = words.total(contributions)
-    return [
-        *steps,
-        CaseBar("all together", 0.0, float(scores[output]), float(errors[output]), True),
-    ]
+    return [*steps, CaseBar("all together", 0.0, float(scores[output]), float(errors[output]), True)]
 
 
 def case_name(words: EBMWords, part: Contribution) -> str:

@@ -71,13 +71,7 @@ class _Drawing:
             "zeroline": False,
             "tickangle": 0,
         }
-        up = {
-            "gridcolor": GRID,
-            "zerolinecolor": SOFT,
-            "zerolinewidth": 1.5,
-            "automargin": True,
-            "fixedrange": True,
-        }
+        up = {"gridcolor": GRID, "zerolinecolor": SOFT, "zerolinewidth": 1.5, "automargin": True, "fixedrange": True}
         ticks = score_ticks(self._words, *self._limits)
         lay_out(
             figure,
@@ -216,15 +210,7 @@ class _Drawing:
         if self._truth is not None:
             yield self._true_density(np.asarray(self._truth, dtype=float)[:-1] / widths)
 
-    def _density(
-        self,
-        name: str,
-        wanted: Array,
-        density: Array,
-        margins: Array,
-        shade: str,
-        pattern: str,
-    ) -> go.Bar:
+    def _density(self, name: str, wanted: Array, density: Array, margins: Array, shade: str, pattern: str) -> go.Bar:
         bins = np.flatnonzero(wanted)
         told = details(self._words, self._term, self._outputs, self._truth)
         return go.Bar(

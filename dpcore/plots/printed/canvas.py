@@ -98,12 +98,7 @@ class Canvas:
     # What is drawn
 
     def line(
-        self,
-        points: Sequence[Point],
-        colour: str,
-        width: float = 1.0,
-        dash: str = "solid",
-        frame: Frame | None = None,
+        self, points: Sequence[Point], colour: str, width: float = 1.0, dash: str = "solid", frame: Frame | None = None
     ) -> None:
         """A line through ``points``; what lies beyond ``frame`` is cut off."""
         xs, ys = zip(*points, strict=True)
@@ -232,14 +227,7 @@ class Canvas:
         self._write(place, _Piece(words), size, colour, across, down, angle)
 
     def _write(
-        self,
-        at: Point,
-        piece: _Piece,
-        size: float,
-        colour: str,
-        across: Across,
-        down: Down,
-        angle: float = 0.0,
+        self, at: Point, piece: _Piece, size: float, colour: str, across: Across, down: Down, angle: float = 0.0
     ) -> None:
         upright: Any = {"top": "top", "center": "center_baseline", "bottom": "bottom"}[down]
         drawn = Text(

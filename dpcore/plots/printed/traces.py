@@ -59,9 +59,7 @@ def _bars(canvas: Canvas, panel: Panel, trace: Any, place: int, among: int, layo
     widths = each(trace.width, count, share / number)
     shift = 0.0 if number == 1 or trace.width is not None else (place - (number - 1) / 2) * share / number
     looks = zip(
-        each(trace.marker.color, count, colour(place)),
-        each(trace.marker.pattern.shape, count, ""),
-        strict=True,
+        each(trace.marker.color, count, colour(place)), each(trace.marker.pattern.shape, count, ""), strict=True
     )
     ends = whiskers(trace.error_x if lying else trace.error_y, count)
     error = trace.error_x if lying else trace.error_y

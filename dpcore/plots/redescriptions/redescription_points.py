@@ -30,11 +30,7 @@ def support_steps(found: RedescriptionSet) -> tuple[int, ...]:
 
 
 def redescriptions_figure(
-    found: RedescriptionSet,
-    threshold: float,
-    _total: int = 0,
-    *,
-    aside: bool = True,
+    found: RedescriptionSet, threshold: float, _total: int = 0, *, aside: bool = True
 ) -> go.Figure:
     """Every redescription as a point; those with less noisy support than the threshold apart.
 
@@ -98,12 +94,7 @@ def frame_points(
 
 
 def points_trace(
-    items: Sequence[Redescription],
-    places: Sequence[int],
-    name: str,
-    *,
-    kept: bool,
-    intervals: bool = False,
+    items: Sequence[Redescription], places: Sequence[int], name: str, *, kept: bool, intervals: bool = False
 ) -> go.Scatter:
     """Some redescriptions.
 

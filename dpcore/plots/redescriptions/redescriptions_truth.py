@@ -16,16 +16,8 @@ from dpcore.plots.style import GRID, INK, SOFT, colour, lay_out
 #: True p-value above which a redescription may be chance.
 LEVEL = 0.01
 _BINS = 20
-_NAMES = {
-    "kept": f"kept, true p up to {LEVEL}",
-    "chance": f"kept, true p above {LEVEL}",
-    "aside": "set aside",
-}
-_MARKS = {
-    "kept": ("circle", colour(0), ""),
-    "chance": ("x", colour(1), "x"),
-    "aside": ("diamond-open", "#7b8b92", "/"),
-}
+_NAMES = {"kept": f"kept, true p up to {LEVEL}", "chance": f"kept, true p above {LEVEL}", "aside": "set aside"}
+_MARKS = {"kept": ("circle", colour(0), ""), "chance": ("x", colour(1), "x"), "aside": ("diamond-open", "#7b8b92", "/")}
 
 
 def _kind(item: Redescription, exact: Exact, threshold: float) -> str:

@@ -102,13 +102,7 @@ def count_votes(classes: Sequence[str], ballots: Sequence[Sequence[int]]) -> tup
 
 
 def _bars(
-    labels: list[str],
-    values: Sequence[float],
-    texts: list[str],
-    shades: list[str],
-    *,
-    title: str,
-    **axis: Any,
+    labels: list[str], values: Sequence[float], texts: list[str], shades: list[str], *, title: str, **axis: Any
 ) -> go.Figure:
     figure = go.Figure(
         go.Bar(

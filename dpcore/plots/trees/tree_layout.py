@@ -214,12 +214,7 @@ class TreeLayout:
             turn = above.left + STRIPE / 2
             return [(turn, above.bottom), (turn, below.middle), (below.left, below.middle)]
         turn = (above.right + below.left) / 2
-        return [
-            (above.right, above.middle),
-            (turn, above.middle),
-            (turn, below.middle),
-            (below.left, below.middle),
-        ]
+        return [(above.right, above.middle), (turn, above.middle), (turn, below.middle), (below.left, below.middle)]
 
     def _box(self, position: int, middle: float) -> Box:
         lines = self._lines(position)

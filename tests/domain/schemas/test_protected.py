@@ -9,13 +9,7 @@ from tests.support.tables.small_tables import ward
 
 
 def schema(entity: str, key: str | None) -> Schema:
-    return ward(
-        {"name": "y", "type": "boolean"},
-        name="any",
-        max_rows=10,
-        entity=entity,
-        privacy_unit={"column": key},
-    )
+    return ward({"name": "y", "type": "boolean"}, name="any", max_rows=10, entity=entity, privacy_unit={"column": key})
 
 
 @for_each(

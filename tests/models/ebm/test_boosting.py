@@ -209,8 +209,7 @@ def _reached(model, name):
 
 @pytest.mark.crossed
 @pytest.mark.parametrize(
-    ("target", "output", "factor", "tolerance"),
-    [("ill", 0, 1.0, 0.2), ("stay", 0, 3.0, 0.25), ("stage", 1, 1.0, 0.3)],
+    ("target", "output", "factor", "tolerance"), [("ill", 0, 1.0, 0.2), ("stay", 0, 3.0, 0.25), ("stage", 1, 1.0, 0.3)]
 )
 @pytest.mark.parametrize("method", ["all_bins", "random_splits"])
 def test_planted_shapes_are_found_without_noise(target, output, factor, tolerance, method):

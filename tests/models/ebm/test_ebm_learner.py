@@ -69,12 +69,7 @@ def test_what_cannot_be_done_is_refused_in_a_sentence(domain, target, chosen, wo
 @pytest.mark.parametrize("classes", [1, 51])
 def test_a_target_of_one_class_or_too_many_is_refused(classes):
     names = [f"c{i}" for i in range(classes)]
-    domain = schema_of(
-        [
-            {"name": "x", "type": "boolean"},
-            {"name": "y", "type": "categorical", "categories": names},
-        ]
-    )
+    domain = schema_of([{"name": "x", "type": "boolean"}, {"name": "y", "type": "categorical", "categories": names}])
     with pytest.raises(RequestError, match="choose"):
         LEARNER.plan(domain, "y", Decimal(1), {})
 
@@ -191,10 +186,7 @@ def test_a_budget_gives_a_fit_its_part_of_delta(case):
 
 @pytest.mark.parametrize(
     ("kind", "case", "sentence"),
-    [
-        (DPEBMClassifier, REGRESSOR, "use DPEBMRegressor"),
-        (DPEBMRegressor, CLASSIFIER, "use a classifier"),
-    ],
+    [(DPEBMClassifier, REGRESSOR, "use DPEBMRegressor"), (DPEBMRegressor, CLASSIFIER, "use a classifier")],
 )
 def test_the_kind_of_the_target_must_fit(kind, case, sentence):
     budget = BudgetAccountant(100)
@@ -216,8 +208,5 @@ def test_without_a_schema_bounds_and_classes_are_those_of_the_target():
 
 
 def test_a_target_without_numbers_is_no_number():
-    with (
-        pytest.warns(PrivacyLeakWarning),
-        pytest.raises(RequestError, match="y holds no numbers"),
-    ):
+    with pytest.warns(PrivacyLeakWarning), pytest.raises(RequestError, match="y holds no numbers"):
         DPEBMRegressor().fit(REGRESSOR.rows, np.array(["a"] * ROWS))

@@ -11,11 +11,7 @@ import pytest
 from sklearn.model_selection import cross_val_score
 
 from dpcore.domain.schemas.schema import Schema
-from dpcore.errors import (
-    IngestError,
-    RequestError,
-    SchemaError,
-)
+from dpcore.errors import IngestError, RequestError, SchemaError
 from dpcore.models.ilp.language.ilp_parameters import ILPParameters
 from dpcore.models.ilp.learning.ilp_estimator import DPILPClassifier
 from dpcore.models.ilp.released.ilp_model import ILPModel
@@ -50,11 +46,7 @@ def ward(people: int = PEOPLE, seed: int = 1) -> tuple[dict[str, pd.DataFrame], 
     draw = np.random.default_rng(seed)
     keys = draw.permutation(people) + 100
     patients = pd.DataFrame(
-        {
-            "patient_id": keys,
-            "age": draw.integers(20, 101, people),
-            "sex": draw.choice(["f", "m"], people),
-        }
+        {"patient_id": keys, "age": draw.integers(20, 101, people), "sex": draw.choice(["f", "m"], people)}
     )
     owners = np.repeat(keys, draw.integers(0, 4, people))
     drugs = pd.DataFrame(

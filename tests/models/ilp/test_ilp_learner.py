@@ -151,9 +151,7 @@ def test_budgets_too_small_to_be_divided_are_refused() -> None:
         plan(epsilon="0.000000006", method="relevance_aware")
 
 
-def test_published_methods_refuse_lattices_that_they_cannot_count(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_published_methods_refuse_lattices_that_they_cannot_count(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_MOST_COUNTED", 100)
     for method in ("naive", "relevance_aware"):
         with pytest.raises(RequestError, match="counts all"):

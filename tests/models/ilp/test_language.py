@@ -144,10 +144,7 @@ def test_names_that_prolog_would_misread_are_quoted_or_changed() -> None:
         entity="Überweisung",
     )
     texts = [Prolog(schema).clause(Clause(atoms=(item,)), "Y", "yes") for item in bottom_atoms(schema, "Y")]
-    assert texts == [
-        "y(X, yes) :-\n    c_2nd_drug_mg(X, 'It\\'s A').",
-        "y(X, yes) :-\n    c_2nd_drug_mg(X, '007').",
-    ]
+    assert texts == ["y(X, yes) :-\n    c_2nd_drug_mg(X, 'It\\'s A').", "y(X, yes) :-\n    c_2nd_drug_mg(X, '007')."]
 
 
 def test_no_two_columns_or_tables_share_a_predicate() -> None:
@@ -265,10 +262,7 @@ def test_numbers_of_a_case_lie_in_their_bins(schema: Schema) -> None:
             assert covers(Clause(atoms=(item,)), {"patient": case["person"]}, schema), case
 
 
-@for_each(
-    ("atoms", "epsilon", "delta", "eta"),
-    [(12, 1.0, 0.9, 0.1), (60, 0.1, 0.95, 0.05), (8, 2, 0.5, 0.2)],
-)
+@for_each(("atoms", "epsilon", "delta", "eta"), [(12, 1.0, 0.9, 0.1), (60, 0.1, 0.95, 0.05), (8, 2, 0.5, 0.2)])
 def test_the_lower_bound_is_that_of_the_theorem(atoms: int, epsilon: float, delta: float, eta: float) -> None:
     """Solve the printed inequality for epsilon again, with the people given and one less."""
     people = people_needed(atoms, atoms, epsilon, delta, eta)

@@ -129,10 +129,7 @@ LOW = Atom(table="lab", column="value", cells=(0,))
 EMERGENCY = Atom(table="stay", column="kind", cells=(1,))
 IN_ORDER = SCHEMA.model_copy(
     update={
-        "children": (
-            SCHEMA.children[0].model_copy(update={"keep": "first", "order_by": "day"}),
-            *SCHEMA.children[1:],
-        )
+        "children": (SCHEMA.children[0].model_copy(update={"keep": "first", "order_by": "day"}), *SCHEMA.children[1:])
     }
 )
 TWO_HIGH = WITH_HIGH.model_copy(update={"least": 2})

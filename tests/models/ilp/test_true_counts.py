@@ -11,12 +11,9 @@ import pandas as pd
 import pytest
 
 from dpcore.errors import RequestError
-from dpcore.models.ilp.language.atoms import bottom_atoms
 from dpcore.models.ilp.language.clause import Clause, Variable
-from dpcore.models.ilp.released.ilp_model import ILPModel
-from dpcore.models.registry import get_learner
 from dpcore.models.released import parse_model
-from dpcore.released.release import Release, make_release
+from dpcore.released.release import Release
 from dpcore.service import Service
 from dpcore.workspace.files.descriptions import DatasetInfo
 from dpcore.workspace.ledger.requests import RunRequest

@@ -13,16 +13,7 @@ from dpcore.models.redescriptions.learning.plans import CallBudgets, per_block, 
 from dpcore.privacy.mechanisms import ExponentialMechanism, GeometricMechanism
 from dpcore.privacy.randomness import SecureRandom
 from tests.oracles.mechanisms_oracle import FALSE_ALARM, geometric_pmf, integer_p_value
-from tests.support.learning.redescription_cases import (
-    LEARNER,
-    TOGETHER,
-    WAYS,
-    fitting,
-    rows_of,
-    run,
-    schema,
-    way,
-)
+from tests.support.learning.redescription_cases import LEARNER, TOGETHER, WAYS, fitting, rows_of, run, schema, way
 from tests.support.learning.redescription_cases import table as table_of
 from tests.support.rows import for_each
 

@@ -184,14 +184,7 @@ LINKED = {"method": "lookahead", "depth": 1, "starts": 20}
 def wide(columns, bins, max_rows):
     return schema(
         [
-            {
-                "name": f"{view}{i}",
-                "type": "real",
-                "lower": 0,
-                "upper": 1,
-                "bins": bins,
-                "view": view,
-            }
+            {"name": f"{view}{i}", "type": "real", "lower": 0, "upper": 1, "bins": bins, "view": view}
             for view in ("left", "right")
             for i in range(columns)
         ],

@@ -25,11 +25,7 @@ KINDS = [
     {"type": "real", "lower": 0, "upper": 9, "edges": [1, 3, 6]},
 ]
 SCHEMAS = st.lists(st.sampled_from(KINDS), min_size=1, max_size=4).map(
-    lambda kinds: ward(
-        *[{"name": f"c{place}", **kind} for place, kind in enumerate(kinds)],
-        name="small",
-        max_rows=10,
-    )
+    lambda kinds: ward(*[{"name": f"c{place}", **kind} for place, kind in enumerate(kinds)], name="small", max_rows=10)
 )
 
 

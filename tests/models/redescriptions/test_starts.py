@@ -51,8 +51,7 @@ def flags_of(sides, view, rows):
     """Whether each record satisfies each literal of a view, from its cell codes."""
     places = {column.name: place for place, column in enumerate(sides.table.schema)}
     return np.array(
-        [[item.holds(row[places[item.column]]) for item in sides.literals[view]] for row in rows],
-        dtype=bool,
+        [[item.holds(row[places[item.column]]) for item in sides.literals[view]] for row in rows], dtype=bool
     ).reshape(len(rows), len(sides.literals[view]))
 
 

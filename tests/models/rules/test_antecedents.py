@@ -91,10 +91,7 @@ def test_a_category_may_hold_the_word_and():
     ("parameters", "sentence"),
     [
         ({"max_antecedents": 5000, "sampler": "pool"}, "more memory"),
-        (
-            {"antecedents": "given", "given": ("age > 30",) * 2000, "max_antecedents": 1},
-            "more memory",
-        ),
+        ({"antecedents": "given", "given": ("age > 30",) * 2000, "max_antecedents": 1}, "more memory"),
         ({"sampler": "pool", "pool_size": 5_000_000}, "would take hours"),
         ({"sampler": "mcmc", "mcmc_steps": 1_000_000}, "would take hours"),
     ],

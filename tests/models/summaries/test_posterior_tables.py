@@ -144,12 +144,7 @@ def test_weights_follow_a_circle_of_pairs_that_no_forest_can():
 
 @for_each(
     ("counts", "in_order"),
-    [
-        ([[0, 0], [0, 0]], (0, 0)),
-        ([[7.0]], (1, 1)),
-        ([[500, 0, 0]], (1, 2)),
-        ([[1e7, 0], [0, 0], [0, 3]], (3, 2)),
-    ],
+    [([[0, 0], [0, 0]], (0, 0)), ([[7.0]], (1, 1)), ([[500, 0, 0]], (1, 2)), ([[1e7, 0], [0, 0], [0, 3]], (3, 2))],
 )
 @for_each("deviation", [1e-6, 1.0, 1e6])
 def test_however_few_cells_or_people_tables_have_numbers(counts, in_order, deviation) -> None:

@@ -14,10 +14,7 @@ from dpcore.models.summaries.released.intervals import Amount, intervals
 from dpcore.models.summaries.released.reading import cells_of, column_reading, readings, shares_of, total_of
 from dpcore.models.summaries.released.summary_model import NoisyTable, SummaryModel
 from dpcore.models.summaries.released.summary_parameters import Axis, axes_of
-from dpcore.models.summaries.released.summary_reading import (
-    cell_frame,
-    table_one_frame,
-)
+from dpcore.models.summaries.released.summary_reading import cell_frame, table_one_frame
 from dpcore.models.summaries.released.summary_words import column_sentences
 from dpcore.models.summaries.released.table_one import View, _lines, _means, deviations_below, differences, table_one
 from dpcore.privacy.randomness import SeededRandom, public_generator

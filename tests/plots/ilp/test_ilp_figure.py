@@ -9,17 +9,14 @@ from typing import Any
 import pytest
 
 from dpcore.domain.schemas.schema import Schema
-from dpcore.models.ilp.language.atoms import bottom_atoms
-from dpcore.models.ilp.language.clause import Clause, Variable
 from dpcore.models.ilp.language.hypotheses import Hypotheses, condition_texts, hypotheses
-from dpcore.models.ilp.released.ilp_model import ILPModel
 from dpcore.models.ilp.released.ilp_reading import clause_texts, prolog_program
 from dpcore.models.registry import get_learner
 from dpcore.models.released import parse_model
 from dpcore.plots.ilp.ilp import ilp_alt, ilp_figure
-from dpcore.released.release import Release, make_release
-from tests.support.results.small_theories import ATOMS, BOTH, DROPPED, KEPT, a_car, release_of
+from tests.support.results.small_theories import ATOMS, BOTH, DROPPED, release_of
 from tests.support.tables.small_trains import SCHEMA, TARGET
+
 
 def space(epsilon: str = "1", schema: Schema = SCHEMA, **parameters: Any) -> Hypotheses:
     plan = get_learner("ilp").plan(schema, TARGET, Decimal(epsilon), parameters)

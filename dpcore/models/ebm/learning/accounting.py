@@ -202,24 +202,14 @@ def _selections(choice: Decimal, pairs: int) -> Selections:
 
 
 def _split(
-    epsilon: Decimal,
-    parameters: EBMParameters,
-    bin_share: Decimal,
-    *,
-    numbers: bool,
-    possible_pairs: int,
+    epsilon: Decimal, parameters: EBMParameters, bin_share: Decimal, *, numbers: bool, possible_pairs: int
 ) -> BudgetSplit:
     """A share for each step that asks something. All pairs there are need not be chosen."""
     pairs = parameters.pairs > 0
     rest = 1 - bin_share
     sizes = _SIZES_SHARE * rest if numbers and size_epochs(parameters) else Decimal(0)
     own = _PAIRS_SHARE * rest if pairs else Decimal(0)
-    weights: dict[str, Decimal | int] = {
-        BINS: bin_share,
-        SIZES: sizes,
-        PAIRS: own,
-        SHAPES: rest - sizes - own,
-    }
+    weights: dict[str, Decimal | int] = {BINS: bin_share, SIZES: sizes, PAIRS: own, SHAPES: rest - sizes - own}
     if 0 < parameters.pairs < possible_pairs:
         gaussian = 1 - _CHOICE_SHARE
         weights = {name: weight * gaussian for name, weight in weights.items()}

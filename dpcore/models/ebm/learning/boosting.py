@@ -65,10 +65,7 @@ class Course:
 
 
 def boost(
-    course: Course,
-    start: BoostingStart,
-    randomness: RandomSource,
-    advance: Callable[[], None],
+    course: Course, start: BoostingStart, randomness: RandomSource, advance: Callable[[], None]
 ) -> tuple[Learned, Step]:
     """Run all replicates, with noise of its own for each.
 

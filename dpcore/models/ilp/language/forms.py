@@ -131,10 +131,7 @@ def _of_table(
     for members in anything + conjunctions(asked, cells, min(MOST_WITHIN, longest)):
         for least in range(1, min(counted, child.max_rows_per_person) + 1):
             found = NestedCondition(
-                table=str(child.parent),
-                inner=child.name,
-                atoms=tuple(atoms[member] for member in members),
-                least=least,
+                table=str(child.parent), inner=child.name, atoms=tuple(atoms[member] for member in members), least=least
             )
             if found.length <= longest:
                 yield found

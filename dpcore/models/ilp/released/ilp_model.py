@@ -92,9 +92,7 @@ class ILPModel(FrozenModel):
     def labels(self) -> tuple[int, ...]:
         """Predicted class of each group."""
         return predicted_labels(
-            [group.kept for group in self.groups],
-            np.array([group.estimates for group in self.groups]),
-            self.positive,
+            [group.kept for group in self.groups], np.array([group.estimates for group in self.groups]), self.positive
         )
 
     def first_clause(self, frames: Frames, schema: Schema) -> Ints:

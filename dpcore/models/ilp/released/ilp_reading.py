@@ -104,10 +104,7 @@ def prolog_program(release: Release) -> str:
             f"{_comment(name)}: {count}" for name, count in zip(model.classes, group.noisy_counts, strict=True)
         )
         chance = told_share(group, model.positive, model.count_margin, NOISE_ALONE)
-        lines += [
-            "",
-            f"% {text.title}. Noisy chance: {chance}. Noisy counts: {counts}.",
-        ]
+        lines += ["", f"% {text.title}. Noisy chance: {chance}. Noisy counts: {counts}."]
         if group.kept:
             lines.append(written)
         else:

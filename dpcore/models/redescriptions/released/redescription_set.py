@@ -24,12 +24,7 @@ from dpcore.models.redescriptions.released.duplicates import (
     jaccard_without,
     only_asks_for_missing,
 )
-from dpcore.models.redescriptions.released.extraction import (
-    Candidates,
-    Constraints,
-    Search,
-    suggested_support,
-)
+from dpcore.models.redescriptions.released.extraction import Candidates, Constraints, Search, suggested_support
 from dpcore.models.redescriptions.released.formal import formal
 from dpcore.models.redescriptions.released.redescription_words import condition_count, plain
 from dpcore.models.redescriptions.released.simplify import Space

@@ -197,10 +197,7 @@ class _Later:
         bests, rests = np.zeros(size, dtype=np.int64), np.zeros(size)
         counts, logs = (self.none, self.ones, self.twos), (self.priors, *self.ends)
         values = self.class_weights, self.left, self.weight
-        in_threads(
-            lambda firsts: _fill_firsts(*counts, self.may, *logs, *values, firsts, bests, rests),
-            size,
-        )
+        in_threads(lambda firsts: _fill_firsts(*counts, self.may, *logs, *values, firsts, bests, rests), size)
         return bests, rests
 
     def groups(self, rules: Sequence[int]) -> list[Ints]:

@@ -16,35 +16,14 @@ import numpy as np
 from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import BudgetError
 from dpcore.learning.learner import PlanRequest
-from dpcore.models.summaries.learning.division import (
-    COLUMNS,
-    FINER,
-    FOUND,
-    GROUPS,
-    PAIRS,
-    TREES,
-    Division,
-    division_of,
-)
+from dpcore.models.summaries.learning.division import COLUMNS, FINER, FOUND, GROUPS, PAIRS, TREES, Division, division_of
 from dpcore.models.summaries.learning.summary_queries import COUNT_STEPS, distance_sensitivity, table_sensitivity
 from dpcore.models.summaries.released.estimates import Axes, Estimates, Measured, Pair
 from dpcore.models.summaries.released.summary_family import CHOICE, own_delta_words
 from dpcore.privacy.bounded_range import Selections
-from dpcore.privacy.budgets import (
-    EPSILON_STEP,
-    BudgetSplit,
-    calibrate_fine_gaussian,
-    gaussian_delta,
-    gaussian_part,
-)
+from dpcore.privacy.budgets import EPSILON_STEP, BudgetSplit, calibrate_fine_gaussian, gaussian_delta, gaussian_part
 from dpcore.privacy.filters import smallest_epsilon
-from dpcore.privacy.losses import (
-    RHO_STEP,
-    gaussian_rho,
-    pure_rho,
-    selection_epsilon,
-    selection_rho,
-)
+from dpcore.privacy.losses import RHO_STEP, gaussian_rho, pure_rho, selection_epsilon, selection_rho
 from dpcore.privacy.mechanisms import ExponentialMechanism, FineGaussian, GeometricMechanism
 from dpcore.released.plan import Composed, CountNoise, RunPlan, composed_words
 

@@ -102,10 +102,7 @@ def fitted(tree: CodeTree, cells: Floats, variance: float, total: float, total_v
         sums, whole = np.bincount(own, mean, len(counts)), np.bincount(own, each, len(counts))
         part = each / whole[own]
         values = _within(mean + part * (counts - sums)[own], own, values)
-        counts, spread = (
-            mean + part * (counts - sums)[own],
-            np.maximum(each - part**2 * (whole - spread)[own], 0.0),
-        )
+        counts, spread = (mean + part * (counts - sums)[own], np.maximum(each - part**2 * (whole - spread)[own], 0.0))
         made.append(Level(own, counts, np.sqrt(spread), values))
     return tuple(made)
 

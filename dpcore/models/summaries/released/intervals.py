@@ -174,13 +174,7 @@ def _ends(
     return np.where(low > 0, end(low, -1), 0.0), end(high, 1)
 
 
-def folded_interval(
-    value: float,
-    again: Floats,
-    alone: Floats | None = None,
-    *,
-    ratio: bool = False,
-) -> Amount:
+def folded_interval(value: float, again: Floats, alone: Floats | None = None, *, ratio: bool = False) -> Amount:
     """A value of at least 0 with an interval: what other noise would have done to it, turned over.
 
     Where that reaches 0, noise can only have added: then as much may hide above the value as it adds to it.

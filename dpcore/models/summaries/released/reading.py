@@ -113,14 +113,7 @@ def column_reading(model: SummaryModel, schema: Schema, place: int) -> ColumnRea
         if _nobody(counts.values, ends):
             quantiles, mean = anything(ends, QUANTILES, whole=whole)
     return ColumnReading(
-        axis,
-        axis.label(schema),
-        axis.cells(schema),
-        counts,
-        shares_of(own, (place,)),
-        ends,
-        quantiles,
-        mean,
+        axis, axis.label(schema), axis.cells(schema), counts, shares_of(own, (place,)), ends, quantiles, mean
     )
 
 

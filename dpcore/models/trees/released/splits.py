@@ -113,10 +113,7 @@ def split_on(condition: Condition, schema: Schema) -> Split:
 def split_by_category(column: Column) -> Split:
     """One branch per category, and one for ``(other)`` and ``(missing)`` together."""
     known = len(column.classes)
-    return Split(
-        column=column.name,
-        branches=tuple(min(code, known) for code in range(len(column.cells))),
-    )
+    return Split(column=column.name, branches=tuple(min(code, known) for code in range(len(column.cells))))
 
 
 def split_conditions(schema: Schema, target: str, *, reserved: bool, cuts: Cuts = ALL_CUTS) -> list[Condition]:
