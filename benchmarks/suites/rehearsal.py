@@ -80,18 +80,13 @@ def kind_of(name: str) -> str:
 
 @dataclass(frozen=True)
 class Measure:
-    """What a result is measured by, on records of which all is known.
-
-    Attributes
-    ----------
-    unit : float
-        What a point is a hundredth of: the target's spread for numbers, else 1.
-    """
+    """What a result is measured by, on records of which all is known."""
 
     kind: str
     target: str
     records: Records
     unit: float
+    """What a point is a hundredth of: the target's spread for numbers, else 1."""
 
     @classmethod
     def on(cls, kind: str, target: str, records: Records) -> Measure:

@@ -53,21 +53,14 @@ _CHOSEN: Final = {"epochs": 1, "replicates": 3, "evaluate": False, "delta": _DEL
 
 @dataclass(frozen=True)
 class EBMRuns:
-    """Ingestion and whole fits; input 1 has one person more.
-
-    Attributes
-    ----------
-    target : {"y", "z"}
-        Classification or regression.
-    noise : int
-        Noise is divided by this.
-    clipped : bool
-        Whether residuals of numbers are clipped as the noise on their sums supposes.
-    """
+    """Ingestion and whole fits; input 1 has one person more."""
 
     target: _Target
+    """Classification or regression."""
     noise: int = 1
+    """Noise is divided by this."""
     clipped: bool = True
+    """Whether residuals of numbers are clipped as the noise on their sums supposes."""
 
     def __call__(self, side: int, trials: int) -> Ints:
         """Return the weighted sum of all that so many fits release."""

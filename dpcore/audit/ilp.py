@@ -84,14 +84,10 @@ class _Runs(ABC):
     """Ingestion and whole runs. One person is not ill and has an event of the first kind.
 
     The person added is ill and has events of the last kind alone.
-
-    Attributes
-    ----------
-    broken : callable
-        Breaks the engine while runs last.
     """
 
     broken: Break = field(default=nullcontext)
+    """Breaks the engine while runs last."""
     chosen: ClassVar[Mapping[str, object]]
 
     def __call__(self, side: int, trials: int) -> Ints:

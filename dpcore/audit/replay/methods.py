@@ -27,28 +27,18 @@ _DELTA: Final = "0.001"
 
 @dataclass(frozen=True)
 class ReplayMethod:
-    """One way to learn.
-
-    Attributes
-    ----------
-    family : str
-        Name of the learner.
-    name : str
-    shape : SchemaShape
-    choices : mapping of str to tuple
-        Values of each parameter to draw from; those not named keep their defaults.
-    delta : str
-        That an account gives to a run. If it is not 0, only runs are replayed that compose.
-    epsilons : tuple of str
-        To draw from.
-    """
+    """One way to learn."""
 
     family: str
+    """Name of the learner."""
     name: str
     shape: SchemaShape
     choices: Choices = field(default_factory=dict)
+    """Values of each parameter to draw from; those not named keep their defaults."""
     delta: str = "0"
+    """That an account gives to a run. If it is not 0, only runs are replayed that compose."""
     epsilons: tuple[str, ...] = _EPSILONS
+    """To draw from."""
 
     def generator(self, seed: int) -> np.random.Generator:
         """What is drawn for a seed, which other methods do not change."""

@@ -20,27 +20,18 @@ Generator = np.random.Generator
 
 @dataclass(frozen=True)
 class SchemaShape:
-    """What a method asks of a schema.
-
-    Attributes
-    ----------
-    target : {"classes", "two classes", "numbers", ""}
-        Empty: no column is predicted, and every column is on a side.
-    features : (int, int)
-        Fewest and most columns beside the target, or on either side.
-    children : bool
-        Whether there may be child tables.
-    nested : bool
-        Whether rows of one of them may belong to rows of the other.
-    levels : bool
-        Whether there are a column of codes, with levels of groups above them, and one of numbers.
-    """
+    """What a method asks of a schema."""
 
     target: str = "classes"
+    """{"classes", "two classes", "numbers", ""}. Empty: no column is predicted, and every column is on a side."""
     features: tuple[int, int] = (1, 4)
+    """Fewest and most columns beside the target, or on either side."""
     children: bool = False
+    """Whether there may be child tables."""
     nested: bool = False
+    """Whether rows of one of them may belong to rows of the other."""
     levels: bool = False
+    """Whether there are a column of codes, with levels of groups above them, and one of numbers."""
 
 
 #: A column of codes with two levels above them, and one of numbers.
@@ -125,29 +116,20 @@ def _child(rng: Generator, number: int) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Rows:
-    """Encoded rows, as ingestion leaves them.
-
-    Attributes
-    ----------
-    codes : list of arrays of shape (n_rows,)
-        Cell of each row, by column of the schema.
-    numbers : list of arrays of shape (n_rows,)
-        Value of each row, by numeric column.
-    numeric : list of int
-        Position of each numeric column among all.
-    holdout : array of shape (n_rows,)
-    slots : mapping of str to array of shape (n_child_columns, n_slots, n_rows)
-        Cells of the rows of each child table; -1 where there is none.
-    links : mapping of str to array of shape (n_slots, n_rows)
-        For a table whose rows belong to those of another: the slot of each row's parent.
-    """
+    """Encoded rows, as ingestion leaves them."""
 
     codes: list[Ints]
+    """Cell of each row, by column of the schema: shape (n_rows,)."""
     numbers: list[Floats]
+    """Value of each row, by numeric column: shape (n_rows,)."""
     numeric: list[int]
+    """Position of each numeric column among all."""
     holdout: Flags
+    """Shape (n_rows,)."""
     slots: Mapping[str, Ints]
+    """Cells of the rows of each child table; -1 where there is none: shape (n_child_columns, n_slots, n_rows)."""
     links: Mapping[str, Ints] = field(default_factory=dict)
+    """Shape (n_slots, n_rows). For a table whose rows belong to those of another: the slot of each row's parent."""
 
     def beside(self, others: Rows) -> Rows:
         """These rows and then others."""

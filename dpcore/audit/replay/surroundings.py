@@ -25,15 +25,10 @@ _COMPILED: Final = ("__pycache__", ".pyc", ".nbi", ".nbc")
 
 @dataclass
 class Surroundings:
-    """Warnings, log records, output, files and environment of one run.
-
-    Attributes
-    ----------
-    told : list of tuple
-        What happened, in order: a channel, and what was said there.
-    """
+    """Warnings, log records, output, files and environment of one run."""
 
     told: list[tuple[str, ...]] = field(default_factory=list)
+    """What happened, in order: a channel, and what was said there."""
     _written: dict[str, None] = field(default_factory=dict)
 
     def differ(self, other: Surroundings) -> str:

@@ -22,23 +22,15 @@ class DepartureError(Exception):
 
 @dataclass(frozen=True)
 class RunEvent:
-    """One thing that a run did.
-
-    Attributes
-    ----------
-    what : tuple
-        What an observer of the program may know: kind, scale, size, or a tick of progress. It
-        must be the same on neighbouring tables as long as the outputs are.
-    given : object
-        What came from the records: exact values, scores, or a
-        :class:`dpcore.privacy.randomness.Walk`.
-    output : object
-        What was drawn. For parts that run at the same time, the tape of each.
-    """
+    """One thing that a run did."""
 
     what: tuple[Any, ...]
+    """What an observer of the program may know: kind, scale, size, or a tick of progress. It must be the same on
+    neighbouring tables as long as the outputs are."""
     given: Any = None
+    """What came from the records: exact values, scores, or a :class:`dpcore.privacy.randomness.Walk`."""
     output: Any = None
+    """What was drawn. For parts that run at the same time, the tape of each."""
 
 
 @dataclass

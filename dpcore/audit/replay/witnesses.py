@@ -23,31 +23,21 @@ _Crowd = Mapping[Any, int]
 
 @dataclass(frozen=True)
 class Witness:
-    """A method with its parameters, many people, and one more.
-
-    Attributes
-    ----------
-    family, method : str
-    chosen : mapping
-        Parameters.
-    crowd : mapping of tuple of int to int
-        How many people have these cells in the columns of :data:`SCHEMAS`.
-    person : tuple of int
-        Cells of the person who is added.
-    epsilon : str
-        So large that the output that shows most is nearly certain on one of the tables; or small, if rho is to be
-        shown.
-    delta : str
-        That an account gives to a run that composes.
-    """
+    """A method with its parameters, many people, and one more."""
 
     family: str
     method: str
     chosen: Mapping[str, Any]
+    """Parameters."""
     crowd: _Crowd
+    """How many people have these cells in the columns of :data:`SCHEMAS`."""
     person: _Answers
+    """Cells of the person who is added."""
     epsilon: str = "200"
+    """So large that the output that shows most is nearly certain on one of the tables; or small, if rho is to be shown.
+    """
     delta: str = "0"
+    """That an account gives to a run that composes."""
 
     @property
     def schema(self) -> Schema:

@@ -27,18 +27,12 @@ _MOST_LISTED: Final = 100
 
 @dataclass(frozen=True)
 class Correction:
-    """A change to one column.
-
-    Attributes
-    ----------
-    words : str
-        What it does, for a button.
-    change : dict
-        Fields of the column of a schema, and their new values; under ``privacy_unit`` those of who a person is.
-    """
+    """A change to one column."""
 
     words: str
+    """What it does, for a button."""
     change: dict[str, Any]
+    """Fields of the column of a schema, and their new values; under ``privacy_unit`` those of who a person is."""
 
 
 def corrections(

@@ -49,28 +49,19 @@ _SEXES: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class Measurement:
-    """A line of the table of plausible ranges: what a name stands for in one unit.
-
-    Attributes
-    ----------
-    words : tuple of tuple of str
-        The names it goes by, word by word.
-    fields : dict
-        Of a column of a schema.
-    units : tuple of tuple of str
-        What in a name tells the unit, word by word.
-    presumed : bool
-        Whether this is the unit where a name tells none.
-    source : str
-        What the line goes by.
-    """
+    """A line of the table of plausible ranges: what a name stands for in one unit."""
 
     name: str
     words: tuple[tuple[str, ...], ...]
+    """The names it goes by, word by word."""
     fields: dict[str, Any]
+    """Of a column of a schema."""
     units: tuple[tuple[str, ...], ...]
+    """What in a name tells the unit, word by word."""
     presumed: bool
+    """Whether this is the unit where a name tells none."""
     source: str
+    """What the line goes by."""
 
 
 @cache

@@ -47,24 +47,16 @@ _SWITCHES: Final = ({"1": "yes", "0": "no"}, {"1": "true", "0": "false"})
 
 @dataclass
 class Draft:
-    """A schema as far as a dictionary tells it.
-
-    Attributes
-    ----------
-    form : str
-        What kind of dictionary it is.
-    content : dict
-        Of a schema; what is not known, often the row limit, is not in it.
-    left_out : dict of str to str
-        Columns that are not kept, and why.
-    notes : list of str
-        Sentences about what was taken from elsewhere.
-    """
+    """A schema as far as a dictionary tells it."""
 
     form: str
+    """What kind of dictionary it is."""
     content: dict[str, Any]
+    """Of a schema; what is not known, often the row limit, is not in it."""
     left_out: dict[str, str] = field(default_factory=dict)
+    """Columns that are not kept, and why."""
     notes: list[str] = field(default_factory=list)
+    """Sentences about what was taken from elsewhere."""
 
     @property
     def unknown(self) -> list[str]:

@@ -69,19 +69,13 @@ _Counted = Callable[[Iterator[pd.DataFrame]], Iterator[pd.DataFrame]]
 
 @dataclass
 class ColumnProfiles:
-    """What was found.
-
-    Attributes
-    ----------
-    columns : list of dict
-        Fields of columns of a schema; the type is ``"leave out"`` where nothing is to be learned, or
-        where a column of another name, which comes next, is made of it.
-    notes : list of str
-        Why columns are left out, or cannot be what is wanted.
-    """
+    """What was found."""
 
     columns: list[dict[str, Any]] = field(default_factory=list)
+    """Fields of columns of a schema; the type is ``"leave out"`` where nothing is to be learned, or where a column of
+    another name, which comes next, is made of it."""
     notes: list[str] = field(default_factory=list)
+    """Why columns are left out, or cannot be what is wanted."""
 
 
 def profile_columns(

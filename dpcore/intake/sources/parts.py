@@ -37,20 +37,13 @@ _NOTHING = "__HIVE_DEFAULT_PARTITION__"
 
 @dataclass(frozen=True)
 class Part:
-    """A file that holds rows of a table.
-
-    Attributes
-    ----------
-    path : Path
-    name : str
-        What it is called in sentences.
-    told : dict of str to (str or None)
-        Columns with the same value in all rows, from the names of folders.
-    """
+    """A file that holds rows of a table."""
 
     path: Path
     name: str
+    """What it is called in sentences."""
     told: dict[str, str | None] = field(default_factory=dict)
+    """Columns with the same value in all rows, from the names of folders."""
 
     @property
     def kind(self) -> str:

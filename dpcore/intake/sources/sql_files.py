@@ -43,19 +43,13 @@ _NOT_TEXT = "A text in the database is not UTF-8. Convert it and try again."
 
 @dataclass(frozen=True)
 class TableHeader:
-    """What a table says of itself, without any of its values.
-
-    Attributes
-    ----------
-    columns : dict of str to (str or None)
-        Names of the columns, each with its declared type (boolean, integer, real or text);
-        ``None`` where none is declared.
-    key : str or None
-        The declared primary key, if it is one column.
-    """
+    """What a table says of itself, without any of its values."""
 
     columns: dict[str, str | None]
+    """Names of the columns, each with its declared type (boolean, integer, real or text); ``None`` where none is
+    declared."""
     key: str | None = None
+    """The declared primary key, if it is one column."""
 
 
 class Database(Protocol):

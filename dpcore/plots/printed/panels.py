@@ -17,19 +17,13 @@ _DRAWN = frozenset({"bar", "heatmap", "scatter"})
 
 @dataclass(frozen=True)
 class Panel:
-    """A horizontal and an upright axis with what is drawn between them.
-
-    Attributes
-    ----------
-    names : tuple of str
-        Plotly's names of both axes, such as ``x2`` and ``y2``.
-    across, down : plotly axis
-        Their descriptions.
-    """
+    """A horizontal and an upright axis with what is drawn between them."""
 
     names: tuple[str, str]
+    """Plotly's names of both axes, such as ``x2`` and ``y2``."""
     across: Any
     down: Any
+    """``across``, ``down``: their descriptions."""
     traces: tuple[Any, ...]
     x: Scale
     y: Scale

@@ -17,13 +17,7 @@ _APART: Final = 80
 
 @dataclass(frozen=True)
 class Scale:
-    """One axis: ``low`` and ``high`` are the values at ``start`` and ``end``, in pixels.
-
-    Attributes
-    ----------
-    places : mapping of str to int
-        Where categories stand; empty for numbers.
-    """
+    """One axis: ``low`` and ``high`` are the values at ``start`` and ``end``, in pixels."""
 
     low: float
     high: float
@@ -31,6 +25,7 @@ class Scale:
     end: float
     log: bool = False
     places: Mapping[str, int] = field(default_factory=dict)
+    """Where categories stand; empty for numbers."""
 
     def at(self, value: Any) -> float:
         """Pixel of a value."""

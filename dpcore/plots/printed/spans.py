@@ -10,21 +10,14 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Span:
-    """What a trace has along one axis.
-
-    Attributes
-    ----------
-    labels : tuple of str
-        Its categories, if it has any.
-    values : tuple of float
-        Its numbers, ends of whiskers included.
-    feet : tuple of float
-        Of these, where bars and fields begin and end: nothing is left free beyond them.
-    """
+    """What a trace has along one axis."""
 
     labels: tuple[str, ...] = ()
+    """Its categories, if it has any."""
     values: tuple[float, ...] = ()
+    """Its numbers, ends of whiskers included."""
     feet: tuple[float, ...] = ()
+    """Of these, where bars and fields begin and end: nothing is left free beyond them."""
 
 
 def span(trace: Any, letter: str) -> Span:

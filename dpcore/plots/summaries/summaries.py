@@ -46,39 +46,27 @@ _TOLD = 12
 
 @dataclass(frozen=True)
 class Series:
-    """Shares of the cells of a column, of everybody or of one group.
-
-    Attributes
-    ----------
-    name : str
-        Of the group; empty of everybody.
-    """
+    """Shares of the cells of a column, of everybody or of one group."""
 
     name: str
+    """Of the group; empty of everybody."""
     shares: Cells
 
 
 @dataclass(frozen=True)
 class Column:
-    """What a figure of one column is made of.
-
-    Attributes
-    ----------
-    names : tuple of str
-        Of all cells, for people.
-    ends : tuple of float or None
-        Where the cells of a number begin and end in the picture.
-    truth : array or None
-        True shares; for public records only.
-    """
+    """What a figure of one column is made of."""
 
     reading: ColumnReading
     names: tuple[str, ...]
+    """Of all cells, for people."""
     unit: str
     who: str
     series: tuple[Series, ...]
     ends: tuple[float, ...] | None
+    """Where the cells of a number begin and end in the picture."""
     truth: Floats | None = None
+    """True shares; for public records only."""
 
     @property
     def steps(self) -> bool:

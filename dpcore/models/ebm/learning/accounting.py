@@ -119,23 +119,15 @@ _SIZE_EPOCHS = (2, 4, 8)
 
 @dataclass(frozen=True)
 class Cost:
-    """Budget of one run, from public inputs.
-
-    Attributes
-    ----------
-    parameters : EBMSettings
-    split : BudgetSplit
-        Share of each step. That of the choice of pairs is the sum of the epsilons of its
-        selections; the others are shares of mu squared.
-    mu : float
-        Gaussian-DP bound, per row, of all steps but the choice of pairs, such that all steps
-        together keep epsilon and delta.
-    rows_per_person : int
-    """
+    """Budget of one run, from public inputs."""
 
     parameters: EBMSettings
     split: BudgetSplit
+    """Share of each step. That of the choice of pairs is the sum of the epsilons of its selections; the others are
+    shares of mu squared."""
     mu: float
+    """Gaussian-DP bound, per row, of all steps but the choice of pairs, such that all steps together keep epsilon and
+    delta."""
     rows_per_person: int
 
     @property

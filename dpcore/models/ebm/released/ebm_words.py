@@ -26,20 +26,13 @@ _PLAIN = {MISSING: "missing", OTHER: "other"}
 
 @dataclass(frozen=True)
 class EBMWords:
-    """How one release is put into words.
-
-    Attributes
-    ----------
-    model : EBMModel
-    schema : Schema
-        Public domain of the data set.
-    target : str
-        Column that is predicted.
-    """
+    """How one release is put into words."""
 
     model: EBMModel
     schema: Schema
+    """Public domain of the data set."""
     target: str
+    """Column that is predicted."""
 
     # Names
 

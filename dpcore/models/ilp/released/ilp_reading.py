@@ -49,21 +49,14 @@ def clause_groups(release: Release, model: ILPModel) -> Groups:
 
 @dataclass(frozen=True)
 class ClauseText:
-    """One group of a theory as text.
-
-    Attributes
-    ----------
-    title : str
-        ``Clause 1``, or who is left.
-    words : str
-        Who is in the group, in plain words.
-    prolog : str
-        The clause in Prolog; empty for the last group.
-    """
+    """One group of a theory as text."""
 
     title: str
+    """``Clause 1``, or who is left."""
     words: str
+    """Who is in the group, in plain words."""
     prolog: str
+    """The clause in Prolog; empty for the last group."""
 
 
 def clause_texts(release: Release) -> list[ClauseText]:

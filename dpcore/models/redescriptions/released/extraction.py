@@ -68,41 +68,30 @@ class Constraints(Parameters):
 
 @dataclass(frozen=True)
 class Candidates:
-    """Redescriptions of one pair of trees, best first.
-
-    Attributes
-    ----------
-    unions : int array of shape (n_candidates, 2)
-        Left and right union of leaves that a record can reach, see
-        :func:`~dpcore.models.redescriptions.released.tree_pair.unions`.
-    left, right : bool arrays of shape (n_candidates, n_leaves)
-        Leaves that each side joins.
-    both, left_only, right_only : arrays of shape (n_candidates,)
-        Noisy numbers of people.
-    jaccard : array
-        Noisy Jaccard index.
-    both_margin, margin : arrays
-        Noise on ``both`` and on ``jaccard`` stays within plus or minus this, with 95 %
-        confidence.
-    chance : array
-        Jaccard index of two independent sides of the same sizes.
-    score, least_score : arrays
-        What they are judged by; at the noisy Jaccard index and at the lower end of its 95 %
-        interval.
-    """
+    """Redescriptions of one pair of trees, best first."""
 
     unions: Ints
+    """Left and right union of leaves that a record can reach, see
+    :func:`~dpcore.models.redescriptions.released.tree_pair.unions`: shape (n_candidates, 2)."""
     left: Flags
     right: Flags
+    """``left``, ``right``: leaves that each side joins: shape (n_candidates, n_leaves)."""
     both: Floats
     left_only: Floats
     right_only: Floats
+    """``both``, ``left_only``, ``right_only``: noisy numbers of people: shape (n_candidates,)."""
     jaccard: Floats
+    """Noisy Jaccard index."""
     both_margin: Floats
     margin: Floats
+    """``both_margin``, ``margin``: noise on ``both`` and on ``jaccard`` stays within plus or minus this, with 95 %
+    confidence."""
     chance: Floats
+    """Jaccard index of two independent sides of the same sizes."""
     score: Floats
     least_score: Floats
+    """``score``, ``least_score``: what they are judged by; at the noisy Jaccard index and at the lower end of its 95 %
+    interval."""
 
     def __len__(self) -> int:
         return len(self.both)

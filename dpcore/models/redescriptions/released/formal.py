@@ -124,33 +124,23 @@ _RISKY_PHRASE = re.compile(
 
 @dataclass(frozen=True)
 class Saying:
-    """What is said of one column.
-
-    Attributes
-    ----------
-    kind : str
-        "yes" or "no" for the two halves of a yes/no column, else "value".
-    stem, year : str
-        Name of the column as it is spoken, and the year that it ends in; or no year.
-    value : str
-        What follows the name.
-    several : bool
-        Whether the value joins alternatives by "or".
-    unknown : str
-        Reserved cells that count as well, such as "other or missing"; empty if there are none,
-        or if the value makes it plain.
-    high, low : bool
-        Whether unknown values count just where the highest, or the lowest, known value does.
-    """
+    """What is said of one column."""
 
     kind: str
+    """"yes" or "no" for the two halves of a yes/no column, else "value"."""
     stem: str
     year: str
+    """``stem``, ``year``: name of the column as it is spoken, and the year that it ends in; or no year."""
     value: str = ""
+    """What follows the name."""
     several: bool = False
+    """Whether the value joins alternatives by "or"."""
     unknown: str = ""
+    """Reserved cells that count as well, such as "other or missing"; empty if there are none, or if the value makes it
+    plain."""
     high: bool = True
     low: bool = True
+    """``high``, ``low``: whether unknown values count just where the highest, or the lowest, known value does."""
 
 
 def saying(name: str, cells: int, domain: Domain) -> Saying:

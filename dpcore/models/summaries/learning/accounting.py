@@ -35,25 +35,17 @@ _TOO_SMALL: Final = "This epsilon is too small for so many tables: use a larger 
 
 @dataclass(frozen=True)
 class Noise:
-    """Noise of all tables of a run.
-
-    Attributes
-    ----------
-    rows : int
-        Most rows of a person.
-    mu : float
-        Gaussian-DP bound, per person, of all tables together; 0 if their noise is geometric.
-    epsilon : Decimal
-        Budget of all tables together, if it is.
-    choice : Decimal
-        Epsilon, per person, of the choice of one pair.
-    """
+    """Noise of all tables of a run."""
 
     division: Division
     rows: int
+    """Most rows of a person."""
     mu: float = 0.0
+    """Gaussian-DP bound, per person, of all tables together; 0 if their noise is geometric."""
     epsilon: Decimal = Decimal(0)
+    """Budget of all tables together, if it is."""
     choice: Decimal = Decimal(0)
+    """Epsilon, per person, of the choice of one pair."""
 
     @property
     def gaussian(self) -> bool:

@@ -35,32 +35,21 @@ GEOMETRIC: Final = 2.12
 
 @dataclass(frozen=True)
 class ColumnReading:
-    """One column, or the numbers of rows of a further table.
-
-    Attributes
-    ----------
-    axis : Axis
-    label : str
-        What people call it.
-    cells : tuple of str
-    counts, shares : Cells
-        Of all cells, ``(missing)`` and ``(other)`` among them.
-    ends : tuple of float or None
-        Ends of the cells of a number.
-    quantiles : dict of float to Amount
-        Of a number, among those who have one; empty of categories.
-    mean : Amount or None
-        The same, by the middles of the cells; its interval is for numbers anywhere in these.
-    """
+    """One column, or the numbers of rows of a further table."""
 
     axis: Axis
     label: str
+    """What people call it."""
     cells: tuple[str, ...]
     counts: Cells
     shares: Cells
+    """``counts``, ``shares``: of all cells, ``(missing)`` and ``(other)`` among them."""
     ends: tuple[float, ...] | None
+    """Ends of the cells of a number."""
     quantiles: dict[float, Amount]
+    """Of a number, among those who have one; empty of categories."""
     mean: Amount | None
+    """The same, by the middles of the cells; its interval is for numbers anywhere in these."""
 
     @property
     def missing(self) -> Amount | None:

@@ -24,24 +24,16 @@ _SINGLE: Final = 8
 
 
 class Axis(FrozenModel):
-    """One way to divide people among cells.
-
-    Attributes
-    ----------
-    column : str
-        By the cells of this column of the main table; empty if not.
-    table : str
-        By how many rows they have in this further table; empty if not.
-    edges : tuple of float or None
-        Cut points between the cells of a column of numbers.
-    time : bool
-        Whether its cells are years, quarters or months, in their order.
-    """
+    """One way to divide people among cells."""
 
     column: str = ""
+    """By the cells of this column of the main table; empty if not."""
     table: str = ""
+    """By how many rows they have in this further table; empty if not."""
     edges: tuple[float, ...] | None = None
+    """Cut points between the cells of a column of numbers."""
     time: bool = False
+    """Whether its cells are years, quarters or months, in their order."""
 
     @property
     def name(self) -> str:

@@ -15,17 +15,12 @@ _RESERVED_WORDS = {cell: cell.strip("()") for cell in RESERVED}
 
 
 class Split(FrozenModel):
-    """Sends each cell of one column to a branch.
-
-    Attributes
-    ----------
-    branches : tuple of int
-        Branch of each cell code of the column, ``(other)`` and ``(missing)`` included. Branches
-        are numbered from 0 without gaps.
-    """
+    """Sends each cell of one column to a branch."""
 
     column: str
     branches: tuple[int, ...]
+    """Branch of each cell code of the column, ``(other)`` and ``(missing)`` included. Branches are numbered from 0
+    without gaps."""
 
     @property
     def branch_count(self) -> int:
