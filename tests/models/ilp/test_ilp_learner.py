@@ -20,7 +20,7 @@ from dpcore.models.ilp.learning import ilp_learner as module
 from dpcore.models.ilp.learning import selection
 from dpcore.models.ilp.learning.ilp_learner import ILPLearner
 from dpcore.models.ilp.learning.selection import ChosenClause
-from dpcore.models.ilp.released.ilp_model import CoveredGroup, ILPModel
+from dpcore.models.ilp.released.ilp_model import ILPModel
 from dpcore.privacy.losses import selection_rho
 from dpcore.privacy.mechanisms import ExponentialMechanism, GaussianMechanism, GeometricMechanism
 from dpcore.privacy.randomness import SeededRandom
@@ -29,6 +29,7 @@ from dpcore.released.plan import CountNoise, RunPlan
 from dpcore.released.release import make_release
 from pages.components.families.shared import blocks
 from tests.oracles.clauses import Body, Wanted, holds
+from tests.support.results.small_theories import theory_of
 from tests.support.rows import for_each
 from tests.support.tables.small_relations import TARGET, People, body_of, draw_people, people, small_schema
 
@@ -182,16 +183,7 @@ def test_a_released_theory_predicts_as_the_oracle(crowd: People) -> None:
 
 
 def theory(*clauses: Clause) -> ILPModel:
-    shared: dict[str, Any] = {"noisy_counts": (3, 9), "estimates": (0.25, 0.75), "intervals": ((0.1, 0.4), (0.6, 0.9))}
-    groups = [CoveredGroup(clause=clause, kept=place == 0, **shared) for place, clause in enumerate(clauses)]
-    return ILPModel(
-        classes=("no", "yes"),
-        positive=1,
-        count_margin=4,
-        clause_count=99,
-        evaluation=None,
-        groups=(*groups, CoveredGroup(clause=None, kept=False, **shared)),
-    )
+    return theory_of(*clauses, predicting=1)
 
 
 def with_a() -> Clause:

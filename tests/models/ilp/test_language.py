@@ -15,8 +15,8 @@ from dpcore.models.ilp.language.ilp_parameters import ILPParameters
 from dpcore.models.ilp.language.lattice import build_lattice
 from dpcore.models.ilp.language.prolog import Prolog
 from dpcore.models.ilp.released.example import made_up_case
-from dpcore.models.ilp.released.ilp_model import CoveredGroup, ILPModel
 from dpcore.models.ilp.released.ilp_words import clause_words
+from tests.support.results.small_theories import theory_of
 from tests.support.rows import for_each
 from tests.support.tables.small_relations import SCHEMA, TARGET, small_schema
 from tests.support.tables.small_tables import ward
@@ -218,11 +218,8 @@ def test_made_up_cases_satisfy_their_clause_and_stay_within_the_schema(apart: in
 
 def covers(chosen: Clause, case: dict, schema: Schema) -> bool:
     """By the released model's own prediction."""
-    shared = {"noisy_counts": (0, 0), "estimates": (0.5, 0.5), "intervals": ((0, 1), (0, 1)), "kept": True}
-    groups = (CoveredGroup(clause=chosen, **shared), CoveredGroup(clause=None, **shared))
-    model = ILPModel(classes=("no", "yes"), positive=1, groups=groups, count_margin=1, clause_count=1, evaluation=None)
     tables = {schema.entity if name == "patient" else name: rows for name, rows in case.items()}
-    return bool(model.first_clause(tables, schema)[0] == 0)
+    return bool(theory_of(chosen).first_clause(tables, schema)[0] == 0)
 
 
 def test_made_up_cases_differ_by_their_seed_and_by_nothing_else() -> None:

@@ -1,4 +1,4 @@
-"""Theories about small trains, made by hand."""
+"""Theories made by hand: any, and some about small trains."""
 
 from __future__ import annotations
 
@@ -8,10 +8,25 @@ from typing import Any
 from dpcore.domain.schemas.schema import Schema
 from dpcore.models.ilp.language.atoms import bottom_atoms
 from dpcore.models.ilp.language.clause import Clause, Variable
-from dpcore.models.ilp.released.ilp_model import ILPModel
+from dpcore.models.ilp.released.ilp_model import CoveredGroup, ILPModel
 from dpcore.models.registry import get_learner
 from dpcore.released.release import Release, make_release
 from tests.support.tables.small_trains import SCHEMA, TARGET
+
+
+def theory_of(*clauses: Clause, predicting: int = 9) -> ILPModel:
+    """A theory with these clauses, of which the first so many predict."""
+    shared: dict[str, Any] = {"noisy_counts": (3, 9), "estimates": (0.25, 0.75), "intervals": ((0.1, 0.4), (0.6, 0.9))}
+    groups = [CoveredGroup(clause=clause, kept=place < predicting, **shared) for place, clause in enumerate(clauses)]
+    return ILPModel(
+        classes=("no", "yes"),
+        positive=1,
+        count_margin=4,
+        clause_count=99,
+        evaluation=None,
+        groups=(*groups, CoveredGroup(clause=None, kept=False, **shared)),
+    )
+
 
 ATOMS = {atom.text(SCHEMA): atom for atom in bottom_atoms(SCHEMA, TARGET)}
 
