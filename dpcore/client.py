@@ -71,23 +71,17 @@ class RunFailedError(FrostglassError):
 
 @dataclass(frozen=True)
 class Budget:
-    """What the token's owner may still spend on a data set, in epsilons at ``delta``.
-
-    Attributes
-    ----------
-    left : Decimal
-        What the next runs may add.
-    largest : Decimal
-        Largest epsilon of a pure run that would be accepted now, whatever one run may cost. More or less than what is
-        left, as a run adds more or less than its own epsilon.
-    """
+    """What the token's owner may still spend on a data set, in epsilons at ``delta``."""
 
     dataset: str
     cap: Decimal
     spent: Decimal
     reserved: Decimal
     left: Decimal
+    """What the next runs may add."""
     largest: Decimal
+    """Largest epsilon of a pure run that would be accepted now, whatever one run may cost. More or less than what is
+    left, as a run adds more or less than its own epsilon."""
     delta: Decimal
 
 

@@ -106,19 +106,13 @@ class Renamed(_Derivation):
 
 
 class _OfDates(_Derivation):
-    """Made of dates.
-
-    Attributes
-    ----------
-    format : str
-        How dates are written in the file, in the letters of ``strptime``; ISO 8601, if empty.
-    earliest, latest : date
-        Days outside stand for no date.
-    """
+    """Made of dates."""
 
     format: DateFormat = ""
+    """How dates are written in the file, in the letters of ``strptime``; ISO 8601, if empty."""
     earliest: date = EARLIEST
     latest: date = LATEST
+    """``earliest``, ``latest``: days outside stand for no date."""
 
     @model_validator(mode="after")
     def _readable(self) -> Self:

@@ -327,21 +327,14 @@ def people_of(values: Values, unit: PrivacyUnit | None = None) -> Values:
 
 
 class Encoded(NamedTuple):
-    """The values of one column.
-
-    Attributes
-    ----------
-    codes : array of shape (n_rows,)
-        Into ``column.cells``.
-    numbers : array of shape (n_rows,), float64, or None
-        Of a numeric column, clamped to its bounds; NaN for none.
-    found : array of shape (n_rows,), float64, or None
-        The same before they were clamped.
-    """
+    """The values of one column."""
 
     codes: Cells
+    """Into ``column.cells``: shape (n_rows,)."""
     numbers: Floats | None
+    """Of a numeric column, clamped to its bounds; NaN for none: shape (n_rows,)."""
     found: Floats | None
+    """The same before they were clamped: shape (n_rows,)."""
 
 
 class Block:

@@ -21,21 +21,14 @@ OWN_GROUPS = "groups"
 
 @dataclass(frozen=True)
 class CodeLevel:
-    """One level of groups above the cells of a column.
-
-    Attributes
-    ----------
-    name : str
-        Of the level, for people: ``chapters``.
-    cells : tuple of str
-        Its groups for people; those for no value last, as in the column.
-    groups : tuple of int
-        Group of each cell of the column.
-    """
+    """One level of groups above the cells of a column."""
 
     name: str
+    """Of the level, for people: ``chapters``."""
     cells: tuple[str, ...]
+    """Its groups for people; those for no value last, as in the column."""
     groups: tuple[int, ...]
+    """Group of each cell of the column."""
 
 
 def levels_above(column: Any) -> tuple[CodeLevel, ...]:

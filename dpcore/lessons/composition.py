@@ -14,18 +14,12 @@ from dpcore.released.noisy_counts import sum_tail
 
 @dataclass(frozen=True)
 class Averages:
-    """What is known after each of several noisy answers to one question.
-
-    Attributes
-    ----------
-    means : tuple of float
-        Average of the first 1, 2, 3, ... answers.
-    margins : tuple of float
-        The average is within plus or minus this of the truth, with 95 %.
-    """
+    """What is known after each of several noisy answers to one question."""
 
     means: tuple[float, ...]
+    """Average of the first 1, 2, 3, ... answers."""
     margins: tuple[float, ...]
+    """The average is within plus or minus this of the truth, with 95 %."""
 
 
 def averages(answers: Sequence[int], epsilon: Decimal) -> Averages:
@@ -40,18 +34,12 @@ def averages(answers: Sequence[int], epsilon: Decimal) -> Averages:
 
 @dataclass(frozen=True)
 class Costs:
-    """What the first 1, 2, 3, ... questions of the same epsilon cost together.
-
-    Attributes
-    ----------
-    added : tuple of Decimal
-        Sums of their epsilons.
-    composed : tuple of Decimal
-        Smallest epsilon that their losses, composed, imply at the delta of the budget.
-    """
+    """What the first 1, 2, 3, ... questions of the same epsilon cost together."""
 
     added: tuple[Decimal, ...]
+    """Sums of their epsilons."""
     composed: tuple[Decimal, ...]
+    """Smallest epsilon that their losses, composed, imply at the delta of the budget."""
 
     @property
     def spent(self) -> tuple[Decimal, ...]:

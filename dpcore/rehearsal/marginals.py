@@ -20,19 +20,13 @@ _SEEN = 2.0
 
 @dataclass(frozen=True)
 class Marginal:
-    """Shares of a column's cells, or of finer bins of its numbers.
-
-    Attributes
-    ----------
-    edges : tuple of float
-        Numeric column: inner ends of the bins. Empty for a column of categories.
-    shares : array of shape (n_cells,) or (n_bins + 1,)
-        One per cell; or one per bin, and one for missing numbers.
-    """
+    """Shares of a column's cells, or of finer bins of its numbers."""
 
     column: Any
     edges: tuple[float, ...]
+    """Numeric column: inner ends of the bins. Empty for a column of categories."""
     shares: Floats
+    """One per cell; or one per bin, and one for missing numbers: shape (n_cells,)."""
 
     def values(self, codes: Ints, generator: np.random.Generator) -> Any:
         """A value in each bin or cell; numbers anywhere in their bin."""

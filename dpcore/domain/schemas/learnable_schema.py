@@ -36,18 +36,12 @@ _UNPAID = (
 
 @dataclass(frozen=True)
 class LearnableSchema:
-    """A schema, and what is to be learned of its columns; often nothing.
-
-    Attributes
-    ----------
-    schema : Schema
-        With stand-ins for what is to be learned.
-    questions : mapping of str to ColumnQuestion
-        What is to be learned, by the name of the column.
-    """
+    """A schema, and what is to be learned of its columns; often nothing."""
 
     schema: Schema
+    """With stand-ins for what is to be learned."""
     questions: Mapping[str, ColumnQuestion]
+    """What is to be learned, by the name of the column."""
 
     @classmethod
     def from_mapping(cls, content: object) -> Self:

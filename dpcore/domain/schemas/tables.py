@@ -24,39 +24,25 @@ def absent(value: object) -> bool:
 
 
 class RowFilter(SchemaPart):
-    """Which rows of a file are those of a table: the ones with one value in a column, which need not be stored.
-
-    Attributes
-    ----------
-    column : str
-    value : str
-        Empty: rows without a value there.
-    """
+    """Which rows of a file are those of a table: the ones with one value in a column, which need not be stored."""
 
     column: Name
     value: str = Field(default="", max_length=200)
+    """Empty: rows without a value there."""
 
 
 class RowSelection(SchemaPart):
-    """Which rows of a file belong to a table, and which of a person's are kept, if there are more than may be.
-
-    Attributes
-    ----------
-    where : RowFilter or None
-        Which rows of the file; ``None``: all.
-    keep : str
-        ``random``, or those that come ``first`` or ``last`` by ``order_by``; among rows that come
-        at once, and among rows without order, chance decides, never the order of the file.
-    order_by : str or None
-        Column of the file with dates or numbers. It need not be stored.
-    order_format : str
-        How its dates are written, in the letters of ``strptime``; ISO 8601, if empty.
-    """
+    """Which rows of a file belong to a table, and which of a person's are kept, if there are more than may be."""
 
     where: RowFilter | None = Field(default=None, exclude_if=absent)
+    """Which rows of the file; ``None``: all."""
     keep: Keep = "random"
+    """``random``, or those that come ``first`` or ``last`` by ``order_by``; among rows that come at once, and among
+    rows without order, chance decides, never the order of the file."""
     order_by: Name | None = None
+    """Column of the file with dates or numbers. It need not be stored."""
     order_format: DateFormat = ""
+    """How its dates are written, in the letters of ``strptime``; ISO 8601, if empty."""
 
     @model_validator(mode="after")
     def _ordered(self) -> Self:

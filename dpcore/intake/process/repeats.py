@@ -28,17 +28,11 @@ _NO_RECORDS = (
 
 @dataclass
 class Repeat:
-    """What repeats: which rows of the file are of it, and the columns that have a value there.
-
-    Attributes
-    ----------
-    column, value : str
-        Rows with this value in this column; both empty for the rows of records.
-    columns : list of str
-    """
+    """What repeats: which rows of the file are of it, and the columns that have a value there."""
 
     column: str
     value: str
+    """``column``, ``value``: rows with this value in this column; both empty for the rows of records."""
     columns: list[str]
 
 

@@ -20,22 +20,15 @@ _OPTIONAL: Final = frozenset({"docx", "matplotlib", "typst"})
 
 @dataclass(frozen=True)
 class Form:
-    """A form of a dossier.
-
-    Attributes
-    ----------
-    title, lead : str
-        What it is called, and what it is for.
-    ending : str
-        Of the name of its file, with a dot.
-    mime : str
-        Its type.
-    """
+    """A form of a dossier."""
 
     title: str
     lead: str
+    """``title``, ``lead``: what it is called, and what it is for."""
     ending: str
+    """Of the name of its file, with a dot."""
     mime: str
+    """Its type."""
     make: Callable[[Dossier], bytes]
 
     def file_name(self, dataset: str) -> str:

@@ -30,21 +30,14 @@ _D, _E = datasets.c, ledger_entries.c
 
 @dataclass(frozen=True)
 class RelatedDataset:
-    """A data set that a new one is about the same people as.
-
-    Attributes
-    ----------
-    of : str
-        Its identifier.
-    replaces : bool
-        Whether the new one is its next version.
-    accepted : bool
-        Whether its custodian accepts that the two define a person differently.
-    """
+    """A data set that a new one is about the same people as."""
 
     of: str
+    """Its identifier."""
     replaces: bool = False
+    """Whether the new one is its next version."""
     accepted: bool = False
+    """Whether its custodian accepts that the two define a person differently."""
 
 
 def account_of(dataset_id: str) -> sa.ScalarSelect[str]:

@@ -33,18 +33,12 @@ _REFUSED = "This token is not good, or no longer. Get a new one on the page Data
 
 @dataclass(frozen=True)
 class Token:
-    """A token that was just made; its text is shown once and kept nowhere.
-
-    Attributes
-    ----------
-    text : str
-        What a program sends.
-    ends : datetime
-        From when on it is good for nothing.
-    """
+    """A token that was just made; its text is shown once and kept nowhere."""
 
     text: str
+    """What a program sends."""
     ends: datetime
+    """From when on it is good for nothing."""
 
 
 def issue(engine: Engine, user: User, roles: frozenset[Role]) -> Token:

@@ -31,22 +31,15 @@ _SUBJECT = "sub:"
 
 @dataclass(frozen=True)
 class User:
-    """Somebody who calls the service.
-
-    Attributes
-    ----------
-    name : str
-        E-mail address in small letters; or ``sub:`` and the provider's identifier, if there is no
-        address that the provider has verified. 1 to 128 characters.
-    roles : frozenset of {"custodian", "analyst", "teacher"}
-        What this person may do. Empty: nothing.
-    expires : datetime or None
-        When the login ends, with zone. ``None``: never, for the local user alone.
-    """
+    """Somebody who calls the service."""
 
     name: str
+    """E-mail address in small letters; or ``sub:`` and the provider's identifier, if there is no address that the
+    provider has verified. 1 to 128 characters."""
     roles: frozenset[Role]
+    """What this person may do. Empty: nothing."""
     expires: datetime | None = None
+    """When the login ends, with zone. ``None``: never, for the local user alone."""
 
     @property
     def known(self) -> bool:
@@ -63,18 +56,12 @@ LOCAL_USER = User("local", frozenset(ROLES))
 
 
 class Membership(FrozenModel):
-    """Who has a role: by address, or by what the provider claims about a person.
-
-    Attributes
-    ----------
-    emails : tuple of str
-        Addresses, or ``*@hospital.example`` for everybody there. Capitals do not matter.
-    claims : mapping of str to tuple of str
-        Values of which one must be in the claim of this name, for example of ``groups``.
-    """
+    """Who has a role: by address, or by what the provider claims about a person."""
 
     emails: tuple[str, ...] = ()
+    """Addresses, or ``*@hospital.example`` for everybody there. Capitals do not matter."""
     claims: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    """Values of which one must be in the claim of this name, for example of ``groups``."""
 
     @field_validator("emails")
     @classmethod
@@ -92,21 +79,15 @@ class Membership(FrozenModel):
 
 
 class RoleRules(FrozenModel):
-    """Roles of an installation with a login.
-
-    Attributes
-    ----------
-    custodian, analyst, teacher : Membership
-        Who has the role; one person may have several.
-    emails_are_verified : bool
-        Whether addresses count although the provider does not say that it verified them. Only for
-        a provider whose users cannot choose their address themselves.
-    """
+    """Roles of an installation with a login."""
 
     custodian: Membership = Membership()
     analyst: Membership = Membership()
     teacher: Membership = Membership()
+    """``custodian``, ``analyst``, ``teacher``: who has the role; one person may have several."""
     emails_are_verified: bool = False
+    """Whether addresses count although the provider does not say that it verified them. Only for a provider whose users
+    cannot choose their address themselves."""
 
     @classmethod
     def from_file(cls, path: str | Path) -> Self:
