@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 
 from dpcore.domain.schemas.schema import Schema
-from dpcore.errors import BudgetError, RequestError
+from dpcore.errors import RequestError
 from dpcore.learning.learner import Run
 from dpcore.models.ilp.language.atoms import chosen_atoms
 from dpcore.models.ilp.language.clause import Clause, Variable
@@ -143,13 +143,6 @@ def test_what_a_choice_leaves_goes_to_the_next_one_and_last_to_the_counts(
 def test_requests_that_cannot_be_honoured_are_refused(chosen: dict, sentence: str) -> None:
     with pytest.raises(RequestError, match=sentence):
         plan(**chosen)
-
-
-def test_budgets_too_small_to_be_divided_are_refused() -> None:
-    with pytest.raises(BudgetError, match="too small"):
-        plan(epsilon="0.000000002")
-    with pytest.raises(BudgetError, match="too small"):
-        plan(epsilon="0.000000006", method="relevance_aware")
 
 
 def test_published_methods_refuse_lattices_that_they_cannot_count(monkeypatch: pytest.MonkeyPatch) -> None:

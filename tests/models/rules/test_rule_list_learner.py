@@ -2,6 +2,7 @@ import itertools
 import math
 from dataclasses import replace
 from decimal import Decimal
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -13,7 +14,7 @@ from dpcore.audit.suite import rule_list_audit
 from dpcore.data.building.ingest import frame_chunks, ingest
 from dpcore.data.queries import LogLikelihood
 from dpcore.domain.conditions import schema_conditions
-from dpcore.errors import BudgetError, FrostglassError, RequestError, SchemaError
+from dpcore.errors import BudgetError, RequestError, SchemaError
 from dpcore.learning import holdout as holdout_module
 from dpcore.learning.exact_draws.balance import FULL_WEIGHT
 from dpcore.learning.learner import Run
@@ -32,23 +33,14 @@ from dpcore.privacy.randomness import SecureRandom, SeededRandom
 from dpcore.released.plan import CountNoise
 from tests.oracles import rules_oracle
 from tests.support.rows import for_each
-from tests.support.tables.small_tables import schema_of
+from tests.support.tables import toy_people
 
 LEARNER = RuleListLearner()
-COLUMNS = [
-    {"name": "age", "type": "integer", "lower": 0, "upper": 100, "edges": [30, 60]},
-    {"name": "smoker", "type": "boolean"},
-    {"name": "region", "type": "categorical", "categories": ["north", "south", "west"]},
-    {"name": "ill", "type": "boolean", "target": True},
-    {"name": "stage", "type": "categorical", "categories": ["i", "ii", "iii"], "target": True},
-]
 PEOPLE = 1500
 SMALL = {"sampler": "pool", "pool_size": 300, "max_antecedents": 40}
 
 
-def _schema(rows_per_person=1, holdout_percent=20, max_rows=2000):
-    unit = {"column": "person", "max_rows_per_person": rows_per_person}
-    return schema_of(COLUMNS, max_rows, holdout_percent, privacy_unit=unit)
+_schema = partial(toy_people.schema, max_rows=2000)
 
 
 def _frame(people=PEOPLE, seed=4):
@@ -398,22 +390,6 @@ def test_a_request_that_cannot_be_honoured_is_refused_before_any_record(paramete
     with pytest.raises((RequestError, SchemaError), match=sentence) as caught:
         LEARNER.plan(_schema(), "ill", Decimal(1), parameters)
     assert str(caught.value).endswith(".")
-
-
-@pytest.mark.parametrize(("epsilon", "rows"), [("0.000000001", 1), ("0.000000005", 100)])
-def test_a_budget_too_small_to_be_split_is_refused(epsilon, rows):
-    with pytest.raises(BudgetError, match="too small"):
-        LEARNER.plan(_schema(rows), "ill", Decimal(epsilon), {})
-
-
-def test_a_tiny_budget_that_is_accepted_can_be_run():
-    """A run that is planned must not fail after it has touched a record."""
-    for target in ("ill", "stage"):
-        for parameters in ({}, {"antecedents": "dp_fim"}, {"sampler": "mcmc"}):
-            try:
-                _run(_schema(), target=target, epsilon="0.00000003", **parameters)
-            except FrostglassError:
-                pytest.fail("planned, then refused")
 
 
 @pytest.mark.crossed
