@@ -308,6 +308,7 @@ REHEARSAL = Suite(
     (0.1, 0.5, 2.0),
     seeds=2,
     quick=Quick(data=("mushroom", "titanic"), epsilons=(0.5,)),
+    skip=_impossible,
     conclude=conclude,
     options={"looks": False, "rehearsals": 0},
 )

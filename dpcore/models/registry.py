@@ -14,17 +14,14 @@ from dpcore.models.ilp.learning.ilp_learner import ILPLearner
 from dpcore.models.redescriptions.learning.redescription_learner import RedescriptionLearner
 from dpcore.models.rules.learning.rule_list_learner import RuleListLearner
 from dpcore.models.summaries.learning.summary_learner import SummaryLearner
-from dpcore.models.summaries.learning.summary_queries import table_counts
 from dpcore.models.trees.learning.forest_learner import ForestLearner
 from dpcore.models.trees.learning.tree_learner import TreeLearner
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from dpcore.arrays import Ints
     from dpcore.data.table import PrivateTable
     from dpcore.domain.schemas.schema import Part, Schema
-    from dpcore.models.summaries.released.summary_model import SummaryModel
     from dpcore.released.family import ReleasedFamily
     from dpcore.released.plan import RunPlan
     from dpcore.released.run_form import Planner
@@ -85,8 +82,3 @@ def _plan(run: _Planned, delta: Decimal, rho: Decimal | None = None) -> RunPlan:
 def public_records(family: ReleasedFamily, table: PrivateTable, part: Part) -> pd.DataFrame | dict[str, pd.DataFrame]:
     """Records of a public data set as a family's models read them: a frame, or every table."""
     return table.public_tables(part) if family.relational else table.public_frame(part)
-
-
-def public_cells(table: PrivateTable, model: SummaryModel) -> list[Ints]:
-    """Records of a public data set in each cell of every column of a first look."""
-    return table_counts(table, model.axes, model.sizes, [(place,) for place in range(len(model.axes))])
