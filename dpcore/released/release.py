@@ -60,8 +60,8 @@ class Certificate(FrozenModel):
     """Whether the custodian of private records allowed runs on them whose guarantee has a condition, when it was made.
     """
     cuts_from: str = Field(default="", max_length=64)
-    """Id of the release whose counts told where columns of numbers may be cut; empty: all of the schema's cut points,
-    or some that were chosen by hand."""
+    """Id of the release whose counts told where columns of numbers may be cut. It is empty if these are all of the
+    schema's cut points, or some that were chosen by hand."""
     engine_version: str
     created: datetime
 
@@ -129,7 +129,7 @@ class Release(FrozenModel):
 
     @property
     def stored(self) -> Release:
-        """The release as it is stored: itself, unless it was put into the words of people."""
+        """The release as it is stored, which is itself unless it was put into the words of people."""
         return self if self._stored is None else self._stored
 
     def reworded(self, **changes: Any) -> Self:

@@ -196,13 +196,13 @@ class Schema(Table):
     holdout_percent: int = Field(default=20, ge=0, le=50)
     """Chance, per person, of being put in the hold-out part at ingestion."""
     entity: Name = "person"
-    """What one row of the main table is called: ``person``, ``train``."""
+    """What one row of the main table is called, as ``person`` or ``train``."""
     columns: tuple[Column, ...] = Field(min_length=1, max_length=MAX_COLUMNS)
     """Columns that are stored. Others in an uploaded file are dropped at ingestion."""
     children: tuple[ChildTable, ...] = Field(default=(), max_length=20)
     """Further tables about the same people. Neighbours differ in one person with all rows."""
     origin: Origin = DECLARED
-    """Where every fact comes from that says nothing of its own: see :mod:`dpcore.domain.schemas.origins`."""
+    """Where every fact comes from that says nothing of its own (see :mod:`dpcore.domain.schemas.origins`)."""
     learned: LearningCertificate | None = None
     """What of it was learned privately, and at what cost."""
 

@@ -87,7 +87,7 @@ class Table(SchemaPart):
 
     @property
     def file_columns(self) -> tuple[str, ...]:
-        """Columns of a file that are read: those of the table, or what they are made of."""
+        """Columns of a file that are read, which are those of the table or what they are made of."""
         sources = [source for column in self.columns for source in column.sources]
         where = self.keeping.where
         further = (self.keeping.order_by, None if where is None else where.column)

@@ -12,14 +12,13 @@ from dpcore.learning.learner import Run
 from dpcore.models.summaries.released.association import associations, most_notable_first
 from dpcore.models.summaries.released.intervals import Amount, intervals
 from dpcore.models.summaries.released.reading import cells_of, column_reading, readings, shares_of, total_of
-from dpcore.models.summaries.released.summary_model import NoisyTable, SummaryModel
 from dpcore.models.summaries.released.summary_parameters import Axis, axes_of
 from dpcore.models.summaries.released.summary_reading import cell_frame, table_one_frame
 from dpcore.models.summaries.released.summary_words import column_sentences
 from dpcore.models.summaries.released.table_one import View, _lines, _means, deviations_below, differences, table_one
 from dpcore.privacy.randomness import SeededRandom, public_generator
 from tests.support.learning.configurations import table_of
-from tests.support.results.first_looks import LEARNER, ROWS, looks, people, plan, schema
+from tests.support.results.first_looks import LEARNER, ROWS, look_at, looks, people, plan, schema
 
 
 @pytest.mark.parametrize("delta", ["0", "0.000001"])
@@ -156,9 +155,7 @@ def test_of_nobody_a_mean_may_be_anything(more):
 def test_a_group_without_a_number_may_have_any():
     counts = np.zeros((9, 4))
     counts[4] = 300, -2, 0, 0  # Ages from 61 to 70 of those who are not ill.
-    axes = axes_of(schema(), ("age", "ill"))
-    tables = (NoisyTable(axes=(0, 1), counts=tuple(counts.ravel().tolist()), deviation=0.5),)
-    model = SummaryModel(axes=axes, sizes=(9, 4), tables=tables, by=1, gaussian=True, count_margin=1)
+    model = look_at(axes_of(schema(), ("age", "ill")), counts, 0.5, by=1)
     told = View(model, schema(), model.estimates)
     told.shown = (0, 1)
     mean, median = _lines(told, None, 0)[:2]
@@ -170,10 +167,7 @@ def test_a_group_without_a_number_may_have_any():
 def test_what_is_shown_lies_in_its_own_interval():
     """Among a thousand cells of which most are empty, that no count is negative takes many from the full one."""
     draw = np.random.default_rng(1)
-    tables = (
-        NoisyTable(axes=(0,), counts=tuple((draw.normal(0, 10, 1000) + 500 * np.eye(1000)[0]).tolist()), deviation=10),
-    )
-    model = SummaryModel(axes=(Axis(column="code"),), sizes=(1000,), tables=tables, gaussian=True, count_margin=20)
+    model = look_at((Axis(column="code"),), draw.normal(0, 10, 1000) + 500 * np.eye(1000)[0], 10)
     low, _ = intervals(model.estimates.table((0,)), 10.0, gaussian=True)
     assert model.estimates.consistent((0,))[0] < low[0]
     for cells in (cells_of(model.estimates, (0,)), shares_of(model.estimates, (0,))):
@@ -194,9 +188,7 @@ def test_means_and_quantiles_are_held_where_most_cells_are_empty(rows, gaussian)
     means, shown, quantiles = [], [], []
     for _ in range(200):
         noise = draw.normal(0, 10, 101) if gaussian else draw.laplace(0, 10 / 2**0.5, 101)
-        tables = (NoisyTable(axes=(0,), counts=tuple((exact + noise).tolist()), deviation=10),)
-        model = SummaryModel(axes=axes, sizes=(101,), tables=tables, gaussian=gaussian, count_margin=20)
-        told = column_reading(model, own, 0)
+        told = column_reading(look_at(axes, exact + noise, 10, gaussian=gaussian), own, 0)
         assert 0 <= told.mean.low <= told.mean.value <= told.mean.high <= 1000
         means.append(_holds(told.mean, mean))
         shown.append(told.mean.value)
@@ -220,14 +212,7 @@ def test_means_of_groups_are_held_where_most_cells_are_empty():
     exact[:-1, 0], exact[:-1, 1] = 400 * np.exp(-middles / 30), 200 * np.exp(-middles / 60)
     wanted = middles @ exact[:-1, :2] / exact[:, :2].sum(axis=0)
     for _ in range(150):
-        tables = (
-            NoisyTable(
-                axes=(0, 1), counts=tuple((exact + draw.normal(0, 10, exact.shape)).ravel().tolist()), deviation=10
-            ),
-        )
-        model = SummaryModel(
-            axes=axes_of(own, None), sizes=(101, 4), tables=tables, by=1, gaussian=True, count_margin=20
-        )
+        model = look_at(axes_of(own, None), exact + draw.normal(0, 10, exact.shape), 10, by=1)
         view = View(model, own, model.estimates)
         view.shown = (0, 1)
         told = _means(view, 0, model.axes[0].ends(own))
@@ -244,8 +229,7 @@ def test_groups_of_any_name_have_columns_of_their_own():
     own = Schema.from_mapping({"name": "ward", "max_rows": 4000, "columns": columns})
     counts = np.zeros((7, 4))
     counts[:5, 0] = 100, 200, 300, 400, 500
-    tables = (NoisyTable(axes=(0, 1), counts=tuple(counts.ravel().tolist()), deviation=0.5),)
-    model = SummaryModel(axes=axes_of(own, None), sizes=(7, 4), tables=tables, by=0, gaussian=True, count_margin=1)
+    model = look_at(axes_of(own, None), counts, 0.5, by=0)
     people = table_one_frame(model, own).iloc[0]
     assert people["line"] == "people"
     assert [round(people[f"value of {name}"]) for name in names] == [100, 200, 300, 400, 500]
