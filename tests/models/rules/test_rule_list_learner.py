@@ -40,7 +40,8 @@ PEOPLE = 1500
 SMALL = {"sampler": "pool", "pool_size": 300, "max_antecedents": 40}
 
 
-_schema = partial(toy_people.schema, max_rows=2000)
+AGE, *OTHERS = toy_people.COLUMNS
+_schema = partial(toy_people.schema, max_rows=2000, columns=[AGE | {"edges": [30, 60]}, *OTHERS])
 
 
 def _frame(people=PEOPLE, seed=4):

@@ -28,6 +28,16 @@ def theory_of(*clauses: Clause, predicting: int = 9) -> ILPModel:
     )
 
 
+def release_of_one(variable: Variable, schema: Schema) -> Release:
+    """A release whose one clause has one variable."""
+    plan = get_learner("ilp").plan(schema, schema.targets[0], Decimal(1), {})
+    kept, rest = theory_of(Clause(variables=(variable,))).groups
+    numbers = {"noisy_counts": (9, 90), "estimates": (0.1, 0.9), "intervals": ((0.0, 0.2), (0.8, 1.0))}
+    groups = tuple(group.model_copy(update=numbers) for group in (kept, rest))
+    model = theory_of().model_copy(update={"groups": groups, "count_margin": 12, "clause_count": 9})
+    return make_release("ilp", plan, model, secure=True, dataset_name="patients")
+
+
 ATOMS = {atom.text(SCHEMA): atom for atom in bottom_atoms(SCHEMA, TARGET)}
 
 
