@@ -19,7 +19,7 @@ from dpcore.intake.dictionaries.drafts import Draft, sources_of
 from dpcore.intake.joins.relations import Source
 from dpcore.intake.process.uploads import ask, divide_repeats, files_of, headers_of
 from dpcore.intake.profile.suggestions import suggest_entity, suggest_key
-from dpcore.intake.sources.sql_files import is_database
+from dpcore.intake.sources.parts import is_database
 
 _HEAD = """\
 # Public description of a data set. Everybody who sees a result may read it, so write down

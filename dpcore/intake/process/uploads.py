@@ -20,13 +20,13 @@ from dpcore.errors import FrostglassError, IngestError
 from dpcore.intake.process.limits import Limits
 from dpcore.intake.process.readers import Watch, answered
 from dpcore.intake.sources.choices import chosen
+from dpcore.intake.sources.headers import TableHeader
 from dpcore.intake.sources.sources import addresses_for
 
 if TYPE_CHECKING:
     from dpcore.intake.check.examination import AnyFinding
     from dpcore.intake.dictionaries.drafts import Draft
     from dpcore.intake.joins.relations import Source
-    from dpcore.intake.sources.sql_files import TableHeader
     from dpcore.released.learning_plan import LearningPlan
 
 _LOG = logging.getLogger("frostglass.uploads")
@@ -181,8 +181,6 @@ def _absolute(path: Path) -> str:
 
 def headers_of(source: Source, watch: Watch | None = None) -> dict[str, TableHeader]:
     """Names of the tables and columns of a source: see ``read_headers``."""
-    from dpcore.intake.sources.sql_files import TableHeader
-
     found = ask("headers", files_of(source), source=source, watch=watch)
     return {name: TableHeader(**header) for name, header in found.items()}
 
