@@ -13,9 +13,9 @@ app = make_program(
     {
         "report": ("dpcore.commands.results:report", "Put releases of a data set together into one file, to hand on."),
         "demo": ("dpcore.commands.data:demo", "Prepare the public demonstration data sets."),
-        "calibrate": ("dpcore.commands.installation:calibrate", "Measure again what this machine can do."),
-        "audit": ("dpcore.commands.audit:audit", "Attack the guarantees on this machine."),
-        "schema": ("dpcore.commands.schema:app", "Write and check the public description of a data set."),
+        "calibrate": ("dpcore.commands.operation.installation:calibrate", "Measure again what this machine can do."),
+        "audit": ("dpcore.commands.operation.audit:audit", "Attack the guarantees on this machine."),
+        "schema": ("dpcore.commands.files.schema:app", "Write and check the public description of a data set."),
         "data": ("dpcore.commands.data:app", "Store data sets, list and verify them, adopt and remove records."),
         "fit": ("dpcore.commands.fit:app", "Spend part of a budget on a private model."),
         "release": ("dpcore.commands.results:releases", "Read what has been released; costs nothing."),
@@ -24,7 +24,7 @@ app = make_program(
             "See what has been spent and by whom; decide who may spend how much.",
         ),
         "installation": (
-            "dpcore.commands.installation:app",
+            "dpcore.commands.operation.installation:app",
             "See whether home folder and database belong together; go on after a disaster.",
         ),
     },

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dpcore.commands import storing
+from dpcore.commands.files import storing
 from dpcore.commands.shell import Dataset, make_group, open_service, text_table
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from dpcore.commands.first_look import ask, redescriptions, synthesize
+from dpcore.commands.readings import ask, redescriptions, synthesize
 from dpcore.commands.shell import (
     Dataset,
     check_new,

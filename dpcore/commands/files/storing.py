@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dpcore.commands.several_tables import (
+from dpcore.commands.files.several_tables import (
     DecimalOption,
     EncodingOption,
     SheetOption,

@@ -11,7 +11,7 @@ from typing import Any
 
 import yaml
 
-from dpcore.commands.several_tables import source_with
+from dpcore.commands.files.several_tables import source_with
 from dpcore.errors import IngestError, RequestError
 from dpcore.intake.columns.identifiers import suggest_person
 from dpcore.intake.dictionaries import redcap

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dpcore.commands.several_tables import (
+from dpcore.commands.files.several_tables import (
     DecimalOption,
     EncodingOption,
     SheetOption,
@@ -69,7 +69,7 @@ def init(
     sheet: SheetOption = None,
 ) -> None:
     """Make a schema file to fill in, from the headers of a data file, or of several tables."""
-    from dpcore.commands.template import schema_template
+    from dpcore.commands.files.template import schema_template
     from dpcore.intake.profile.column_profiles import PUBLICATION_WARNING
 
     if output is not None:
@@ -111,7 +111,7 @@ def template(
     sheet: SheetOption = None,
 ) -> None:
     """Make a schema file from a data dictionary; what it does not tell is marked."""
-    from dpcore.commands.template import dictionary_template
+    from dpcore.commands.files.template import dictionary_template
 
     if output is not None:
         check_new(output)
