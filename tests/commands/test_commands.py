@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -383,6 +384,16 @@ def test_storing_loads_no_compiler_and_no_frames_where_they_are_not_needed() -> 
     )
     root = Path(__file__).resolve().parents[2]
     subprocess.run([sys.executable, "-c", told], env={**os.environ, "PYTHONPATH": str(root)}, check=True)
+
+
+@pytest.mark.parametrize("group", [(), ("schema",), ("data",), ("release",), ("ledger",), ("installation",)])
+def test_a_list_says_of_each_command_what_it_says_of_itself(group: tuple[str, ...]) -> None:
+    """Lists are made without loading the commands."""
+    _, _, listed = run(*group, "--help").partition("Commands:\n")
+    for name in re.findall(r"^  (\S+)", listed, re.MULTILINE):
+        usage, does, *_ = run(*group, name, "--help").split("\n\n")
+        assert f" {name} " in usage
+        assert " ".join([name, *does.split()]) in " ".join(listed.split())
 
 
 def test_module_runs_as_a_program(home: Path, files: tuple[Path, Path]) -> None:
