@@ -22,6 +22,7 @@ from dpcore.domain.schemas.schema import Schema
 from dpcore.models.released import parse_model
 from dpcore.privacy.budgets import format_epsilon
 from dpcore.released.release import Release
+from tests.support.rows import for_each
 from tests.support.workspaces.command_line import HOME, call, refuse, run
 
 FIT = ("fit", "rule-list", "breast_cancer", "--target", "diagnosis", "--sampler", "pool", "--pool-size", "200")
@@ -345,7 +346,8 @@ def test_the_same_nonce_spends_once(stored: None) -> None:
     assert "spent 0.50" in run("ledger", "show", "breast_cancer")
 
 
-@pytest.mark.parametrize(
+@pytest.mark.usefixtures("unchanged", "files")
+@for_each(
     ("extra", "sentence"),
     [
         (("--epsilon", "0"), "above 0"),
@@ -361,7 +363,6 @@ def test_the_same_nonce_spends_once(stored: None) -> None:
         (("--epsilon", "1", "--output", "cells.csv"), "exists already"),
     ],
 )
-@pytest.mark.usefixtures("unchanged", "files")
 def test_a_refused_fit_spends_nothing(extra: tuple[str, ...], sentence: str) -> None:
     assert sentence in refuse(*FIT, *extra)
     assert "spent 0.00" in run("ledger", "show", "breast_cancer")
@@ -435,7 +436,8 @@ def test_limits_are_changed_one_by_one() -> None:
     assert "budget 3.00, spent 0.00, left 3.00, at most" in run("ledger", "caps", "breast_cancer", "--delta", "0")
 
 
-@pytest.mark.parametrize(
+@pytest.mark.usefixtures("unchanged")
+@for_each(
     ("changes", "sentence"),
     [
         ((), "Give at least one new limit"),
@@ -445,7 +447,6 @@ def test_limits_are_changed_one_by_one() -> None:
         (("--analyst-cap", "-1"), "0 or more"),
     ],
 )
-@pytest.mark.usefixtures("unchanged")
 def test_a_limit_that_cannot_be_used_is_one_line(changes: tuple[str, ...], sentence: str) -> None:
     assert sentence in refuse("ledger", "caps", "breast_cancer", *changes)
     assert "budget 2.00 at δ = 10⁻⁵, spent 0.00" in run("ledger", "show", "breast_cancer")
@@ -476,7 +477,7 @@ def test_a_charge_counts_by_its_rho_or_by_what_a_run_of_this_program_may_have_co
         assert sentence in refuse(*charge, "--rho", wrong)
 
 
-@pytest.mark.parametrize("text", ["0", "-1", "4 GB", "1.5", "", "\u00b2"])
+@for_each("text", ["0", "-1", "4 GB", "1.5", "", "\u00b2"])
 def test_a_setting_that_is_no_number_is_told_in_a_sentence(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FROSTGLASS_MEMORY", text)
     assert refuse("data", "list") == "error: FROSTGLASS_MEMORY must be a whole number above 0, for example 8192."

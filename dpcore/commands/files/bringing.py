@@ -19,7 +19,8 @@ from dpcore.domain.schemas.learnable_schema import LearnableSchema
 from dpcore.errors import RequestError
 from dpcore.intake.columns.corrections import corrected
 from dpcore.intake.dictionaries.drafts import NO_LIMIT, Draft
-from dpcore.intake.process.uploads import ask, divide_repeats
+from dpcore.intake.process.repeats import divide_repeats
+from dpcore.intake.process.uploads import ask
 from dpcore.intake.sources.choices import Choices, choosing
 from dpcore.intake.sources.parts import is_database
 from dpcore.privacy.budgets import parse_delta, parse_epsilon, parse_limit

@@ -17,7 +17,8 @@ from dpcore.intake.columns.identifiers import suggest_person
 from dpcore.intake.dictionaries import redcap
 from dpcore.intake.dictionaries.drafts import Draft, sources_of
 from dpcore.intake.joins.relations import Source
-from dpcore.intake.process.uploads import ask, divide_repeats, files_of, headers_of
+from dpcore.intake.process.repeats import divide_repeats
+from dpcore.intake.process.uploads import ask, files_of, headers_of
 from dpcore.intake.profile.suggestions import suggest_entity, suggest_key
 from dpcore.intake.sources.parts import is_database
 

@@ -25,7 +25,6 @@ from dpcore.intake.sources.sources import addresses_for
 
 if TYPE_CHECKING:
     from dpcore.intake.check.examination import AnyFinding
-    from dpcore.intake.dictionaries.drafts import Draft
     from dpcore.intake.joins.relations import Source
     from dpcore.released.learning_plan import LearningPlan
 
@@ -82,17 +81,6 @@ def ask(
 def parse_schema(text: str, watch: Watch | None = None) -> LearnableSchema:
     """A schema, finished or not, from the text of a file that came from anywhere. Raises ``SchemaError``."""
     return LearnableSchema.from_mapping(ask("schema", text=text, watch=watch))
-
-
-def divide_repeats(draft: Draft, header: list[str], files: list[Path], watch: Watch | None = None) -> bool:
-    """Make tables of what repeats in an export of REDCap; whether it is one. Raises ``IngestError``."""
-    from dpcore.intake.process.repeats import Repeat, divide, is_repeating
-
-    if not is_repeating(header):
-        return False
-    found = ask("repeats", files, path=files if len(files) > 1 else files[0], watch=watch)
-    divide(draft, [Repeat(**each) for each in found])
-    return bool(found)
 
 
 class Incoming:
