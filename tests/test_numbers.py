@@ -36,9 +36,9 @@ _GAUSSIAN = "bounds in Gaussian DP, whose digits are read again"
 _POINTS = "errors in percentage points"
 #: Modules that write a number themselves, and why.
 ALLOWED = {
-    "dpcore/commands/first_look.py": _POINTS,
-    "dpcore/commands/installation.py": "measured times and memory of a machine",
-    "dpcore/commands/text.py": "losses of an audit, with three decimals to compare them",
+    "dpcore/commands/readings.py": _POINTS,
+    "dpcore/commands/operation/audits.py": "losses of an audit, with three decimals to compare them",
+    "dpcore/commands/operation/machine.py": "measured times of a machine",
     "dpcore/models/ebm/released/ebm_model.py": _AXIS,
     "dpcore/models/ebm/released/ebm_words.py": _NOISE,
     "dpcore/models/redescriptions/released/reading.py": _P_VALUE,

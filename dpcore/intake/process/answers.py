@@ -18,8 +18,9 @@ from dpcore.intake.process.storing import counted_rows, examine_table, store_tab
 from dpcore.intake.profile.column_profiles import profile_columns
 from dpcore.intake.profile.suggestions import suggest_joint_schema, suggest_relations, suggest_schema
 from dpcore.intake.sources.files import describe, read_header
+from dpcore.intake.sources.parts import is_database
 from dpcore.intake.sources.sheets import sheet_names
-from dpcore.intake.sources.sql_files import database_description, is_database
+from dpcore.intake.sources.sql_files import database_description
 from dpcore.released.learning_plan import LearningPlan
 
 #: What a form may be made of: the page that draws it has no limits of its own.

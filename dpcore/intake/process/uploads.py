@@ -20,13 +20,12 @@ from dpcore.errors import FrostglassError, IngestError
 from dpcore.intake.process.limits import Limits
 from dpcore.intake.process.readers import Watch, answered
 from dpcore.intake.sources.choices import chosen
+from dpcore.intake.sources.headers import TableHeader
 from dpcore.intake.sources.sources import addresses_for
 
 if TYPE_CHECKING:
     from dpcore.intake.check.examination import AnyFinding
-    from dpcore.intake.dictionaries.drafts import Draft
     from dpcore.intake.joins.relations import Source
-    from dpcore.intake.sources.sql_files import TableHeader
     from dpcore.released.learning_plan import LearningPlan
 
 _LOG = logging.getLogger("frostglass.uploads")
@@ -82,17 +81,6 @@ def ask(
 def parse_schema(text: str, watch: Watch | None = None) -> LearnableSchema:
     """A schema, finished or not, from the text of a file that came from anywhere. Raises ``SchemaError``."""
     return LearnableSchema.from_mapping(ask("schema", text=text, watch=watch))
-
-
-def divide_repeats(draft: Draft, header: list[str], files: list[Path], watch: Watch | None = None) -> bool:
-    """Make tables of what repeats in an export of REDCap; whether it is one. Raises ``IngestError``."""
-    from dpcore.intake.process.repeats import Repeat, divide, is_repeating
-
-    if not is_repeating(header):
-        return False
-    found = ask("repeats", files, path=files if len(files) > 1 else files[0], watch=watch)
-    divide(draft, [Repeat(**each) for each in found])
-    return bool(found)
 
 
 class Incoming:
@@ -172,8 +160,6 @@ def _absolute(path: Path) -> str:
 
 def headers_of(source: Source, watch: Watch | None = None) -> dict[str, TableHeader]:
     """Names of the tables and columns of a source: see ``read_headers``."""
-    from dpcore.intake.sources.sql_files import TableHeader
-
     found = ask("headers", files_of(source), source=source, watch=watch)
     return {name: TableHeader(**header) for name, header in found.items()}
 

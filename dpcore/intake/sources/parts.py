@@ -32,6 +32,8 @@ _KINDS = {
 }
 #: Endings of all files that hold one table.
 ENDINGS = (".csv", ".tsv", ".txt", ".gz", *_KINDS)
+#: Endings of files that hold tables, or that name those of a server (:mod:`dpcore.intake.sources.sources`).
+DATABASE_ENDINGS = (".sqlite", ".sqlite3", ".db", ".duckdb", ".source")
 _NOTHING = "__HIVE_DEFAULT_PARTITION__"
 
 
@@ -49,6 +51,11 @@ class Part:
     def kind(self) -> str:
         """What the file name says: CSV, Parquet, Excel, SPSS, Stata or SAS."""
         return _KINDS.get(self.path.suffix.lower(), "CSV")
+
+
+def is_database(path: Path) -> bool:
+    """Whether the file name says SQLite, DuckDB, or tables of a server."""
+    return path.suffix.lower() in DATABASE_ENDINGS
 
 
 def parts_of(files: Files) -> list[Part]:

@@ -19,6 +19,11 @@ from dpcore.privacy.budgets import exact_amount, plain_epsilon
 from dpcore.released.parameters import parameters_of
 from dpcore.released.release import Release
 from dpcore.report.dossier import Dossier
+from dpcore.report.forms.markdown import dossier_markdown, figure_files, zipped
+from dpcore.report.forms.page import dossier_page
+from dpcore.report.forms.pdf import dossier_pdf
+from dpcore.report.forms.registry import registry_yaml
+from dpcore.report.forms.word import dossier_word
 from dpcore.report.spending import states_rho
 from dpcore.report.totals import cost_together
 from dpcore.validation import validated
@@ -27,6 +32,24 @@ from dpcore.workspace.ledger.requests import RunRequest
 #: Version of the form, not of this program: readers compare it with the one that they know.
 _FORM: Final = "1.0.1"
 RESULTS: Final = "results.json"
+
+
+def dossier_package(dossier: Dossier) -> bytes:
+    """An archive of everything, flat, with what output checkers read."""
+    document, drawn = dossier.brief, figure_files(dossier.brief)
+    results = {f"result-{place}.json": release.to_json().encode() for place, release in enumerate(dossier.releases, 1)}
+    files = {
+        "dossier.pdf": dossier_pdf(document),
+        "dossier.docx": dossier_word(document),
+        "dossier.html": dossier_page(dossier.whole).encode(),
+        "dossier.md": dossier_markdown(document).encode(),
+        **({} if dossier.problems else {"registry.yaml": registry_yaml(dossier).encode()}),
+        **results,
+        **drawn,
+    }
+    belongs = {name: place for place, name in enumerate(results, 1)}
+    belongs |= {name: int(name.split("-")[1]) for name in drawn}
+    return zipped({**files, **sidecar(dossier, files, belongs)})
 
 
 def sidecar(dossier: Dossier, files: Mapping[str, bytes], belongs: Mapping[str, int]) -> dict[str, bytes]:

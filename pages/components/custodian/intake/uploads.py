@@ -8,8 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from dpcore.intake.sources.parts import ENDINGS
-from dpcore.intake.sources.sql_files import DATABASE_ENDINGS
+from dpcore.intake.sources.parts import DATABASE_ENDINGS, ENDINGS
 from dpcore.workspace.files.staging import StagedFile, StagingArea
 from pages.components.custodian.intake import upload_reading
 from pages.components.kit import dialog

@@ -5,57 +5,28 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
 from dpcore.errors import RequestError
+from dpcore.intake.process.uploads import ask, files_of
+from dpcore.intake.sources.choices import Choices, choosing
+from dpcore.intake.sources.parts import is_database
 
 if TYPE_CHECKING:
     from dpcore.intake.joins.relations import Source
-    from dpcore.intake.sources.choices import Choices
-
-TableOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--table",
-        metavar="NAME=FILE",
-        help="A further table about the same people, such as car=cars.csv. May be repeated.",
-    ),
-]
-EncodingOption = Annotated[
-    str | None,
-    typer.Option(
-        metavar="NAME",
-        help="How letters are written in files that are not UTF-8, such as windows-1252.",
-    ),
-]
-DecimalOption = Annotated[
-    bool,
-    typer.Option(
-        "--decimal-comma",
-        help="Numbers in CSV files have a comma before their decimals, and points may stand between thousands.",
-    ),
-]
-SheetOption = Annotated[
-    str | None, typer.Option(metavar="NAME", help="Sheet of an Excel file that is read; default: the first.")
-]
 
 
-def choices_of(encoding: str | None, decimal_comma: bool, sheet: str | None) -> Choices:
+def choices_of(encoding: str | None, decimal_comma: bool = False, sheet: str | None = None) -> Choices:
     """How the options say that files are read."""
-    from dpcore.intake.sources.choices import Choices
-
     return Choices(encoding, "," if decimal_comma else ".", sheet)
 
 
 @contextmanager
-def reading_as(source: Source, encoding: str | None, decimal_comma: bool, sheet: str | None) -> Iterator[None]:
-    """Let files be read as the options say, and say how they were read."""
-    from dpcore.intake.process.uploads import ask, files_of
-    from dpcore.intake.sources.choices import choosing
-
-    with choosing(choices_of(encoding, decimal_comma, sheet)):
+def reading_as(source: Source, choices: Choices) -> Iterator[None]:
+    """Let files be read as was chosen, and say how they were read."""
+    with choosing(choices):
         yield
         for file in files_of(source):
             if told := ask("describe", [file], path=file):
@@ -100,8 +71,6 @@ def source_of(
 
 def source_with(file: Path, entity: str, further: Mapping[str, Path], right: Path | None = None) -> Source:
     """As :func:`source_of`, from the files of the further tables."""
-    from dpcore.intake.sources.sql_files import is_database
-
     if right is not None and (further or is_database(file)):
         raise RequestError("--right joins two files into one table: it is for these alone.")
     if not further:

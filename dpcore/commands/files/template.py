@@ -11,15 +11,16 @@ from typing import Any
 
 import yaml
 
-from dpcore.commands.several_tables import source_with
+from dpcore.commands.files.several_tables import source_with
 from dpcore.errors import IngestError, RequestError
 from dpcore.intake.columns.identifiers import suggest_person
 from dpcore.intake.dictionaries import redcap
 from dpcore.intake.dictionaries.drafts import Draft, sources_of
 from dpcore.intake.joins.relations import Source
-from dpcore.intake.process.uploads import ask, divide_repeats, files_of, headers_of
+from dpcore.intake.process.repeats import divide_repeats
+from dpcore.intake.process.uploads import ask, files_of, headers_of
 from dpcore.intake.profile.suggestions import suggest_entity, suggest_key
-from dpcore.intake.sources.sql_files import is_database
+from dpcore.intake.sources.parts import is_database
 
 _HEAD = """\
 # Public description of a data set. Everybody who sees a result may read it, so write down

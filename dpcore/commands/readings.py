@@ -1,23 +1,31 @@
-"""What commands read off a release once more, for free: answers, invented records, other redescriptions."""
+"""Commands that read a release, for free: the whole of it, answers, invented records, other redescriptions."""
 
 from __future__ import annotations
 
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+from dpcore.commands.opening import find_release
 from dpcore.commands.options import with_options
-from dpcore.commands.shell import check_new, find_release, write_new
+from dpcore.commands.shell import check_new, write_new
+from dpcore.commands.text import blocks_text, release_text
+from dpcore.domain.conditions import parse_conjunction
 from dpcore.errors import RequestError
+from dpcore.models.readable import readable
 from dpcore.models.redescriptions.released.extraction import Constraints
+from dpcore.models.redescriptions.released.reading import read_found
+from dpcore.models.redescriptions.released.redescription_family import REDESCRIPTIONS
+from dpcore.models.redescriptions.released.redescription_model import RedescriptionModel
+from dpcore.models.redescriptions.released.redescription_set import RedescriptionSet
+from dpcore.models.released import parse_model
+from dpcore.models.summaries.released.crosstab import how_many
+from dpcore.models.summaries.released.synthesis import WHAT_IT_IS, expected_errors, files_of, invented
 from dpcore.numerals import whole
 from dpcore.spreadsheets import frame_csv
-
-if TYPE_CHECKING:
-    from dpcore.models.redescriptions.released.redescription_model import RedescriptionModel
-    from dpcore.models.redescriptions.released.redescription_set import RedescriptionSet
 
 
 class Kind(StrEnum):
@@ -27,6 +35,15 @@ class Kind(StrEnum):
     PARQUET = "parquet"
 
 
+def show_release(
+    release: Annotated[str, typer.Argument(help="Id of a release, or a release file.")],
+    json: Annotated[bool, typer.Option("--json", help="Print the whole release as JSON.")] = False,
+) -> None:
+    """Print a release: the model, its quality and its certificate."""
+    found = find_release(release)
+    typer.echo(found.to_json() if json else release_text(found))
+
+
 def ask(
     release: Annotated[str, typer.Argument(help="Id of a first look, or its file.")],
     question: Annotated[
@@ -34,9 +51,6 @@ def ask(
     ],
 ) -> None:
     """Say how many records satisfy some conditions, by a first look; costs nothing."""
-    from dpcore.domain.conditions import parse_conjunction
-    from dpcore.models.summaries.released.crosstab import how_many
-
     found, model = _first_look(release)
     told = how_many(model, parse_conjunction(question, found.domain))
     share = told.value / max(model.estimates.total, 1.0)
@@ -48,8 +62,6 @@ def ask(
 
 def _first_look(name: str) -> tuple[Any, Any]:
     """A release of the family and its model."""
-    from dpcore.models.released import parse_model
-
     found = find_release(name)
     if found.kind != "summaries":
         raise RequestError(
@@ -68,8 +80,6 @@ def synthesize(
     seed: Annotated[int | None, typer.Option(min=0, help="The same seed draws the same records.")] = None,
 ) -> None:
     """Draw invented records that follow a first look, one file for each table; costs nothing."""
-    from dpcore.models.summaries.released.synthesis import WHAT_IT_IS, expected_errors, files_of, invented
-
     found, model = _first_look(release)
     wanted = max(1, round(model.estimates.total)) if rows is None else rows
     made = files_of(found, invented(model, found.domain, wanted, seed), kind.value)
@@ -92,15 +102,13 @@ def synthesize(
         )
 
 
-def _redescriptions(
+@partial(with_options, Constraints, before="csv")
+def redescriptions(
     constraints: Constraints,
     release: Annotated[str, typer.Argument(help="Id of a release, or a release file.")],
     csv: Annotated[Path | None, typer.Option(help="New file for all that are found, as a table.")] = None,
 ) -> None:
     """Read the redescriptions of a release under other constraints, as often as you like: free."""
-    from dpcore.commands.text import blocks_text
-    from dpcore.models.redescriptions.released.reading import read_found
-
     if csv is not None:
         check_new(csv)
     found = _extracted(release, constraints)
@@ -110,16 +118,9 @@ def _redescriptions(
 
 
 def _extracted(text: str, constraints: Constraints) -> RedescriptionSet:
-    from dpcore.models.readable import readable
-    from dpcore.models.redescriptions.released.redescription_family import REDESCRIPTIONS
-    from dpcore.models.released import parse_model
-
     release = find_release(text)
     if release.kind != REDESCRIPTIONS.name:
         raise RequestError(f"This release is a '{release.kind}': choose one of redescriptions, or use 'release show'.")
     release = readable(release)
     model: RedescriptionModel = parse_model(release)
     return model.extract(release.domain, constraints)
-
-
-redescriptions = with_options(Constraints, _redescriptions, before="csv")
