@@ -203,7 +203,7 @@ def _filled(column: Column) -> list[int]:
     return [code for code, cell in enumerate(column.cells) if cell not in RESERVED]
 
 
-def _values(column: Any, codes: Ints) -> Any:
+def _values(column: Column, codes: Ints) -> Any:
     """A value in each of some cells: the upper end of a range, or the category."""
     if not isinstance(column, NumericColumn):
         return np.array(column.cells, dtype=object)[codes]

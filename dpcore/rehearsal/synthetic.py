@@ -8,13 +8,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dpcore.arrays import Flags, Ints
+from dpcore.arrays import Array, Flags, Ints
 from dpcore.domain.columns import (
     BooleanColumn,
     Column,
     IntegerColumn,
     ListedColumn,
-    NumberColumn,
     NumericColumn,
     RealColumn,
 )
@@ -124,7 +123,7 @@ def _linked(
     }
 
 
-def _following(column: NumberColumn, share: Any, generator: np.random.Generator) -> Any:
+def _following(column: Column, share: Array, generator: np.random.Generator) -> Any:
     """Values of a column: mostly as high as a share from 0 to 1 says, the rest at random."""
     explained = generator.random(len(share)) < _SHARE_EXPLAINED
     level = np.where(explained, share, generator.random(len(share)))

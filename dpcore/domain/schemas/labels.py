@@ -17,7 +17,6 @@ from dpcore.domain.columns import (
     RESERVED,
     Column,
     IntegerColumn,
-    ListedColumn,
     NumberColumn,
     NumericColumn,
     format_number,
@@ -115,7 +114,7 @@ def _between(low: float, high: float, *, first: bool, by_ones: bool) -> str:
     return f"{start}{format_number(low)} to {format_number(high)}"
 
 
-def categories(column: ListedColumn) -> list[str]:
+def categories(column: Column) -> list[str]:
     """Categories with their labels: ``died (11)``."""
     labels = {each.category: each.label for each in getattr(column, "labels", ())}
     return [f"{labels[cell]} ({cell})" if labels.get(cell, cell) != cell else cell for cell in column.classes]

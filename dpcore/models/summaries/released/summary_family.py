@@ -273,7 +273,8 @@ def _tree(release: Release, model: SummaryModel, tree: CodeTree, name: str) -> C
 
 
 def _finer(release: Release, model: SummaryModel, table: FinerTable, name: str) -> FinerTable:
-    ends, cells = finer_ends(release.domain.column(name))
+    column: Any = release.domain.column(name)
+    ends, cells = finer_ends(column)
     demand(len(table.counts) == len(cells))
     _check_counts(release, table)
     return table.model_copy(update={"axis": model.place(name), "ends": ends, "cells": cells})
