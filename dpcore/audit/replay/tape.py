@@ -15,6 +15,9 @@ import numpy as np
 from dpcore.arrays import Ints, Words
 from dpcore.privacy.randomness import Choice, Noise, SeededRandom, State, Walk
 
+#: What an observer of a program may know of one thing that it does, and its kind first.
+RunFact = tuple[Any, ...]
+
 
 class DepartureError(Exception):
     """A run did something else than the one before it, though all outputs were the same."""
@@ -36,7 +39,7 @@ class RunEvent:
         What was drawn. For parts that run at the same time, the tape of each.
     """
 
-    what: tuple[Any, ...]
+    what: RunFact
     given: Any = None
     output: Any = None
 
@@ -82,13 +85,13 @@ class Tape:
         tapes: Sequence[Tape] = self._happen(("parts", count))
         return tapes
 
-    def _happen(self, what: tuple[Any, ...], given: Any = None, drawn: Any = None) -> Any:
+    def _happen(self, what: RunFact, given: Any = None, drawn: object = None) -> Any:
         """Note an event and return its output."""
         output = self._draw(what, given, drawn)
         self.events.append(RunEvent(what, given, output))
         return output if what[0] == "parts" else deepcopy(output)
 
-    def _draw(self, what: tuple[Any, ...], given: Any, drawn: Any) -> Any:
+    def _draw(self, what: RunFact, given: Any, drawn: object) -> Any:
         raise NotImplementedError
 
 
@@ -107,7 +110,7 @@ class Recording(Tape):
         super().__init__()
         self._source, self._wild = SeededRandom(seed), wild
 
-    def _draw(self, what: tuple[Any, ...], given: Any, drawn: Any) -> Any:
+    def _draw(self, what: RunFact, given: Any, drawn: object) -> Any:
         match what:
             case ("words", count):
                 return self._source.words(count)
@@ -152,7 +155,7 @@ class Forced(Tape):
             if mine.what != other.what:
                 raise DepartureError(_difference(mine, other))
 
-    def _draw(self, what: tuple[Any, ...], given: Any, drawn: Any) -> Any:  # noqa: ARG002
+    def _draw(self, what: RunFact, given: object, drawn: object) -> Any:  # noqa: ARG002
         place = len(self.events)
         other = self._recorded[place] if place < len(self._recorded) else RunEvent(("end",))
         if other.what != what:
