@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from pydantic import BaseModel
@@ -55,7 +55,7 @@ def _checksum(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def _output(uid: str, dossier: Dossier, releases: Any, files: Mapping[str, bytes]) -> dict[str, Any]:
+def _output(uid: str, dossier: Dossier, releases: Sequence[Release], files: Mapping[str, bytes]) -> dict[str, Any]:
     """One entry. A person decides: what has a guarantee is to be reviewed, what has none fails."""
     private = all(release.certificate.private for release in releases)
     return {
@@ -143,7 +143,7 @@ def _option(name: str, value: Any) -> Iterator[str]:
         yield from (f"--{told}", str(value))
 
 
-def _summary(dossier: Dossier, releases: Any, private: bool) -> str:
+def _summary(dossier: Dossier, releases: Sequence[Release], private: bool) -> str:
     if not private:
         return "fail; not private: at least one result has no guarantee"
     costs = (cost_together([release], dossier.balance) for release in releases)
