@@ -62,7 +62,9 @@ class Provisional:
         unit = self._declared.privacy_unit
         for chunk in chunks:
             check_columns(chunk, self._declared)
-            content: dict[str, Any] = {str(i): self._numbers(column, chunk) for i, column in enumerate(self._columns)}
+            content: dict[str, object] = {
+                str(i): self._numbers(column, chunk) for i, column in enumerate(self._columns)
+            }
             if unit.column is not None:
                 content[_PERSON] = chunk[unit.column].to_numpy()
             if unit.order_by is not None:
@@ -76,7 +78,7 @@ class Provisional:
 
     def learned(self, table: PrivateTable, randomness: RandomSource) -> Schema:
         """The schema with what was learned. Raises ``SchemaError`` if no column is left."""
-        facts: dict[str, Mapping[str, Any]] = {}
+        facts: dict[str, Mapping[str, object]] = {}
         for place, (name, question) in enumerate(self._plan.questions.items()):
             if name in self._known:
                 names = self._known[name].names
@@ -132,7 +134,7 @@ def _can_be_named(text: str) -> bool:
         return False
 
 
-def _completed(plan: LearningPlan, facts: Mapping[str, Mapping[str, Any]]) -> Schema:
+def _completed(plan: LearningPlan, facts: Mapping[str, Mapping[str, object]]) -> Schema:
     """The schema of a plan with learned facts; columns without a category are left out."""
     left_out = tuple(name for name, found in facts.items() if found.get("categories") == [])
     content = plan.schema.model_dump(mode="json")
