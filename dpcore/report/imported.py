@@ -163,9 +163,9 @@ def _are_parameters(family: ReleasedFamily, release: Release) -> bool:
     return bool(aside) == bool(release.certificate.parallel_split)
 
 
-def _is_modest(content: dict[str, Any]) -> bool:
+def _is_modest(content: dict[str, object]) -> bool:
     """Whether no text, and no list of values, is longer than those of runs."""
-    waiting: list[Any] = [content]
+    waiting: list[object] = [content]
     count = 0
     while waiting:
         value = waiting.pop()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Final
+from typing import Final
 
 import plotly.graph_objects as go
 
@@ -201,7 +201,7 @@ class _Labelled:
     def __init__(self, axis: Axis) -> None:
         self._axis = axis
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> object:
         return getattr(self._axis, name)
 
 

@@ -63,7 +63,7 @@ def _values(trace: Trace, letter: str) -> Sequence[Any]:
     return [value if isinstance(value, str) or value is None else float(value) for value in told]
 
 
-def _labels(values: Sequence[Any]) -> tuple[str, ...]:
+def _labels(values: Sequence[object]) -> tuple[str, ...]:
     return tuple(value for value in values if isinstance(value, str))
 
 

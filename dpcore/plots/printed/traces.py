@@ -39,7 +39,7 @@ def draw(canvas: Canvas, panel: Panel, layout: go.Layout) -> None:
             _scatter(canvas, panel, trace, layout)
 
 
-def each(value: Any, count: int, other: Any) -> list[Any]:
+def each(value: Any, count: int, other: object) -> list[Any]:
     """A setting for each of ``count`` marks; ``other`` if there is none."""
     if value is None:
         return [other] * count

@@ -9,7 +9,7 @@ import hashlib
 import json
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 from pydantic import BaseModel
 
@@ -55,7 +55,7 @@ def _checksum(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def _output(uid: str, dossier: Dossier, releases: Sequence[Release], files: Mapping[str, bytes]) -> dict[str, Any]:
+def _output(uid: str, dossier: Dossier, releases: Sequence[Release], files: Mapping[str, bytes]) -> dict[str, object]:
     """One entry. A person decides: what has a guarantee is to be reviewed, what has none fails."""
     private = all(release.certificate.private for release in releases)
     return {
@@ -74,7 +74,7 @@ def _output(uid: str, dossier: Dossier, releases: Sequence[Release], files: Mapp
     }
 
 
-def _guarantee(dossier: Dossier, release: Release) -> dict[str, Any]:
+def _guarantee(dossier: Dossier, release: Release) -> dict[str, object]:
     """Under which guarantee a result was released; amounts are exact decimals."""
     card = release.certificate
     return {
@@ -132,7 +132,7 @@ def _options(release: Release, asked: RunRequest) -> Iterator[str]:
             yield from _option(name, value)
 
 
-def _option(name: str, value: Any) -> Iterator[str]:
+def _option(name: str, value: object) -> Iterator[str]:
     told = name.replace("_", "-")
     if isinstance(value, bool):
         yield f"--{told}" if value else f"--no-{told}"
