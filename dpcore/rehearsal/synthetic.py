@@ -90,7 +90,7 @@ def _has_first(child: ChildTable, rows: pd.DataFrame, schema: Schema, keys: Ints
     return np.isin(keys, rows[schema.key_of(child)].to_numpy()[codes == 0])
 
 
-def _values(column: Column, rows: int, generator: np.random.Generator) -> object:
+def _values(column: Column, rows: int, generator: np.random.Generator) -> Array:
     if isinstance(column, IntegerColumn):
         # Not by ``integers``: bounds may lie beyond what 64 bits hold.
         return np.rint(generator.uniform(column.lower, column.upper, rows))
@@ -103,7 +103,7 @@ def _labels(column: BooleanColumn | ListedColumn) -> tuple[str, ...]:
     return ("no", "yes") if isinstance(column, BooleanColumn) else column.categories
 
 
-def _effect(schema: Schema, target: str, causes: list[Any], generator: np.random.Generator) -> Any:
+def _effect(schema: Schema, target: str, causes: list[Array], generator: np.random.Generator) -> Any:
     """Values of the target: mostly the rank of a sum of ranks, the rest at random."""
     ranks = sum(pd.Series(values).rank(pct=True, method="average") for values in causes)
     share = pd.Series(ranks).rank(pct=True, method="first").to_numpy()
@@ -112,7 +112,7 @@ def _effect(schema: Schema, target: str, causes: list[Any], generator: np.random
 
 def _linked(
     schema: Schema, views: Sequence[Sequence[str]], rows: int, generator: np.random.Generator
-) -> dict[str, Any]:
+) -> dict[str, Array]:
     """Values of the columns in views; the levels go round among the columns of each view."""
     count = min(_LEVELS, *map(len, views)) if views else 0
     levels = generator.random((count, rows))

@@ -85,13 +85,13 @@ class Tape:
         tapes: Sequence[Tape] = self._happen(("parts", count))
         return tapes
 
-    def _happen(self, what: RunFact, given: Any = None, drawn: object = None) -> Any:
+    def _happen(self, what: RunFact, given: object = None, drawn: object = None) -> Any:
         """Note an event and return its output."""
         output = self._draw(what, given, drawn)
         self.events.append(RunEvent(what, given, output))
         return output if what[0] == "parts" else deepcopy(output)
 
-    def _draw(self, what: RunFact, given: Any, drawn: object) -> Any:
+    def _draw(self, what: RunFact, given: object, drawn: object) -> object:
         raise NotImplementedError
 
 
@@ -110,7 +110,7 @@ class Recording(Tape):
         super().__init__()
         self._source, self._wild = SeededRandom(seed), wild
 
-    def _draw(self, what: RunFact, given: Any, drawn: object) -> Any:
+    def _draw(self, what: RunFact, given: Any, drawn: object) -> object:
         match what:
             case ("words", count):
                 return self._source.words(count)
@@ -155,7 +155,7 @@ class Forced(Tape):
             if mine.what != other.what:
                 raise DepartureError(_difference(mine, other))
 
-    def _draw(self, what: RunFact, given: object, drawn: object) -> Any:  # noqa: ARG002
+    def _draw(self, what: RunFact, given: object, drawn: object) -> object:  # noqa: ARG002
         place = len(self.events)
         other = self._recorded[place] if place < len(self._recorded) else RunEvent(("end",))
         if other.what != what:
