@@ -137,7 +137,7 @@ class SummaryEvidence(Evidence):
     def _bins(self, axis: Axis, cells: int) -> CellBins:
         return CellBins(axis.column, axis.edges, () if axis.edges is not None else tuple(range(cells)), cells)
 
-    def invented(self, schema: Schema, target: str, rows: int, seed: int) -> dict[str, Any]:
+    def invented(self, schema: Schema, target: str, rows: int, seed: int) -> dict[str, object]:
         """Values of all columns, if pairs were counted, the target among them."""
         counted = {self.model.axes[axis].name for pair in self.model.pairs for axis in pair}
         if not counted or (target and target not in counted):
