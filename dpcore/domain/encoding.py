@@ -116,7 +116,7 @@ def encode_categories(column: BooleanColumn | ListedColumn, values: Values) -> C
     return np.asarray(np.fromiter((codes[text] for text in texts), np.uint16, len(texts))[places])
 
 
-def _distinct(values: Values) -> tuple[Values, Any]:
+def _distinct(values: Values) -> tuple[Values, Ints | slice]:
     """Texts that differ, and which of them each value is; values of other types as they are."""
     if not isinstance(values.dtype, pd.StringDtype):
         return values, slice(None)
@@ -272,7 +272,7 @@ def _place_in_order(value: object, written: str) -> float:
     return (clock - datetime(1970, 1, 1)) / timedelta(seconds=1)
 
 
-def _read(column: Any, values: Values) -> list[Any]:
+def _read(column: Any, values: Values) -> list[object]:
     """What counts of each value of a source; nothing of those that stand for none."""
     distinct, places = _distinct(values)
     absent = {code.lower() for code in column.missing_codes}
@@ -282,7 +282,7 @@ def _read(column: Any, values: Values) -> list[Any]:
         None if text.lower() in absent else column.derive.read(value, text)
         for value, text in zip(distinct.tolist(), texts_of(distinct), strict=True)
     ]
-    read: list[Any] = found[places].tolist()
+    read: list[object] = found[places].tolist()
     return read
 
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal, TypeVar
+from typing import Final, Literal, TypeVar
 
 from dpcore.numerals import whole
-from dpcore.released.noisy_counts import told_share
+from dpcore.released.noisy_counts import Numbers, told_share
 
 #: Rows of one table that are printed, and of one that few read; the downloads of a release hold all.
 MOST_ROWS, FEW_ROWS = 100, 12
@@ -248,7 +248,7 @@ class Group:
     name: str
     sign: str
     conditions: tuple[str, ...]
-    numbers: Any
+    numbers: Numbers
     margin: int
     place: int = 0
     prediction: int | None = None
@@ -340,7 +340,7 @@ class Figure:
 
     kind: str
     title: str
-    of: tuple[Any, ...]
+    of: tuple[object, ...]
     name: str = "figure"
 
     @property
