@@ -387,7 +387,7 @@ class Schema(Table):
             content["origin"] = self.origin  # Left out, it would be read as inferred.
         return content
 
-    def _written(self) -> dict[str, Any]:
+    def _written(self) -> dict[str, object]:
         content = {"version": self.version, **self.model_dump(mode="json", exclude_defaults=True)}
         content["columns"] = [_compact(column) for column in self.columns]
         for child, written in zip(self.children, content.get("children", ()), strict=True):
@@ -463,7 +463,7 @@ def _parse(text: str) -> object:
         raise ValueError("a value is not what its tag says") from None
 
 
-def _compact(column: Column) -> dict[str, Any]:
+def _compact(column: Column) -> dict[str, object]:
     head = {"name": column.name, "type": column.type}
     written = {**head, **column.model_dump(mode="json", exclude_defaults=True)}
     if "labels" in written:
