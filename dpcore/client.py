@@ -151,7 +151,7 @@ class Client:
         nonce: str | None = None,
         timeout: float | None = None,
         progress: Callable[[int, int], object] | None = None,
-        **parameters: Any,
+        **parameters: object,
     ) -> Release:
         """Spend on a run, wait for it, and return its result.
 
@@ -210,7 +210,7 @@ class Client:
             raise UnansweredError(str(error), name, run_id) from None
         raise RunFailedError(status["message"])
 
-    def _submitted(self, asked: dict[str, Any], nonce: str) -> str:
+    def _submitted(self, asked: dict[str, object], nonce: str) -> str:
         """Identifier of the run that was asked for."""
         try:
             return str(self._ask("POST", "runs", json=asked)["run"])

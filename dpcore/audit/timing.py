@@ -126,7 +126,7 @@ def longest_plan(
     raise AssertionError(f"no random schema suits {method.name}")
 
 
-def _longest(values: tuple[Any, ...]) -> Any:
+def _longest(values: tuple[Any, ...]) -> object:
     """The value of a parameter that makes most work."""
     if all(isinstance(value, tuple) for value in values):
         return max(values, key=lambda value: (len(value), str(value)))

@@ -164,7 +164,7 @@ class Learner(ABC):
         schema: Schema,
         target: str,
         epsilon: Decimal,
-        parameters: Any,
+        parameters: object,
         delta: Decimal = Decimal(0),
         rho: Decimal | None = None,
     ) -> RunPlan:

@@ -158,7 +158,7 @@ def _scored(
     for place, plan in enumerate(plans):
         learner, values = get_learner(names[place // each]), []
         for repeat in range(repeats):
-            model: Any = learner.run(Run(table, plan, SeededRandom(repeat)))
+            model = learner.run(Run(table, plan, SeededRandom(repeat)))
             values.append(measured(learner.name, model))
             progress(place * repeats + repeat + 1, len(plans) * repeats)
         mean = float(np.mean(values))

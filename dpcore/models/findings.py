@@ -14,7 +14,7 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
-from dpcore.arrays import Floats, Ints
+from dpcore.arrays import Array, Floats, Ints
 from dpcore.domain.columns import RESERVED, Column, IntegerColumn, NumericColumn
 from dpcore.domain.schemas.labels import called, cell_called, cells_called
 from dpcore.domain.schemas.schema import Schema
@@ -193,7 +193,7 @@ def _filled(column: Column) -> list[int]:
     return [code for code, cell in enumerate(column.cells) if cell not in RESERVED]
 
 
-def _values(column: Any, codes: Ints) -> Any:
+def _values(column: Column, codes: Ints) -> Array:
     """A value in each of some cells: the upper end of a range, or the category."""
     if not isinstance(column, NumericColumn):
         return np.array(column.cells, dtype=object)[codes]

@@ -68,7 +68,7 @@ class _Planned:
     asked: tuple[str, Decimal, Any] = field(compare=False)
 
 
-def planner_of(algorithm: str, schema: Schema, target: str, epsilon: Decimal, parameters: Any) -> Planner:
+def planner_of(algorithm: str, schema: Schema, target: str, epsilon: Decimal, parameters: object) -> Planner:
     """What plans a run in any form; a page that is drawn again asks for the same few."""
     asked = target, epsilon, parameters
     return partial(_plan, _Planned(repr(asked), schema.hash, algorithm, schema, asked))

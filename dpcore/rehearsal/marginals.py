@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dpcore.arrays import Floats, Ints
+from dpcore.arrays import Array, Floats, Ints
 from dpcore.domain.columns import RESERVED, Column, NumericColumn
 from dpcore.domain.schemas.schema import Schema
 from dpcore.rehearsal.knowledge import Knowledge
@@ -28,7 +28,7 @@ class Marginal:
     shares: Floats
     """One per cell; or one per bin, and one for missing numbers: shape (n_cells,)."""
 
-    def values(self, codes: Ints, generator: np.random.Generator) -> Any:
+    def values(self, codes: Ints, generator: np.random.Generator) -> Array:
         """A value in each bin or cell; numbers anywhere in their bin."""
         if not isinstance(self.column, NumericColumn):
             return np.asarray(self.column.cells, dtype=object)[codes]

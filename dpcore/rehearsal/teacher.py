@@ -48,7 +48,7 @@ def _rank(knowledge: Knowledge, number: bool) -> tuple[bool, float]:
     return is_number == number, -figure.value - figure.above if is_number else figure.value - figure.noise_margin
 
 
-def quality(model: Any) -> Figure | None:
+def quality(model: object) -> Figure | None:
     """Accuracy, or RMSE of a number, on people set aside; None if unknown."""
     evaluation = getattr(model, "evaluation", None)
     if evaluation is None:

@@ -9,10 +9,10 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal, TypeVar
+from typing import Final, Literal, TypeVar
 
 from dpcore.numerals import whole
-from dpcore.released.noisy_counts import told_share
+from dpcore.released.noisy_counts import Numbers, told_share
 
 #: Rows of one table that are printed, and of one that few read; the downloads of a release hold all.
 MOST_ROWS, FEW_ROWS = 100, 12
@@ -213,7 +213,7 @@ class Group:
     either may be empty."""
     conditions: tuple[str, ...]
     """All hold. Of the people who are in no other group, words for them."""
-    numbers: Any
+    numbers: Numbers
     """The rule, node or clause."""
     margin: int
     """Noise on each count stays within plus or minus this, at 95 %."""
@@ -295,7 +295,7 @@ class Figure:
     kind: str
     """Which one."""
     title: str
-    of: tuple[Any, ...]
+    of: tuple[object, ...]
     """What it shows: the arguments of its drawing and of its words."""
     name: str = "figure"
     """Its own within a file, fit for file names."""

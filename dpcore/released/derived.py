@@ -10,10 +10,13 @@ import math
 import re
 from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from dpcore.arrays import Floats, Ints
+from dpcore.domain.conditions import Condition
 from dpcore.privacy.budgets import EPSILON_STEP, BudgetSplit, gaussian_tail, geometric_tail, row_epsilon
 from dpcore.privacy.filters import smallest_epsilon
 from dpcore.privacy.losses import pure_rho
@@ -55,12 +58,12 @@ def agree(given: object, rebuilt: object) -> bool:
     return bool(given == rebuilt)
 
 
-def within(given: object, low: Any, high: Any) -> Any:
+def within(given: ArrayLike, low: ArrayLike, high: ArrayLike) -> Floats:
     """Numbers moved between two limits."""
     return np.clip(np.asarray(given, dtype=np.float64), low, high)
 
 
-def pairs_of(rows: Any) -> tuple[tuple[float, float], ...]:
+def pairs_of(rows: Floats) -> tuple[tuple[float, float], ...]:
     """Ends of intervals from an array of shape (n, 2)."""
     return tuple((float(low), float(high)) for low, high in rows)
 
@@ -118,7 +121,7 @@ def check_classes(release: Release, classes: Sequence[str]) -> None:
     demand(tuple(classes) == tuple(release.domain.column(release.target).classes))
 
 
-def check_conditions(release: Release, conditions: Iterable[Any], columns: Iterable[str] | None = None) -> None:
+def check_conditions(release: Release, conditions: Iterable[Condition], columns: Iterable[str] | None = None) -> None:
     """Demand that conditions are ranges of cells of the schema, and of columns that may be asked for."""
     allowed = {column.name for column in release.domain if column.name != release.target}
     allowed &= allowed if columns is None else set(columns)
@@ -175,7 +178,7 @@ def margin_within(given: int, scales: tuple[float, float], terms: int = 1, *, ga
 
 
 def intervals_within(
-    given: Any,
+    given: Sequence[tuple[float, float]],
     counts: Sequence[int],
     estimates: Sequence[float],
     alpha: Sequence[float],
@@ -243,7 +246,7 @@ def rebuilt_groups(
 
 
 def rebuilt_evaluation(
-    release: Release, given: Evaluation | None, estimates: Any = None, labels: Any = None
+    release: Release, given: Evaluation | None, estimates: ArrayLike | None = None, labels: Ints | None = None
 ) -> Evaluation | None:
     """Quality on people set aside, from the noisy counts of its groups.
 

@@ -13,7 +13,7 @@ from dpcore.arrays import Array, Floats, Ints
 from dpcore.domain.columns import Column, IntegerColumn, NumericColumn
 from dpcore.domain.encoding import encode
 from dpcore.domain.schemas.schema import Schema
-from dpcore.released.noisy_counts import nearest
+from dpcore.released.noisy_counts import Numbers, nearest
 
 
 @dataclass
@@ -25,7 +25,7 @@ class Records:
     """The main table under the name of its entity, and every further one."""
     known: dict[str, Ints] = field(default_factory=dict)
     """Cell codes of columns of the main table, as far as they were needed."""
-    _found: dict[int, tuple[Any, Ints]] = field(default_factory=dict)
+    _found: dict[int, tuple[object, Ints]] = field(default_factory=dict)
 
     @property
     def main(self) -> pd.DataFrame:
@@ -44,7 +44,7 @@ class Records:
             self.known[name] = encode(column, self.main[name])[0].astype(np.int64)
         return self.known[name]
 
-    def once(self, model: Any, find: Callable[[], Ints]) -> Ints:
+    def once(self, model: object, find: Callable[[], Ints]) -> Ints:
         """Codes that a model gives the records, found the first time they are asked for."""
         if id(model) not in self._found:
             self._found[id(model)] = model, find()  # While it is kept, no other has its id.
@@ -133,7 +133,7 @@ def deviation(margin: float) -> float:
     return margin / _MARGIN
 
 
-def by_class(place: Callable[[Records], Ints], groups: Sequence[Any], margin: int) -> Groups:
+def by_class(place: Callable[[Records], Ints], groups: Sequence[Numbers], margin: int) -> Groups:
     """Groups that were counted class by class."""
     counts = np.array([group.noisy_counts for group in groups], dtype=np.float64)
     return Groups(place, counts.sum(axis=1), float(np.sqrt(counts.shape[1])) * deviation(margin))

@@ -70,7 +70,7 @@ class Parameters(FrozenModel):
     model_config = ConfigDict(allow_inf_nan=False, use_attribute_docstrings=True)
 
     @classmethod
-    def __pydantic_init_subclass__(cls, **_: Any) -> None:
+    def __pydantic_init_subclass__(cls, **_: object) -> None:
         described = numpy_items(cls)
         cls.__doc__ = f"{cleandoc(cls.__doc__ or '')}\n\nAttributes\n----------\n{described}\n"
 
@@ -131,7 +131,7 @@ class Parameter:
         return get_args(self.kind) if get_origin(self.kind) is Literal else ()
 
     @cached_property
-    def limits(self) -> dict[str, Any]:
+    def limits(self) -> dict[str, float]:
         """What a new request is limited by, of ``ge``, ``gt``, ``le`` and ``lt``."""
         declared = {
             name: getattr(item, name)

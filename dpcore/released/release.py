@@ -67,7 +67,7 @@ class Certificate(FrozenModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _kept_by_noise_alone(cls, content: object) -> Any:
+    def _kept_by_noise_alone(cls, content: object) -> object:
         """Read certificates of seeded noise from before they said "none"."""
         if isinstance(content, dict) and content.get("randomness") == NOT_PRIVATE:
             return content | {"guarantee": "none"}
@@ -116,7 +116,7 @@ class Release(FrozenModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _with_origin(cls, content: Any) -> Any:
+    def _with_origin(cls, content: Any) -> object:
         return _marked(content) if _inferred_before_origins(content) else content
 
     @model_validator(mode="after")
@@ -132,7 +132,7 @@ class Release(FrozenModel):
         """The release as it is stored, which is itself unless it was put into the words of people."""
         return self if self._stored is None else self._stored
 
-    def reworded(self, **changes: Any) -> Self:
+    def reworded(self, **changes: object) -> Self:
         """The same release in other words, to be shown; as a file, it stays what it is."""
         shown = self.model_copy(update=changes)
         shown._stored = self.stored
@@ -223,7 +223,7 @@ def _inferred_before_origins(content: object) -> bool:
     )
 
 
-def _marked(content: dict[str, Any]) -> dict[str, Any]:
+def _marked(content: dict[str, Any]) -> dict[str, object]:
     """The same release, whose schema and certificate say that it is not private."""
     before = Schema.model_validate(content["domain"] | {"origin": DECLARED})
     after = before.model_copy(update={"origin": INFERRED})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from dpcore.errors import RequestError
 from dpcore.privacy.budgets import parse_epsilon
@@ -73,7 +73,7 @@ class PublicTruth(ServiceBase):
         self,
         dataset_id: str,
         target: str,
-        methods: Sequence[tuple[str, Mapping[str, Any]]],
+        methods: Sequence[tuple[str, Mapping[str, object]]],
         epsilons: Sequence[str],
         repeats: int,
         progress: Callable[[int, int], None],
@@ -95,7 +95,7 @@ class PublicTruth(ServiceBase):
     def compare_redescriptions(
         self,
         dataset_id: str,
-        methods: Sequence[Mapping[str, Any]],
+        methods: Sequence[Mapping[str, object]],
         epsilons: Sequence[str],
         repeats: int,
         progress: Callable[[int, int], None],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 from zlib import crc32
 
 import numpy as np
@@ -174,7 +174,7 @@ _LEVELS: Final = SchemaShape("", (1, 2), levels=True)
 _RELATIONS: Final = SchemaShape(features=(1, 2), children=True, nested=True)
 
 
-def _of(choices: Choices, **fixed: Any) -> Choices:
+def _of(choices: Choices, **fixed: object) -> Choices:
     return {**choices, **{name: (value,) for name, value in fixed.items()}}
 
 

@@ -35,7 +35,7 @@ class SchemaShape:
 
 
 #: A column of codes with two levels above them, and one of numbers.
-LEVELS: Final = (
+LEVELS: Final[tuple[dict[str, object], ...]] = (
     {
         "name": "codes",
         "type": "categorical",
@@ -75,7 +75,7 @@ def random_schema(rng: Generator, shape: SchemaShape) -> Schema:
     )
 
 
-def _columns(rng: Generator, shape: SchemaShape) -> list[dict[str, Any]]:
+def _columns(rng: Generator, shape: SchemaShape) -> list[dict[str, object]]:
     count = int(rng.integers(*shape.features, endpoint=True))
     if shape.target:
         return [*(_column(rng, f"x{i}") for i in range(count)), _target(rng, shape.target)]
@@ -92,8 +92,8 @@ def _target(rng: Generator, target: str) -> dict[str, object]:
     return {"name": "y", "type": "categorical", "categories": labels, "target": True}
 
 
-def _column(rng: Generator, name: str) -> dict[str, Any]:
-    kinds: list[dict[str, Any]] = [
+def _column(rng: Generator, name: str) -> dict[str, object]:
+    kinds: list[dict[str, object]] = [
         {"type": "boolean"},
         {"type": "categorical", "categories": ["a", "b", "c"][: int(rng.integers(1, 4))]},
         {"type": "ordinal", "categories": ["low", "middle", "high"]},
@@ -103,7 +103,7 @@ def _column(rng: Generator, name: str) -> dict[str, Any]:
     return {"name": name, **kinds[int(rng.integers(len(kinds)))]}
 
 
-def _child(rng: Generator, number: int) -> dict[str, Any]:
+def _child(rng: Generator, number: int) -> dict[str, object]:
     columns = [_column(rng, f"c{i}") for i in range(int(rng.integers(1, 3)))]
     return {
         "name": f"child{number}",

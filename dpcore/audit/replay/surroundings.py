@@ -67,7 +67,7 @@ class Surroundings:
         make, root, compiler = logging.getLogRecordFactory(), logging.getLogger(), logging.getLogger("numba")
         levels = root.level, compiler.level
 
-        def noting(*named: Any, **more: Any) -> logging.LogRecord:
+        def noting(*named: object, **more: object) -> logging.LogRecord:
             record = make(*named, **more)
             self.told.append(("log", record.name, record.levelname, record.getMessage()))
             return record

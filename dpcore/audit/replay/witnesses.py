@@ -27,7 +27,7 @@ class Witness:
 
     family: str
     method: str
-    chosen: Mapping[str, Any]
+    chosen: Mapping[str, object]
     """Parameters."""
     crowd: _Crowd
     """How many people have these cells in the columns of :data:`SCHEMAS`."""
@@ -43,7 +43,7 @@ class Witness:
     def schema(self) -> Schema:
         """Yes/no columns, half of them on either side or the last one to be predicted."""
         count = len(self.person)
-        columns: list[dict[str, Any]] = [{"name": f"x{place}", "type": "boolean"} for place in range(count)]
+        columns: list[dict[str, object]] = [{"name": f"x{place}", "type": "boolean"} for place in range(count)]
         if not get_family(self.family).targeted:
             for place, column in enumerate(columns):
                 column["view"] = "left" if 2 * place < count else "right"

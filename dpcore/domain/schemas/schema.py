@@ -271,7 +271,7 @@ class Schema(Table):
         check_links(self.children, self.key_of)
         return self
 
-    def __iter__(self) -> Iterator[Any]:  # type: ignore[override]
+    def __iter__(self) -> Iterator[Column]:  # type: ignore[override]
         return iter(self.columns)
 
     def table(self, name: str) -> Schema | ChildTable:
@@ -358,7 +358,7 @@ class Schema(Table):
             content["origin"] = self.origin  # Left out, it would be read as inferred.
         return content
 
-    def _written(self) -> dict[str, Any]:
+    def _written(self) -> dict[str, object]:
         content = {"version": self.version, **self.model_dump(mode="json", exclude_defaults=True)}
         content["columns"] = [_compact(column) for column in self.columns]
         for child, written in zip(self.children, content.get("children", ()), strict=True):
@@ -434,9 +434,9 @@ def _parse(text: str) -> object:
         raise ValueError("a value is not what its tag says") from None
 
 
-def _compact(column: Any) -> dict[str, Any]:
+def _compact(column: Column) -> dict[str, object]:
     head = {"name": column.name, "type": column.type}
     written = {**head, **column.model_dump(mode="json", exclude_defaults=True)}
     if "labels" in written:
-        written["labels"] = {each.category: each.label for each in column.labels}
+        written["labels"] = {each["category"]: each["label"] for each in written["labels"]}
     return written

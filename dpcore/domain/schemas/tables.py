@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, Final, Literal, Self
+from typing import TYPE_CHECKING, Final, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -104,7 +104,7 @@ class Table(SchemaPart):
         needed = (source for column in self.columns if column.name not in known for source in column.sources)
         return [source for source in dict.fromkeys(needed) if source not in known]
 
-    def column(self, name: str) -> Any:
+    def column(self, name: str) -> Column:
         """Return the column called ``name``.
 
         Raises

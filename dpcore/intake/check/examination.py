@@ -135,7 +135,7 @@ class Finding:
                 "them: choose cut points within it"
             )
 
-    def written(self) -> dict[str, Any]:
+    def written(self) -> dict[str, object]:
         """The finding as JSON can hold it."""
         return asdict(self)
 
@@ -151,7 +151,7 @@ class Finding:
 AnyFinding = Finding | RowFinding
 
 
-def read_finding(content: dict[str, Any]) -> AnyFinding:
+def read_finding(content: dict[str, object]) -> AnyFinding:
     """What ``written`` gave."""
     return Finding.read(content) if "column" in content else RowFinding.read(content)
 

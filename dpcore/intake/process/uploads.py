@@ -48,7 +48,7 @@ _UNFORESEEN = "The file cannot be read: something in it is not as it should be. 
 
 
 def ask(
-    question: str, files: Any = (), *, schema: Schema | None = None, watch: Watch | None = None, **details: Any
+    question: str, files: Any = (), *, schema: Schema | None = None, watch: Watch | None = None, **details: object
 ) -> Any:
     """Have a question about files answered; what was chosen about them (``choices``) holds.
 
@@ -164,7 +164,7 @@ def headers_of(source: Source, watch: Watch | None = None) -> dict[str, TableHea
     return {name: TableHeader(**header) for name, header in found.items()}
 
 
-def _result(answer: Mapping[str, Any], limits: Limits) -> Any:
+def _result(answer: Mapping[str, Any], limits: Limits) -> object:
     if "result" in answer:
         return answer["result"]
     if "fault" in answer:

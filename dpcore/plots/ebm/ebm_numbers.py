@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from dpcore.arrays import Array
-from dpcore.domain.columns import IntegerColumn
+from dpcore.domain.columns import Column, IntegerColumn
 from dpcore.models.ebm.released.axis import Axis
 from dpcore.models.ebm.released.ebm_model import Term
 from dpcore.models.ebm.released.ebm_words import EBMWords
@@ -31,7 +30,7 @@ _MARKED = 12
 _ROOM = 0.05
 
 
-def spans(axis: Axis, column: Any) -> list[tuple[float, float]]:
+def spans(axis: Axis, column: Column) -> list[tuple[float, float]]:
     """Where each bin of numbers is drawn. Whole numbers get half a unit on either side."""
     points = list(axis.points)
     if isinstance(column, IntegerColumn):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -94,7 +93,7 @@ def truth_histogram(found: Sequence[Redescription], exact: Sequence[Exact], thre
     return figure
 
 
-def _finish(figure: go.Figure, across: str, up: Mapping[str, Any], **more: Any) -> None:
+def _finish(figure: go.Figure, across: str, up: Mapping[str, object], **more: object) -> None:
     axis = {"gridcolor": GRID, "fixedrange": True, "zeroline": False}
     lay_out(
         figure,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import plotly.graph_objects as go
@@ -114,7 +114,9 @@ def column_figure(column: Column) -> go.Figure:
     return _time_figure(column) if column.time else _category_figure(column)
 
 
-def _lay_out(figure: go.Figure, column: Column, x: Mapping[str, Any], y: Mapping[str, Any], **more: Any) -> None:
+def _lay_out(
+    figure: go.Figure, column: Column, x: Mapping[str, object], y: Mapping[str, object], **more: object
+) -> None:
     many, axis = len(column.series) > 1, {"fixedrange": True, "automargin": True}
     lay_out(
         figure,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import plotly.graph_objects as go
 
@@ -102,7 +101,13 @@ def count_votes(classes: Sequence[str], ballots: Sequence[Sequence[int]]) -> tup
 
 
 def _bars(
-    labels: list[str], values: Sequence[float], texts: list[str], shades: list[str], *, title: str, **axis: Any
+    labels: list[str],
+    values: Sequence[float],
+    texts: list[str],
+    shades: list[str],
+    *,
+    title: str,
+    **axis: object,
 ) -> go.Figure:
     figure = go.Figure(
         go.Bar(

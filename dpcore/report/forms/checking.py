@@ -8,8 +8,8 @@ from __future__ import annotations
 import hashlib
 import json
 import shlex
-from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
 
 from pydantic import BaseModel
 
@@ -78,7 +78,7 @@ def _checksum(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def _output(uid: str, dossier: Dossier, releases: Any, files: Mapping[str, bytes]) -> dict[str, Any]:
+def _output(uid: str, dossier: Dossier, releases: Sequence[Release], files: Mapping[str, bytes]) -> dict[str, object]:
     """One entry. A person decides: what has a guarantee is to be reviewed, what has none fails."""
     private = all(release.certificate.private for release in releases)
     return {
@@ -97,7 +97,7 @@ def _output(uid: str, dossier: Dossier, releases: Any, files: Mapping[str, bytes
     }
 
 
-def _guarantee(dossier: Dossier, release: Release) -> dict[str, Any]:
+def _guarantee(dossier: Dossier, release: Release) -> dict[str, object]:
     """Under which guarantee a result was released; amounts are exact decimals."""
     card = release.certificate
     return {
@@ -155,7 +155,7 @@ def _options(release: Release, asked: RunRequest) -> Iterator[str]:
             yield from _option(name, value)
 
 
-def _option(name: str, value: Any) -> Iterator[str]:
+def _option(name: str, value: object) -> Iterator[str]:
     told = name.replace("_", "-")
     if isinstance(value, bool):
         yield f"--{told}" if value else f"--no-{told}"
@@ -166,7 +166,7 @@ def _option(name: str, value: Any) -> Iterator[str]:
         yield from (f"--{told}", str(value))
 
 
-def _summary(dossier: Dossier, releases: Any, private: bool) -> str:
+def _summary(dossier: Dossier, releases: Sequence[Release], private: bool) -> str:
     if not private:
         return "fail; not private: at least one result has no guarantee"
     costs = (cost_together([release], dossier.balance) for release in releases)

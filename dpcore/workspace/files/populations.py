@@ -78,7 +78,7 @@ def takes_conditional(connection: Connection, dataset_id: str) -> bool:
     return connection.execute(sa.select(_D.id).where(_D.id == dataset_id, taken)).first() is not None
 
 
-def place(connection: Connection, row: dict[str, Any], related: RelatedDataset | None) -> dict[str, Any]:
+def place(connection: Connection, row: dict[str, object], related: RelatedDataset | None) -> dict[str, Any]:
     """The row of a new data set with its population and version; who is replaced gives up the name.
 
     Raises

@@ -372,7 +372,7 @@ def parse_schema(text: str) -> Schema:
     return Schema.model_validate_json(text)
 
 
-def like(schema: Schema, **changes: Any) -> Schema:
+def like(schema: Schema, **changes: object) -> Schema:
     """A schema with another name, description or limit. Raises ``SchemaError``."""
     return Schema.from_mapping(json.loads(schema.to_json()) | changes)
 

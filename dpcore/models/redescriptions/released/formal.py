@@ -193,7 +193,7 @@ def listed(items: Sequence[str], link: str) -> str:
     return f"{', '.join(some)} {link} {last}" if some else last
 
 
-def _cell_phrase(column: Any, code: int) -> str:
+def _cell_phrase(column: Column, code: int) -> str:
     return quoted(column.cells[code])
 
 
@@ -209,7 +209,7 @@ def _not_recorded(names: Sequence[str]) -> str:
     return f"recorded as none of {listed(names, 'and')}"
 
 
-def _ordered(column: Any, known: Sequence[int]) -> tuple[str, bool]:
+def _ordered(column: Column, known: Sequence[int]) -> tuple[str, bool]:
     runs: list[list[int]] = []
     for code in known:
         if runs and code == runs[-1][-1] + 1:
@@ -223,7 +223,7 @@ def _ordered(column: Any, known: Sequence[int]) -> tuple[str, bool]:
     return " or ".join(said(column, run[0], run[-1]) for run in runs), len(runs) > 1
 
 
-def _ranks(column: Any, first: int, last: int) -> str:
+def _ranks(column: Column, first: int, last: int) -> str:
     if first == last:
         return _cell_phrase(column, first)
     if first == 0:

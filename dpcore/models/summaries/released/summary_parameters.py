@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from decimal import Decimal
-from typing import Annotated, Any, Final, Literal, Self
+from typing import Annotated, Final, Literal, Self
 
 import numpy as np
 from pydantic import Field, model_validator
 
 from dpcore.arrays import Floats
-from dpcore.domain.columns import RESERVED, IntegerColumn, NumericColumn
+from dpcore.domain.columns import RESERVED, Column, IntegerColumn, NumericColumn
 from dpcore.domain.derivations import PartOfDate
 from dpcore.domain.schemas.names import Name
 from dpcore.domain.schemas.schema import ChildTable, Schema
@@ -121,7 +121,7 @@ def limits(ends: Sequence[float], *, whole: bool) -> tuple[Floats, Floats]:
     return own[:-1] + whole, own[1:]
 
 
-def _of_column(column: Any) -> Axis:
+def _of_column(column: Column) -> Axis:
     edges = tuple(column.inner_edges) if isinstance(column, NumericColumn) else None
     part = column.derive.part if isinstance(column.derive, PartOfDate) else ""
     return Axis(column=column.name, edges=edges, time=part in _TIMES and column.ordered and edges is None)

@@ -108,7 +108,7 @@ class TreeParameters(Parameters):
 
     @model_validator(mode="before")
     @classmethod
-    def _of_its_method(cls, content: Any) -> Any:
+    def _of_its_method(cls, content: Any) -> object:
         """Other methods than exact lookahead, which do not know the default, take gini in its place."""
         own = isinstance(content, dict) and content.get("method", "lookahead") != "lookahead"
         return (
