@@ -19,7 +19,7 @@ def frame() -> None:
     st.set_page_config(
         page_title="Frostglass", page_icon=str(ASSETS / "icon.svg"), layout="wide", initial_sidebar_state="auto"
     )
-    theme.declare()
+    theme.declare_ground()
     st.logo(str(ASSETS / "logo.svg"), size="large")
     if not (login.admit() and access.ready()):
         return_to.note(st.navigation(menu.every_page(), position="hidden").url_path)

@@ -14,19 +14,19 @@ def page() -> None:
     dialog.begin()
     state["drawn"] = state.get("drawn", 0) + 1
 
-    @dialog.titled("A question", on_dismiss=lambda: None)
+    @dialog.dialog("A question", on_dismiss=lambda: None)
     def ask() -> None:
         st.button("Yes", key="yes", on_click=answer)
 
     def answer() -> None:
         state["asked"] = False
-        dialog.answer()
+        dialog.dialog_answered()
 
     if state.get("asked", True):
         ask()
     if state.pop("wanted", False):
-        refresh.page()
-        dialog.follow()
+        refresh.again()
+        dialog.follow_dialog()
         state["waited"] = True
 
 

@@ -52,7 +52,7 @@ def _follow(code: str, room: Room, question: int) -> None:
     except FrostglassError:
         st.rerun()  # The room has ended: the page says what to do.
     if board.room != room:
-        refresh.page()
+        refresh.again()
     _draw(board, question)
 
 

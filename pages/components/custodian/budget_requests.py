@@ -37,7 +37,7 @@ def render() -> None:
     asked = access.service().budget_requests()
     names = {key: info.name for key, info in access.datasets().items()}
     waiting = {str(one.number): one for one in asked if one.state == "open"}
-    for number, card in slot.of_each(_SEEN, list(waiting)).items():
+    for number, card in slot.placeholders(_SEEN, list(waiting)).items():
         with card:
             _card(waiting[number], names)
     if not waiting:

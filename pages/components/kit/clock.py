@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 import streamlit as st
 
 
-def local(time: datetime) -> datetime:
+def local_time(time: datetime) -> datetime:
     """The same moment in the visitor's time zone."""
     return time.astimezone(_zone())
 

@@ -2,7 +2,7 @@
 
 A browser hides a dialog as soon as a new drawing of the whole page begins, and shows it again once
 that drawing comes to it: a click in between is lost, and so is the focus. So what refreshes itself
-waits until the dialog is closed (:func:`pages.components.kit.refresh.page`), and a page draws its
+waits until the dialog is closed (:func:`pages.components.kit.refresh.again`), and a page draws its
 dialog before the rest. Which question is asked stays with who asks it: only an answer or a
 dismissal ends it, no drawing does.
 """
@@ -25,18 +25,18 @@ def begin() -> None:
     st.session_state.pop(_KEY, None)
 
 
-def is_open() -> bool:
+def dialog_is_open() -> bool:
     """Whether the page shows a dialog."""
     return _KEY in st.session_state
 
 
-def answer() -> None:
+def dialog_answered() -> None:
     """The dialog was answered: the whole page is drawn next. For callbacks of its buttons."""
-    if is_open():
+    if dialog_is_open():
         st.session_state[_KEY] = _ANSWERED
 
 
-def follow() -> None:
+def follow_dialog() -> None:
     """Draw the whole page if the dialog was answered.
 
     The dialog asks for that itself, but its own drawing may get lost on its way if another part of
@@ -46,7 +46,7 @@ def follow() -> None:
         st.rerun()
 
 
-def titled(
+def dialog(
     title: str, *, on_dismiss: Callable[[], None], width: Literal["small", "medium", "large"] = "small"
 ) -> Callable[[Callable[P, None]], Callable[P, None]]:
     """Make a function draw the content of a dialog.
@@ -62,7 +62,7 @@ def titled(
     def decorate(draw: Callable[P, None]) -> Callable[P, None]:
         @wraps(draw)
         def content(*args: P.args, **kwargs: P.kwargs) -> None:
-            follow()
+            follow_dialog()
             draw(*args, **kwargs)
 
         shown = st.dialog(title, width=width, on_dismiss=on_dismiss)(content)

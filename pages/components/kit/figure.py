@@ -19,5 +19,5 @@ def render(figure: Any, *, key: str, alt: str, **options: Any) -> Any:
     from dpcore.plots.palette import in_the_dark
 
     return st.plotly_chart(
-        in_the_dark(figure) if theme.dark() else figure, key=key, alt=alt, theme=None, config=_CONFIG, **options
+        in_the_dark(figure) if theme.is_dark() else figure, key=key, alt=alt, theme=None, config=_CONFIG, **options
     )

@@ -30,7 +30,7 @@ def every(seconds: float) -> Callable[[Callable[P, None]], Callable[P, None]]:
         @wraps(draw)
         def part(*args: P.args, **kwargs: P.kwargs) -> None:
             def this_time() -> None:
-                dialog.follow()
+                dialog.follow_dialog()
                 draw(*args, **kwargs)
 
             this_time.__qualname__ = f"{draw.__qualname__}-{token_hex(8)}"
@@ -41,7 +41,7 @@ def every(seconds: float) -> Callable[[Callable[P, None]], Callable[P, None]]:
     return decorate
 
 
-def page() -> None:
+def again() -> None:
     """Draw the whole page anew; while a dialog is open, return, and do so once it is closed."""
-    if not dialog.is_open():
+    if not dialog.dialog_is_open():
         st.rerun()

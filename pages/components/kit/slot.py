@@ -18,7 +18,7 @@ def placeholder() -> DeltaGenerator:
     return st.container()
 
 
-def of_each(key: str, present: Sequence[str]) -> dict[str, DeltaGenerator]:
+def placeholders(key: str, present: Sequence[str]) -> dict[str, DeltaGenerator]:
     """A slot for each of several things, whose number changes.
 
     What is gone leaves its slot empty; what is new comes last, whatever its order.

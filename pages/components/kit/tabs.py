@@ -9,7 +9,7 @@ from streamlit.elements.lib.mutable_expander_container import ExpanderContainer
 from streamlit.elements.lib.mutable_tab_container import TabContainer
 
 
-def render(parts: Mapping[str, Callable[[], None]], key: str, stay: Collection[str] = ()) -> None:
+def tabs(parts: Mapping[str, Callable[[], None]], key: str, stay: Collection[str] = ()) -> None:
     """Draw the open tab; opening another one draws the page, or the fragment in which they stand, anew.
 
     Parameters
@@ -23,8 +23,8 @@ def render(parts: Mapping[str, Callable[[], None]], key: str, stay: Collection[s
         is not drawn.
     """
     opened: set[str] = st.session_state.setdefault(f"{key}-opened", set())
-    tabs = dict(zip(parts, st.tabs(list(parts), key=key, on_change="rerun"), strict=True))
-    for name, tab in tabs.items():
+    places = dict(zip(parts, st.tabs(list(parts), key=key, on_change="rerun"), strict=True))
+    for name, tab in places.items():
         if is_open(tab):
             opened.add(name)
         elif name not in opened or name not in stay:
@@ -34,7 +34,7 @@ def render(parts: Mapping[str, Callable[[], None]], key: str, stay: Collection[s
 
 
 #: The same; opening another one draws nothing but the tabs.
-show_apart = st.fragment(render)
+tabs_apart = st.fragment(tabs)
 
 
 def is_open(part: TabContainer | ExpanderContainer) -> bool:

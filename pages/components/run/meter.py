@@ -26,7 +26,7 @@ _NONE_YET = "No budget yet: ask for some where you set up a run."
 @refresh.every(REFRESH_SECONDS)
 def render(dataset: DatasetInfo) -> None:
     """Draw the meter and keep it fresh while other tabs and runs spend."""
-    theme.follow()
+    theme.follow_ground()
     login.follow()
     whole = access.service().total_balance(dataset.id)
     balance = access.balance(dataset.id)

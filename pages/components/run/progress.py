@@ -117,8 +117,8 @@ def _follow(run_id: str, drawn: str) -> None:
             st.query_params[access.RUN_PARAMETER] = run_id
         if ended:
             stop_run.ended(run_id)
-            dialog.follow()
-        refresh.page()
+            dialog.follow_dialog()
+        refresh.again()
     _panel(status)
 
 
@@ -135,7 +135,7 @@ def _heading(status: RunStatus) -> None:
     heading = markup.plain(run_names.heading(status.request))
     st.subheader(f"{heading}, ε = {format_epsilon(status.request.epsilon)}", anchor=False)
     family = registry.of_request(status.request)
-    started = f"{clock.local(status.created):%Y-%m-%d %H:%M}"
+    started = f"{clock.local_time(status.created):%Y-%m-%d %H:%M}"
     st.caption(markup.plain(f"{family.describe(status.request.parameters)} · started {started}"))
     _by(status)
 
@@ -169,7 +169,7 @@ def _ready(ready: datetime | None) -> str:
     seconds = (ready - datetime.now(UTC)).total_seconds()
     if seconds < _SOON:
         return f", ready in {duration(seconds)}"
-    return f", ready at about {clock.local(ready):%H:%M}"
+    return f", ready at about {clock.local_time(ready):%H:%M}"
 
 
 def _ended(status: RunStatus, named: RunStatus | None, going_on: list[RunStatus]) -> None:

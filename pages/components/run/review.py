@@ -78,10 +78,10 @@ def _spend(review: Review) -> None:
         review.run_id = access.service().submit(review.request, review.nonce)
     except FrostglassError as refusal:
         review.problem = markup.plain(str(refusal))
-    dialog.answer()
+    dialog.dialog_answered()
 
 
-@dialog.titled("Review and spend", width="medium", on_dismiss=close_review)
+@dialog.dialog("Review and spend", width="medium", on_dismiss=close_review)
 def _dialog(review: Review) -> None:
     quote, problem = access.attempt(lambda: access.service().quote(review.request))
     if quote is None:

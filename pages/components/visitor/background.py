@@ -155,7 +155,7 @@ def wait(work: BackgroundTask, units: str, button: str, key: str) -> None:
 def _follow(work: BackgroundTask, units: str) -> None:
     login.follow()
     if not work.active:
-        refresh.page()
+        refresh.again()
     if work.waiting:
         st.progress(0.0, text="Waiting until work of other pages is done …")
         return

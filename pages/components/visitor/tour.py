@@ -27,7 +27,7 @@ def render(page: str) -> None:
     if _KEY not in state:
         elsewhere = access.RUN_PARAMETER in st.query_params or page in _LESSONS
         state[_KEY] = "" if elsewhere or _seen() else page
-    if state[_KEY] == page and dialog.is_open():  # Whoever is asked something has found the way.
+    if state[_KEY] == page and dialog.dialog_is_open():  # Whoever is asked something has found the way.
         state[_KEY] = ""
     elif state[_KEY] == page:
         _dialog()
@@ -54,14 +54,14 @@ def _open(page: str) -> None:
 
 def _close() -> None:
     st.session_state[_KEY] = ""
-    dialog.answer()
+    dialog.dialog_answered()
     if not st.session_state.get(_CLOSED):
         st.session_state[_CLOSED] = True
         if login.login_needed():
             access.attempt(lambda: access.service().note_seen(remembered.TOUR))
 
 
-@dialog.titled("New here? Five steps.", width="medium", on_dismiss=_close)
+@dialog.dialog("New here? Five steps.", width="medium", on_dismiss=_close)
 def _dialog() -> None:
     steps = text("tour" if menu.may_open("rule_list.py") else "tour_custodian")
     st.html(f'<section class="fg-tour" aria-label="Tour">{steps}</section>')

@@ -102,5 +102,5 @@ def wait(work: Reading) -> None:
 def _follow(work: Reading) -> None:
     login.follow()
     if not work.active:
-        refresh.page()
+        refresh.again()
     st.markdown(f"**{work.words}**")

@@ -28,7 +28,7 @@ def render(release: Release, model: Any, key: str, *, public: bool) -> None:
     view.importances(words, key)
     st.subheader("Shape of one column", anchor=False)
     _shape(words, true, key)
-    tabs.show_apart(
+    tabs.tabs_apart(
         {
             "All columns": lambda: view.terms_table(words),
             "One case": lambda: view.case(release, words, key),

@@ -44,7 +44,7 @@ def render(release: Release, model: Any, key: str, *, public: bool) -> None:
     with slot.placeholder():
         if true is not None:
             _groups(release, model, true)
-    tabs.show_apart(
+    tabs.tabs_apart(
         {
             "Hold-out check": lambda: _check(release, model, key),
             "Columns used": lambda: columns_used(model, key),

@@ -29,7 +29,7 @@ def render(release: Release, model: Any, key: str, *, public: bool) -> None:
         st.info(text("ilp_none_kept"))
     read = list(read_theory(release, model, False))
     [said], [chart], [program] = only(read, Bullets), only(read, Figure), only(read, Code)
-    tabs.show_apart(
+    tabs.tabs_apart(
         {
             "In words": lambda: _in_words(said),
             "Prolog": lambda: _prolog(program),

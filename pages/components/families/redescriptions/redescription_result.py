@@ -63,7 +63,7 @@ def _body(release: Release, model: Any, tables: Sequence[Any] | None, key: str) 
 
 
 def _tabs(names: Sequence[str], reading: Reading) -> None:
-    tabs.render({name: partial(_SHOWN[name], reading) for name in names}, f"{reading.key}-tabs-{len(names)}")
+    tabs.tabs({name: partial(_SHOWN[name], reading) for name in names}, f"{reading.key}-tabs-{len(names)}")
 
 
 def _files(reading: Reading) -> None:

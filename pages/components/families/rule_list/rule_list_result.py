@@ -32,7 +32,7 @@ def render(release: Release, model: Any, key: str, *, public: bool) -> None:
         chains.render(release, key)
     read = list(read_list(release, model, False))
     [said], [chart] = only(read, Bullets), only(read, Figure)
-    tabs.show_apart(
+    tabs.tabs_apart(
         {
             "In words": lambda: _in_words(said),
             "Chart": lambda: _chart(chart, key),

@@ -49,7 +49,7 @@ def _body(look: Look) -> None:
     names += [_CODES] if look.model.trees else []
     names += [_QUESTIONS, "In words", _INVENTED, "Certificate", "Download"]
     parts = {name: partial(_SHOWN[name], look) for name in names}
-    tabs.render(parts, f"{look.key}-tabs-{len(names)}", stay=[_QUESTIONS, _INVENTED])
+    tabs.tabs(parts, f"{look.key}-tabs-{len(names)}", stay=[_QUESTIONS, _INVENTED])
 
 
 def _headline(look: Look) -> dict[str, str]:

@@ -30,7 +30,7 @@ def render(release: Release, model: Any, key: str, *, public: bool) -> None:
     true = truth.ask(release, key) if public else None
     path = follow_case(release, model, shown, key)
     view.diagram(model, release.target, key, path=path, shown=shown, truth=true)
-    tabs.show_apart(
+    tabs.tabs_apart(
         {
             "Table": lambda: blocks.groups(tree_groups(release, model, shown), true),
             "In words": lambda: _in_words(release, model),
