@@ -8,18 +8,18 @@ import streamlit as st
 
 from pages.components.custodian import budget_requests
 from pages.components.families import registry
-from pages.components.kit import dialog, markup, theme
-from pages.components.kit.texts import ASSETS, text
+from pages.components.kit import drawing, figure, markup
+from pages.components.kit.markup import ASSETS, text
 from pages.components.run import meter, review
 from pages.components.visitor import access, for_programs, login, menu, return_to, tour
 
 
 def frame() -> None:
-    dialog.begin()
+    drawing.begin()
     st.set_page_config(
         page_title="Frostglass", page_icon=str(ASSETS / "icon.svg"), layout="wide", initial_sidebar_state="auto"
     )
-    theme.declare_ground()
+    figure.declare_ground()
     st.logo(str(ASSETS / "logo.svg"), size="large")
     if not (login.admit() and access.ready()):
         return_to.note(st.navigation(menu.every_page(), position="hidden").url_path)

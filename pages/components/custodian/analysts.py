@@ -14,7 +14,7 @@ from dpcore.workspace.ledger.accounts import REASON_LIMIT, Account
 from dpcore.workspace.people.users import NAME_LENGTH
 from pages.components.custodian import budgets
 from pages.components.kit import markup
-from pages.components.kit.texts import text
+from pages.components.kit.markup import text
 from pages.components.visitor import access, outcome
 
 _SAID = "analysts-said"

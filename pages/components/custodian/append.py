@@ -8,8 +8,8 @@ import streamlit as st
 
 from dpcore.workspace.files.descriptions import DatasetInfo
 from pages.components.custodian.intake.intake_tables import KEEP, remembered
-from pages.components.kit import slot
-from pages.components.kit.texts import text
+from pages.components.kit import drawing
+from pages.components.kit.markup import text
 from pages.components.visitor import access
 
 NEW = ""
@@ -28,7 +28,7 @@ class RowsToAppend:
 def ask() -> RowsToAppend | None:
     """Whether the files are further rows of a data set to which rows can be appended."""
     known = {info.id: info for info in access.service().appendable()}
-    with slot.placeholder():
+    with drawing.placeholder():
         if not known:
             return None
         chosen = st.selectbox(

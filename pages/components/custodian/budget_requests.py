@@ -12,8 +12,8 @@ from dpcore.errors import ConflictError, FrostglassError
 from dpcore.privacy.budgets import parse_limit, plain_epsilon
 from dpcore.report import spending
 from dpcore.workspace.ledger.accounts import REASON_LIMIT, Account, Balance, BudgetRequest, LedgerEntry
-from pages.components.kit import markup, slot
-from pages.components.kit.texts import text
+from pages.components.kit import drawing, markup
+from pages.components.kit.markup import text
 from pages.components.visitor import access, login, outcome
 
 _SAID, _SEEN = "requests-said", "requests-seen"
@@ -37,7 +37,7 @@ def render() -> None:
     asked = access.service().budget_requests()
     names = {key: info.name for key, info in access.datasets().items()}
     waiting = {str(one.number): one for one in asked if one.state == "open"}
-    for number, card in slot.placeholders(_SEEN, list(waiting)).items():
+    for number, card in drawing.placeholders(_SEEN, list(waiting)).items():
         with card:
             _card(waiting[number], names)
     if not waiting:
@@ -54,7 +54,7 @@ def _card(request: BudgetRequest, names: Mapping[str, str]) -> None:
         markup.facts(_facts(account, whole))
         st.caption("Reason")
         st.text(request.reason)
-        with slot.placeholder():
+        with drawing.placeholder():
             _advise(request, account, whole)
         _form(request, account, whole)
 
@@ -123,7 +123,7 @@ def _form(request: BudgetRequest, account: Account, whole: Balance) -> None:
         left, right = st.columns([1, 2])
         left.text_input("New limit in all, ε", plain_epsilon(_proposed(request, account)), key=keys[0])
         right.text_input("Answer (the analyst reads it; needed to decline)", key=keys[1], max_chars=REASON_LIMIT)
-        with slot.placeholder():
+        with drawing.placeholder():
             if _missing(_proposed(request, account), account, whole):
                 st.checkbox("Also raise the total of the data set, so that the grant can be spent", key=keys[2])
         with st.container(horizontal=True):

@@ -9,7 +9,7 @@ from dpcore.workspace.ledger.accounts import REASON_LIMIT
 from dpcore.workspace.ledger.requests import RunStatus
 from pages.components.families import run_names
 from pages.components.kit import markup
-from pages.components.kit.texts import text
+from pages.components.kit.markup import text
 from pages.components.visitor import access, outcome
 
 _SAID = "stranded-said"

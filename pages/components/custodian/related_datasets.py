@@ -7,9 +7,8 @@ import streamlit as st
 from dpcore.report import spending
 from dpcore.workspace.files.descriptions import DatasetInfo
 from pages.components.custodian.intake.intake_tables import KEEP, remembered
-from pages.components.kit import slot
-from pages.components.kit.markup import plain
-from pages.components.kit.texts import text
+from pages.components.kit import drawing
+from pages.components.kit.markup import plain, text
 from pages.components.visitor import access
 
 NEW = ""
@@ -20,7 +19,7 @@ PEOPLE, REPLACES = "Who these people are", "It replaces that data set, as its ne
 def ask() -> tuple[DatasetInfo | None, bool]:
     """A data set about the same people, if there is one, and whether the new one replaces it."""
     known = {key: info for key, info in access.datasets().items() if not info.retired}
-    with slot.placeholder():
+    with drawing.placeholder():
         if not known:
             return None, False
         chosen = st.selectbox(

@@ -9,7 +9,7 @@ import streamlit as st
 from dpcore.workspace.files.descriptions import AT_STAKE, DatasetInfo
 from dpcore.workspace.ledger.accounts import REASON_LIMIT
 from pages.components.kit import entry, markup
-from pages.components.kit.texts import text
+from pages.components.kit.markup import text
 from pages.components.visitor import access, outcome
 
 _SAID = "upkeep-said"

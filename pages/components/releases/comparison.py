@@ -18,8 +18,8 @@ from dpcore.released.release import Release
 from pages.components.families import registry
 from pages.components.families.shared import certificate, number_check
 from pages.components.families.shared.interval_text import IntervalText, compared
-from pages.components.kit import markup, slot
-from pages.components.kit.texts import text
+from pages.components.kit import drawing, markup
+from pages.components.kit.markup import text
 from pages.components.releases import found, release_names
 
 
@@ -34,7 +34,7 @@ def render(releases: Sequence[Release], names: Mapping[str, str]) -> None:
     alike = [n for n, release in enumerate(releases) if release.target == first.target and release.id != first.id]
     pair = [first, _choose(places[1], releases, names, 1, alike[0] if alike else 1)]
     more = _further(releases, names, pair)
-    with slot.placeholder():
+    with drawing.placeholder():
         found.render([*pair, *more])
     st.markdown("#### The first two in full")
     for place, release, side in zip(st.columns(2, gap="large"), pair, "ab", strict=True):

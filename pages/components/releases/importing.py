@@ -9,8 +9,8 @@ import streamlit as st
 from dpcore.models.readable import readable
 from dpcore.released.release import Release
 from dpcore.service.imports import LARGEST_IMPORT
-from pages.components.kit import slot
-from pages.components.kit.texts import text
+from pages.components.kit import drawing
+from pages.components.kit.markup import text
 from pages.components.server import upload_gate
 from pages.components.visitor import access, outcome
 
@@ -30,7 +30,7 @@ def imports_read(released: Sequence[Release]) -> tuple[list[Release], list[str]]
 
 def offer(lost: Sequence[str]) -> None:
     """A place to bring a file to; above it, that some ``lost`` ones cannot be read."""
-    with slot.placeholder():
+    with drawing.placeholder():
         if lost:
             _own_up(lost)
     upload_gate.let_in(LARGEST_IMPORT)
@@ -62,7 +62,7 @@ def _take(file: st.runtime.uploaded_file_manager.UploadedFile) -> None:
 
 def remove(release: Release) -> None:
     """A button that takes an import away."""
-    with slot.placeholder():
+    with drawing.placeholder():
         st.button("Remove this import", key=f"forget-{release.id}", on_click=_forget, args=(release.id,))
 
 

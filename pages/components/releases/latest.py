@@ -11,7 +11,7 @@ from dpcore.released.release import Release
 from pages.components.families.registry import Family
 from pages.components.families.shared.form_context import FormContext
 from pages.components.kit import markup
-from pages.components.kit.texts import distinct_labels
+from pages.components.kit.markup import distinct_labels
 from pages.components.releases import library, result, sharing
 
 _MOST = 3

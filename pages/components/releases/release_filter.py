@@ -15,7 +15,7 @@ from dpcore.privacy.budgets import format_epsilon
 from dpcore.released.release import Release
 from dpcore.workspace.files.descriptions import ReleaseNote
 from pages.components.families import registry as families
-from pages.components.kit import slot
+from pages.components.kit import drawing
 from pages.components.releases.release_names import label
 from pages.components.visitor import login
 
@@ -69,7 +69,7 @@ def choose(releases: Sequence[Release], notes: Mapping[str, ReleaseNote], others
         wanted = _ask(releases)
         st.button("Clear the filter", on_click=clear)
     kept = [r for r in releases if wanted.fits(r, notes.get(r.id), others.get(r.id, ""))]
-    with slot.placeholder():
+    with drawing.placeholder():
         if len(kept) < len(releases):
             st.caption(f"{len(kept)} of {len(releases)} results fit the filter.")
     return kept

@@ -11,8 +11,8 @@ from dpcore.privacy.budgets import alike, format_epsilon
 from dpcore.released.release import Release
 from dpcore.workspace.files.descriptions import NAME_LIMIT, NOTE_LIMIT, ReleaseNote
 from pages.components.families import registry
-from pages.components.kit import entry, markup, slot
-from pages.components.kit.texts import text
+from pages.components.kit import drawing, entry, markup
+from pages.components.kit.markup import text
 from pages.components.visitor import access, outcome
 
 #: Boxes in which a release is chosen by its name.
@@ -42,10 +42,10 @@ def label(release: Release, cost: str, note: ReleaseNote | None, by: str) -> str
 
 def render(release: Release, note: ReleaseNote | None, *, own: bool = True) -> None:
     """Name and note of a release, and the form by which its owner changes them."""
-    with slot.placeholder():
+    with drawing.placeholder():
         if note is not None:
             _read(note)
-    with slot.placeholder():
+    with drawing.placeholder():
         if own:
             _offer(release, note)
 

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 import streamlit as st
 
 from dpcore.workspace.files.descriptions import Sharing
-from pages.components.kit import markup, slot
-from pages.components.kit.texts import text
+from pages.components.kit import drawing, markup
+from pages.components.kit.markup import text
 from pages.components.visitor import access, login, outcome
 
 _EVERYBODY = "Everybody who may see this data set"
@@ -37,7 +37,7 @@ def is_own(release_id: str, found: Mapping[str, Sharing]) -> bool:
 def render(release_id: str, found: Mapping[str, Sharing]) -> None:
     """Say whose a result is; its owner may share it here."""
     sharing = found.get(release_id)
-    with slot.placeholder():
+    with drawing.placeholder():
         if sharing is None:
             return
         if sharing.owner == login.user().name:

@@ -10,9 +10,8 @@ from dpcore.privacy.budgets import parse_epsilon, plain_epsilon
 from dpcore.report import spending
 from dpcore.workspace.files.descriptions import DatasetInfo
 from dpcore.workspace.ledger.accounts import REASON_LIMIT, BudgetRequest
-from pages.components.kit import slot
-from pages.components.kit.markup import plain
-from pages.components.kit.texts import text
+from pages.components.kit import drawing
+from pages.components.kit.markup import plain, text
 from pages.components.visitor import access, login, menu, outcome
 
 #: Followed by a data set: several forms may stand on one page.
@@ -33,7 +32,7 @@ def offer(dataset: DatasetInfo, short_by: Decimal | None = None) -> None:
         return
     outcome.tell(f"{_SAID}-{dataset.id}")
     last = _newest(dataset.id)
-    with slot.placeholder():
+    with drawing.placeholder():
         if last is not None:
             st.markdown(_state(last))
             st.markdown(_blocked(dataset, last))

@@ -18,7 +18,7 @@ from pages.components.families.redescriptions.redescription_inputs import SIDES
 from pages.components.families.registry import Family
 from pages.components.families.shared import inputs
 from pages.components.kit import figure, markup
-from pages.components.kit.texts import text
+from pages.components.kit.markup import text
 from pages.components.visitor import access, background
 from pages.components.visitor.background import QueuedTask
 

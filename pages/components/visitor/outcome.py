@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from pages.components.kit import slot
+from pages.components.kit import drawing
 from pages.components.visitor import access
 
 
@@ -20,7 +20,7 @@ def of(key: str, action: Callable[[], object], success: str) -> bool:
 def tell(key: str) -> None:
     """Say it, once, in a slot that is always there."""
     problem, success = _said(key)
-    with slot.placeholder():
+    with drawing.placeholder():
         if problem:
             st.error(problem)
         elif success:

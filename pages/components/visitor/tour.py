@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.components.kit import dialog, slot
-from pages.components.kit.texts import text
+from pages.components.kit import drawing
+from pages.components.kit.markup import text
 from pages.components.visitor import access, login, menu, remembered
 
 #: Holds the page on which the tour is open; nothing before the first page, empty when closed.
@@ -21,13 +21,13 @@ _LESSONS = ("learn", "class_room")
 def render(page: str) -> None:
     """The tour, if it is open on this page; a visitor who comes for a result or a lesson needs none."""
     page, state = page or _FIRST, st.session_state
-    with slot.placeholder():
+    with drawing.placeholder():
         if state.get(_CLOSED) and not login.login_needed():
             remembered.remember(remembered.TOUR, "seen")
     if _KEY not in state:
         elsewhere = access.RUN_PARAMETER in st.query_params or page in _LESSONS
         state[_KEY] = "" if elsewhere or _seen() else page
-    if state[_KEY] == page and dialog.dialog_is_open():  # Whoever is asked something has found the way.
+    if state[_KEY] == page and drawing.dialog_is_open():  # Whoever is asked something has found the way.
         state[_KEY] = ""
     elif state[_KEY] == page:
         _dialog()
@@ -54,14 +54,14 @@ def _open(page: str) -> None:
 
 def _close() -> None:
     st.session_state[_KEY] = ""
-    dialog.dialog_answered()
+    drawing.dialog_answered()
     if not st.session_state.get(_CLOSED):
         st.session_state[_CLOSED] = True
         if login.login_needed():
             access.attempt(lambda: access.service().note_seen(remembered.TOUR))
 
 
-@dialog.dialog("New here? Five steps.", width="medium", on_dismiss=_close)
+@drawing.dialog("New here? Five steps.", width="medium", on_dismiss=_close)
 def _dialog() -> None:
     steps = text("tour" if menu.may_open("rule_list.py") else "tour_custodian")
     st.html(f'<section class="fg-tour" aria-label="Tour">{steps}</section>')

@@ -44,9 +44,8 @@ from pages.components.custodian.intake.intake_tables import (
 )
 from pages.components.custodian.intake.uploads import DATABASES, TYPES, files_at, is_database, question
 from pages.components.custodian.workbench import ProfileRequest
-from pages.components.kit import slot
-from pages.components.kit.markup import plain
-from pages.components.kit.texts import text
+from pages.components.kit import drawing
+from pages.components.kit.markup import plain, text
 from pages.components.visitor import access
 
 if TYPE_CHECKING:
@@ -240,7 +239,7 @@ def _by_form(staging_area: StagingArea, uploads: Uploads, draft: Draft) -> None:
 
 
 def _say_notes(draft: Draft) -> None:
-    with slot.placeholder():
+    with drawing.placeholder():
         if draft.notes:
             st.info("\n".join(f"- {note}" for note in draft.notes))
 

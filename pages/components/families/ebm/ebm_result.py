@@ -12,8 +12,8 @@ from dpcore.released.release import Release
 from pages.components.families.ebm import ebm_view as view
 from pages.components.families.shared import certificate, downloads, evaluation, number_check, truth
 from pages.components.families.shared.truth import Truth
-from pages.components.kit import markup, tabs
-from pages.components.kit.texts import text
+from pages.components.kit import drawing, markup
+from pages.components.kit.markup import text
 
 CSV = "the score table: what every group of every column adds"
 
@@ -28,7 +28,7 @@ def render(release: Release, model: Any, key: str, *, public: bool) -> None:
     view.importances(words, key)
     st.subheader("Shape of one column", anchor=False)
     _shape(words, true, key)
-    tabs.tabs_apart(
+    drawing.tabs_apart(
         {
             "All columns": lambda: view.terms_table(words),
             "One case": lambda: view.case(release, words, key),

@@ -13,7 +13,7 @@ from dpcore.released.release import Release
 from pages.components.families.shared import blocks, predict
 from pages.components.families.shared.truth import Truth
 from pages.components.kit import figure, markup
-from pages.components.kit.texts import text
+from pages.components.kit.markup import text
 
 #: Classes that a figure shows together.
 MOST_LINES = 3

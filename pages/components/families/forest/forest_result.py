@@ -23,8 +23,8 @@ from pages.components.families.shared import (
 )
 from pages.components.families.shared.truth import Truth
 from pages.components.families.tree import tree_view as view
-from pages.components.kit import figure, markup, slot, tabs
-from pages.components.kit.texts import text
+from pages.components.kit import drawing, figure, markup
+from pages.components.kit.markup import text
 
 #: With more columns, the form would hide the rest of the page.
 _FEW_COLUMNS = 6
@@ -41,10 +41,10 @@ def render(release: Release, model: Any, key: str, *, public: bool) -> None:
     st.markdown(f"**{trees} tree{'' if trees == 1 else 's'}**; {SHARING[model.sharing]}.")
     true = truth.ask(release, key) if public else None
     _vote(release, model, key)
-    with slot.placeholder():
+    with drawing.placeholder():
         if true is not None:
             _groups(release, model, true)
-    tabs.tabs_apart(
+    drawing.tabs_apart(
         {
             "Hold-out check": lambda: _check(release, model, key),
             "Columns used": lambda: columns_used(model, key),

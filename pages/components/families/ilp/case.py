@@ -15,7 +15,7 @@ from dpcore.models.ilp.released.ilp_reading import clause_texts
 from dpcore.plots.ilp.train import is_train, train_alt, train_figure
 from dpcore.released.release import Release
 from pages.components.kit import figure, markup
-from pages.components.kit.texts import text
+from pages.components.kit.markup import text
 
 if TYPE_CHECKING:
     import pandas as pd

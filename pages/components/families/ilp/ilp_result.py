@@ -15,8 +15,8 @@ from dpcore.released.release import Release
 from pages.components.families.ilp import case as ilp_case
 from pages.components.families.ilp import try_case
 from pages.components.families.shared import blocks, certificate, downloads, evaluation, truth
-from pages.components.kit import tabs
-from pages.components.kit.texts import text
+from pages.components.kit import drawing
+from pages.components.kit.markup import text
 
 CSV = "the clauses"
 
@@ -29,7 +29,7 @@ def render(release: Release, model: Any, key: str, *, public: bool) -> None:
         st.info(text("ilp_none_kept"))
     read = list(read_theory(release, model, False))
     [said], [chart], [program] = only(read, Bullets), only(read, Figure), only(read, Code)
-    tabs.tabs_apart(
+    drawing.tabs_apart(
         {
             "In words": lambda: _in_words(said),
             "Prolog": lambda: _prolog(program),

@@ -15,8 +15,8 @@ from dpcore.plots.ilp.train import is_train
 from dpcore.released.release import Release
 from pages.components.families.ilp import case
 from pages.components.families.shared import predict
-from pages.components.kit import markup, slot
-from pages.components.kit.texts import text
+from pages.components.kit import drawing, markup
+from pages.components.kit.markup import text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -36,7 +36,7 @@ def render(release: Release, model: Any, key: str) -> None:
         return
     start = _start(release, model, key)
     tables = _edited(release, model, start, f"{key}-try-{start}")
-    with slot.placeholder():
+    with drawing.placeholder():
         _too_many(release.domain, tables)
     _answer(release, model, tables)
 

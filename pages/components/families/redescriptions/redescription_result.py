@@ -17,8 +17,8 @@ from pages.components.families.redescriptions import redescription_table as tabl
 from pages.components.families.redescriptions import redescription_view as view
 from pages.components.families.redescriptions.redescription_state import Reading, remembered
 from pages.components.families.shared import blocks, certificate, chains, downloads, truth
-from pages.components.kit import markup, slot, tabs
-from pages.components.kit.texts import text
+from pages.components.kit import drawing, markup
+from pages.components.kit.markup import text
 from pages.components.visitor import access
 
 CSV = "the redescriptions that are kept"
@@ -50,20 +50,20 @@ def _body(release: Release, model: Any, tables: Sequence[Any] | None, key: str) 
         nearest.render(release, model, asked)
         _tabs(_OTHER_TABS, Reading.of(release, model, found, 0, None, key))
         return
-    place = slot.placeholder()
+    place = drawing.placeholder()
     threshold = view.threshold(found, key)
     reading = Reading.of(release, model, found, threshold, tables, key)
     view.ring(reading, place)
     view.points(reading)
     view.one(reading)
-    with slot.placeholder():
+    with drawing.placeholder():
         if reading.exact is not None:
             view.against_truth(reading, reading.exact)
     _tabs(_TABS, reading)
 
 
 def _tabs(names: Sequence[str], reading: Reading) -> None:
-    tabs.tabs({name: partial(_SHOWN[name], reading) for name in names}, f"{reading.key}-tabs-{len(names)}")
+    drawing.tabs({name: partial(_SHOWN[name], reading) for name in names}, f"{reading.key}-tabs-{len(names)}")
 
 
 def _files(reading: Reading) -> None:

@@ -19,8 +19,8 @@ from pages.components.families.shared import (
     predict,
     truth,
 )
-from pages.components.kit import tabs
-from pages.components.kit.texts import text
+from pages.components.kit import drawing
+from pages.components.kit.markup import text
 
 
 def render(release: Release, model: Any, key: str, *, public: bool) -> None:
@@ -32,7 +32,7 @@ def render(release: Release, model: Any, key: str, *, public: bool) -> None:
         chains.render(release, key)
     read = list(read_list(release, model, False))
     [said], [chart] = only(read, Bullets), only(read, Figure)
-    tabs.tabs_apart(
+    drawing.tabs_apart(
         {
             "In words": lambda: _in_words(said),
             "Chart": lambda: _chart(chart, key),

@@ -34,7 +34,7 @@ from dpcore.released.blocks import (
 from dpcore.released.noisy_counts import TOO_NOISY, are_nobody, is_told, why_apart
 from pages.components.families.shared.truth import Truth
 from pages.components.kit import figure, markup
-from pages.components.kit.texts import text
+from pages.components.kit.markup import text
 
 #: With more classes than this, only the chosen one's counts are open.
 MANY_CLASSES: Final = 4

@@ -7,7 +7,7 @@ import streamlit as st
 from dpcore.released.release import Release
 from dpcore.report.certificate import certificate_lines
 from pages.components.kit import markup
-from pages.components.kit.texts import text
+from pages.components.kit.markup import text
 
 
 def render(release: Release) -> None:

@@ -11,7 +11,7 @@ from dpcore.numerals import measured, percent, whole
 from dpcore.plots.chain_courses import chains_alt, chains_figure
 from dpcore.released.release import Release
 from pages.components.kit import figure
-from pages.components.kit.texts import text
+from pages.components.kit.markup import text
 from pages.components.visitor import access
 
 CONDITION = "conditional on convergence"

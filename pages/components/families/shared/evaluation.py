@@ -11,7 +11,7 @@ from dpcore.numerals import hundredths, percent
 from dpcore.released.quality import baseline, confusion_table
 from pages.components.families.shared import blocks, thresholds
 from pages.components.kit import markup
-from pages.components.kit.texts import text
+from pages.components.kit.markup import text
 
 DROWNED = "The noise is larger than the counts: no figure can be given. Use a larger ε."
 

@@ -13,7 +13,7 @@ from dpcore.domain.schemas.labels import called
 from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import RequestError
 from dpcore.released.parameters import Parameter
-from pages.components.kit.texts import text
+from pages.components.kit.markup import text
 
 #: Widgets keep what was chosen when the visitor looks at another page and comes back.
 KEEP: dict[str, Any] = {"persist_state": "session"}

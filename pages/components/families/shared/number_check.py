@@ -12,7 +12,7 @@ from dpcore.released.regression_evaluation import error_told, hides_much, noise_
 from pages.components.families.shared import blocks
 from pages.components.families.shared.evaluation import DROWNED
 from pages.components.kit import markup
-from pages.components.kit.texts import text
+from pages.components.kit.markup import text
 
 
 def render(model: Any, target: str, unit: str) -> None:

@@ -15,7 +15,7 @@ from dpcore.released.noisy_counts import are_nobody, is_told
 from dpcore.released.release import Release
 from pages.components.families.shared import blocks
 from pages.components.kit import markup
-from pages.components.kit.texts import text
+from pages.components.kit.markup import text
 
 
 def ask(release: Release, used: Sequence[str], key: str, label: str) -> dict[str, Any] | None:

@@ -10,7 +10,7 @@ from dpcore.rehearsal import Rehearsal
 from dpcore.released.release import Imported, Release
 from dpcore.report.forms.page import release_page
 from dpcore.workspace.files.descriptions import ReleaseNote
-from pages.components.kit.texts import text
+from pages.components.kit.markup import text
 from pages.components.visitor import access
 
 _SENTENCE = (

@@ -20,7 +20,7 @@ from dpcore.released.quality import (
 )
 from pages.components.families.shared import blocks
 from pages.components.kit import figure, markup
-from pages.components.kit.texts import text
+from pages.components.kit.markup import text
 
 
 @st.fragment

@@ -9,8 +9,8 @@ from typing import TypeVar
 import streamlit as st
 
 from dpcore.released.release import Release
-from pages.components.kit import slot
-from pages.components.kit.texts import text
+from pages.components.kit import drawing
+from pages.components.kit.markup import text
 from pages.components.visitor import access
 
 T = TypeVar("T")
@@ -41,7 +41,7 @@ def ask(release: Release, key: str) -> Truth | None:
 def wanted(release: Release, key: str, read: Callable[[Release], T]) -> T | None:
     """What ``read`` tells of the public records, if the visitor wants it."""
     shown = st.toggle("Show true values beside noisy ones (public data only)", key=f"{key}-truth")
-    with slot.placeholder():
+    with drawing.placeholder():
         if not shown:
             return None
         st.caption(text("true_values"))

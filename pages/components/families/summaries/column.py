@@ -12,7 +12,7 @@ from pages.components.families.shared import blocks
 from pages.components.families.summaries import pairs
 from pages.components.families.summaries.summary_state import Look
 from pages.components.kit import figure, markup
-from pages.components.kit.texts import text
+from pages.components.kit.markup import text
 
 
 def choose(look: Look) -> int:

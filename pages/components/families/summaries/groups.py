@@ -12,7 +12,7 @@ from dpcore.spreadsheets import frame_csv
 from pages.components.families.shared import blocks
 from pages.components.families.shared.downloads import file_name
 from pages.components.families.summaries.summary_state import Look
-from pages.components.kit.texts import text
+from pages.components.kit.markup import text
 
 
 def render(look: Look) -> None:

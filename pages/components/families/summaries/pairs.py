@@ -11,7 +11,7 @@ from dpcore.released.blocks import Figure
 from pages.components.families.shared import blocks
 from pages.components.families.summaries.summary_state import Look
 from pages.components.kit import markup
-from pages.components.kit.texts import text
+from pages.components.kit.markup import text
 
 
 def render(look: Look) -> None:

@@ -10,7 +10,7 @@ from dpcore.numerals import whole
 from pages.components.families.shared.downloads import file_name
 from pages.components.families.summaries.summary_state import Look
 from pages.components.kit import made_file, markup
-from pages.components.kit.texts import text
+from pages.components.kit.markup import text
 from pages.components.visitor import access
 
 #: Records of one file; the command line draws more.

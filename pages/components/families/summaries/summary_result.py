@@ -19,8 +19,8 @@ from pages.components.families.shared import certificate, downloads, truth
 from pages.components.families.shared.interval_text import IntervalText
 from pages.components.families.summaries import cards, codes, column, groups, pairs, questions, records
 from pages.components.families.summaries.summary_state import IN_ORDER, STANDING_OUT, Look, order_key
-from pages.components.kit import markup, tabs
-from pages.components.kit.texts import text
+from pages.components.kit import drawing, markup
+from pages.components.kit.markup import text
 from pages.components.visitor import access
 
 CSV = "noisy count and share of every value of every column, with intervals"
@@ -49,7 +49,7 @@ def _body(look: Look) -> None:
     names += [_CODES] if look.model.trees else []
     names += [_QUESTIONS, "In words", _INVENTED, "Certificate", "Download"]
     parts = {name: partial(_SHOWN[name], look) for name in names}
-    tabs.tabs(parts, f"{look.key}-tabs-{len(names)}", stay=[_QUESTIONS, _INVENTED])
+    drawing.tabs(parts, f"{look.key}-tabs-{len(names)}", stay=[_QUESTIONS, _INVENTED])
 
 
 def _headline(look: Look) -> dict[str, str]:

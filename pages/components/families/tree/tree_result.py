@@ -20,8 +20,8 @@ from pages.components.families.shared import (
     truth,
 )
 from pages.components.families.tree import tree_view as view
-from pages.components.kit import tabs
-from pages.components.kit.texts import text
+from pages.components.kit import drawing
+from pages.components.kit.markup import text
 
 
 def render(release: Release, model: Any, key: str, *, public: bool) -> None:
@@ -30,7 +30,7 @@ def render(release: Release, model: Any, key: str, *, public: bool) -> None:
     true = truth.ask(release, key) if public else None
     path = follow_case(release, model, shown, key)
     view.diagram(model, release.target, key, path=path, shown=shown, truth=true)
-    tabs.tabs_apart(
+    drawing.tabs_apart(
         {
             "Table": lambda: blocks.groups(tree_groups(release, model, shown), true),
             "In words": lambda: _in_words(release, model),

@@ -16,8 +16,8 @@ from dpcore.plots.trees.tree import branches_width, tree_alt, tree_figure
 from dpcore.plots.trees.tree_layout import NARROW, WIDE, readable_levels
 from pages.components.families.shared import blocks
 from pages.components.families.shared.truth import Truth
-from pages.components.kit import figure, markup, slot
-from pages.components.kit.texts import text
+from pages.components.kit import drawing, figure, markup
+from pages.components.kit.markup import text
 
 _FIT, _BRANCHES, _OUTLINE = "To fit", "Branches", "Outline"
 _SIDEWAYS = "Wider than the page: scroll it sideways, or press → with this line in focus."
@@ -91,7 +91,7 @@ def _choices(tree: Any, key: str) -> tuple[bool, tuple[str, ...], int | None]:
             width="content",
         )
         unfold = folded and st.toggle("Show folded parts", key=f"{key}-unfold", help=text("folded"))
-    with slot.placeholder():
+    with drawing.placeholder():
         levels = _levels(tree, key, unfold=unfold)
     if style != _FIT:
         return unfold, (style,), levels
