@@ -65,7 +65,7 @@ app = st.App(
     on_script_error=faults.report,
     routes=[
         Route("/health", health),
-        Route(f"/{remembered.ADDRESS}", remembering.remember),
+        Route(f"/{remembered.ADDRESS}", remembering.answer),
         *programs.ROUTES,
     ],
     middleware=[Middleware(gate.Gate), Middleware(UploadGate), Middleware(shell.Shell)],

@@ -22,11 +22,11 @@ def frame() -> None:
     figure.declare_ground()
     st.logo(str(ASSETS / "logo.svg"), size="large")
     if not (login.admit() and access.ready()):
-        return_to.note(st.navigation(menu.every_page(), position="hidden").url_path)
+        return_to.note_address(st.navigation(menu.every_page(), position="hidden").url_path)
         return
     access.keep_choice()
     page = st.navigation(menu.pages(budget_requests.waiting()), expanded=True)
-    return_to.go(page.url_path)
+    return_to.return_after_login(page.url_path)
     if not login.user().roles:
         _without_a_role(page)
         return
@@ -35,7 +35,7 @@ def frame() -> None:
     _choose_dataset()
     access.show_cost_of_this_run(None)
     page.run()
-    tour.render(page.url_path)
+    tour.tour(page.url_path)
     _finish(page.url_path)
 
 
@@ -67,7 +67,7 @@ def _finish(page: str) -> None:
         if dataset is not None:
             meter.render(dataset)
             st.divider()
-        tour.offer(page)
+        tour.offer_tour(page)
         login.render(for_programs.log_out)
 
 

@@ -82,7 +82,7 @@ def test_a_threshold_is_one_of_chances_only_where_it_parts_them(
 
         counts, estimates = np.array([[900, 60], [100, 140]]), np.array([[0.9, 0.1], [0.4, 0.6]])
         model = SimpleNamespace(evaluation=evaluate(counts, estimates, 1e-6, 1, limits=limits), classes=("no", "yes"))
-        thresholds.render(model, "ill", PEOPLE, "a", chances=True, typical=typical)
+        thresholds.thresholds(model, "ill", PEOPLE, "a", chances=True, typical=typical)
 
     app = AppTest.from_function(drawn, args=(limits, typical)).run()
     assert not app.exception
@@ -107,7 +107,7 @@ def test_thresholds_say_what_they_count(most: int, noun: str) -> None:
         schema = Schema.from_mapping({"name": "ward", "max_rows": 2000, "columns": columns, "privacy_unit": unit})
         counts, estimates = np.array([[900, 60], [100, 140]]), np.array([[0.9, 0.1], [0.4, 0.6]])
         model = SimpleNamespace(evaluation=evaluate(counts, estimates, 1e-6, 1), classes=("no", "yes"))
-        thresholds.render(model, "ill", counted(schema), "a", chances=True)
+        thresholds.thresholds(model, "ill", counted(schema), "a", chances=True)
 
     app = AppTest.from_function(drawn, args=(most,)).run()
     assert not app.exception

@@ -202,7 +202,7 @@ def test_files_of_what_may_not_be_read_any_more_say_so_instead(visit: Visit):
     visit(BOB)
     service = access.service()
     release = service.release(hers)
-    make = release_file.maker(release)
+    make = release_file.page_maker(release)
     assert "IF" in make()
     visit(ANN)
     access.service().share(hers, False)

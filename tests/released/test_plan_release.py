@@ -209,8 +209,8 @@ def test_certificate_says_how_parts_compose():
     shown = certificate_text(made)
     assert "delta = 10⁻⁷" in shown
     assert made.certificate.composition in shown
-    assert certificate.lines(made)["How the parts add up"] == made.certificate.composition
-    assert "How the parts add up" not in certificate.lines(release())
+    assert certificate.certificate_pairs(made)["How the parts add up"] == made.certificate.composition
+    assert "How the parts add up" not in certificate.certificate_pairs(release())
 
 
 def test_releases_made_before_there_was_a_composition_still_read():

@@ -33,7 +33,7 @@ def waiting() -> int:
 def render() -> None:
     """The queue, and below it the answered ones."""
     st.markdown(text("budget_requests"))
-    outcome.tell(_SAID)
+    outcome.tell_outcome(_SAID)
     asked = access.service().budget_requests()
     names = {key: info.name for key, info in access.datasets().items()}
     waiting = {str(one.number): one for one in asked if one.state == "open"}
@@ -158,7 +158,7 @@ def _answer(request: BudgetRequest, grants: bool, limit: str, reason: str, raise
                 raise ConflictError(told) from None
 
     done = "granted" if grants else "declined"
-    outcome.of(_SAID, act, f"The request is {done}.")
+    outcome.note_outcome(_SAID, act, f"The request is {done}.")
 
 
 def _raise_total(request: BudgetRequest, limit: Decimal) -> None:

@@ -135,7 +135,7 @@ RULE_LIST = Family(
     body=_later("rule_list.rule_list_result", "render"),
     side=_later("rule_list.rule_list_result", "side"),
     figures=_later("rule_list.rule_list_result", "figures"),
-    asked=cuts.asked,
+    asked=cuts.cuts_asked,
     way="sampler",
     ways=RULE_LIST_SAMPLERS,
 )
@@ -147,7 +147,7 @@ TREE = Family(
     body=_later("tree.tree_result", "render"),
     side=_later("tree.tree_result", "side"),
     figures=_later("tree.tree_result", "figures"),
-    asked=cuts.asked,
+    asked=cuts.cuts_asked,
 )
 FOREST = Family(
     released=get_family("forest"),
@@ -157,7 +157,7 @@ FOREST = Family(
     body=_later("forest.forest_result", "render"),
     side=_later("forest.forest_result", "side"),
     figures=_later("forest.forest_result", "figures"),
-    asked=cuts.asked,
+    asked=cuts.cuts_asked,
     repeats=1,
 )
 EBM = Family(

@@ -78,7 +78,7 @@ def _differences(releases: Sequence[Release]) -> None:
     shown = [readable(release) for release in releases]
     _table("Quality", [_lines(release) for release in shown])
     with st.expander("Certificates", key="compare-certificates"):
-        _table("Certificates", [certificate.lines(release) for release in shown])
+        _table("Certificates", [certificate.certificate_pairs(release) for release in shown])
 
 
 def _table(caption: str, sides: Sequence[Mapping[str, str | IntervalText]]) -> None:

@@ -17,7 +17,7 @@ from pages.components.releases import library, result, sharing
 _MOST = 3
 
 
-def render(context: FormContext, family: Family) -> bool:
+def latest(context: FormContext, family: Family) -> bool:
     """The newest results that the visitor may read, and the one of them that is chosen; whether one is."""
     found = {release.id: release for release in context.releases if release.kind == family.name}
     if not found:

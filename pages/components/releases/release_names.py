@@ -64,7 +64,7 @@ def _offer(release: Release, note: ReleaseNote | None) -> None:
         st.markdown(text("release_note"))
         with st.form(f"note-{release.id}", border=False):
             _form(release, note)
-    outcome.tell(_SAID)
+    outcome.tell_outcome(_SAID)
 
 
 def _form(release: Release, note: ReleaseNote | None) -> None:
@@ -87,7 +87,7 @@ def _save(release_id: str, name_key: str, note_key: str) -> None:
         name, words = (stored.name, stored.note) if stored else ("", "")
         service.note_release(release_id, entry.typed(name_key, name), entry.typed(note_key, words))
 
-    if outcome.of(_SAID, act, "Saved."):
+    if outcome.note_outcome(_SAID, act, "Saved."):
         entry.saved(name_key, note_key)
     for box in (OPEN, *SIDES):  # A box shows a changed name only if its choice is made again.
         if box in st.session_state:

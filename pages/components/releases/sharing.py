@@ -55,9 +55,9 @@ def _offer(release_id: str, shared: bool) -> None:
         st.session_state[key] = shared
     st.toggle("Share with everybody who may see this data set", key=key, on_change=_share, args=(release_id, key))
     st.caption(text("sharing"))
-    outcome.tell(_SAID)
+    outcome.tell_outcome(_SAID)
 
 
 def _share(release_id: str, key: str) -> None:
     wanted = bool(st.session_state[key])
-    outcome.of(_SAID, lambda: access.service().share(release_id, wanted), "")
+    outcome.note_outcome(_SAID, lambda: access.service().share(release_id, wanted), "")

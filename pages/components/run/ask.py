@@ -30,7 +30,7 @@ def offer(dataset: DatasetInfo, short_by: Decimal | None = None) -> None:
         return
     if not login.may("analyst", "teacher"):
         return
-    outcome.tell(f"{_SAID}-{dataset.id}")
+    outcome.tell_outcome(f"{_SAID}-{dataset.id}")
     last = _newest(dataset.id)
     with drawing.placeholder():
         if last is not None:
@@ -111,4 +111,4 @@ def _ask(dataset_id: str, amount: str, reason: str) -> None:
     def act() -> BudgetRequest:
         return access.service().ask(dataset_id, parse_epsilon(state[amount]), state[reason])
 
-    outcome.of(f"{_SAID}-{dataset_id}", act, "Your request is on its way to the custodian.")
+    outcome.note_outcome(f"{_SAID}-{dataset_id}", act, "Your request is on its way to the custodian.")

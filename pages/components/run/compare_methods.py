@@ -216,7 +216,7 @@ def _result(work: Comparing, key: str) -> None:
             "more."
         )
     times = "once" if asked.repeats == 1 else f"{asked.repeats} times"
-    target = run_names.column(asked.dataset_id, asked.target) if asked.target else ""
+    target = run_names.column_label(asked.dataset_id, asked.target) if asked.target else ""
     st.caption(
         markup.plain(
             f"Each method {'predicts ' + target if target else 'searches'} {times} for each ε. Points are means, "

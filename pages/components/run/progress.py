@@ -132,7 +132,7 @@ def _panel(status: RunStatus) -> None:
 
 
 def _heading(status: RunStatus) -> None:
-    heading = markup.plain(run_names.heading(status.request))
+    heading = markup.plain(run_names.run_heading(status.request))
     st.subheader(f"{heading}, ε = {format_epsilon(status.request.epsilon)}", anchor=False)
     family = registry.of_request(status.request)
     started = f"{markup.local_time(status.created):%Y-%m-%d %H:%M}"

@@ -122,7 +122,7 @@ def _lines(review: Review, quote: Quote) -> dict[str, str]:
     return {
         "Algorithm": family.describe(review.request.parameters),
         "Data set": review.dataset_name,
-        **registry.predicted("To predict", run_names.column(review.request.dataset_id, review.request.target)),
+        **registry.predicted("To predict", run_names.column_label(review.request.dataset_id, review.request.target)),
         **(family.asked(review.request.parameters) if family.asked else {}),
         "Asked for": spending.cost(quote.cost),
         "Adds to what is spent": f"ε {adds(quote)}{at}{reason and f'. {reason}'}",

@@ -34,7 +34,7 @@ def _rows(runs: Sequence[RunStatus], people: bool) -> Iterator[str]:
     for run, epsilon in zip(runs, alike(format_epsilon(run.request.epsilon) for run in runs), strict=True):
         cost = f"ε {epsilon} {'spent' if run.charged else 'returned'}"
         started = f"{markup.local_time(run.created):%Y-%m-%d %H:%M}"
-        run_name = run_names.heading(run.request)
+        run_name = run_names.run_heading(run.request)
         words = f"{run.state}: {run.message}"
         analyst = [escape(run.analyst)] if people else []
         yield markup.row([started, *analyst, escape(run_name), cost, escape(words)])

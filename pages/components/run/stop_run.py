@@ -74,7 +74,7 @@ def _stop(run_id: str) -> None:
 @drawing.dialog("Stop this run?", on_dismiss=_let_go)
 def _dialog(status: RunStatus) -> None:
     cost = f"ε {format_epsilon(status.request.epsilon)}"
-    heading = run_names.heading(status.request)
+    heading = run_names.run_heading(status.request)
     st.markdown(f"**{markup.plain(heading)}** has begun to read records.")
     st.markdown(f"If you stop it, its {cost} stays spent, and there will be no result.")
     # A press that was meant for something else cannot tick a box and then hit a button.

@@ -33,7 +33,7 @@ def page(family: Family) -> None:
             _read(named, named.release_id, family)
     with drawing.placeholder():
         context = FormContext(dataset, access.service().releases(dataset.id))
-        if not shown and latest.render(context, family):
+        if not shown and latest.latest(context, family):
             shown = "latest"
     if not _set_up(context, family, shown):
         access.show_cost_of_this_run(None)  # The meter belongs to what is in sight.

@@ -10,14 +10,14 @@ from pages.components.kit import drawing
 from pages.components.visitor import access
 
 
-def of(key: str, action: Callable[[], object], success: str) -> bool:
+def note_outcome(key: str, action: Callable[[], object], success: str) -> bool:
     """Do something, and remember to say ``success`` (Markdown) or why it failed."""
     _, problem = access.attempt(action)
     st.session_state[key] = (problem, success)
     return problem is None
 
 
-def tell(key: str) -> None:
+def tell_outcome(key: str) -> None:
     """Say it, once, in a slot that is always there."""
     problem, success = _said(key)
     with drawing.placeholder():

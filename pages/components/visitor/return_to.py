@@ -11,7 +11,7 @@ from pages.components.visitor import access, login, menu, remembered
 _STATE = "returned"
 
 
-def note(url_path: str) -> None:
+def note_address(url_path: str) -> None:
     """Remember the address of somebody who has to log in first."""
     needed, _ = access.attempt(login.login_needed)  # It may not be known, if the settings are faulty.
     if not needed:
@@ -21,7 +21,7 @@ def note(url_path: str) -> None:
         remembered.remember(remembered.PLACE, f"{url_path}?{query}")
 
 
-def go(url_path: str) -> None:
+def return_after_login(url_path: str) -> None:
     """Open that page, once, if this is the first page after a login."""
     state = st.session_state
     if state.get(_STATE) == "done" or not login.login_needed():

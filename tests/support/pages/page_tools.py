@@ -137,7 +137,7 @@ def open_page(name: str = "data_sets", state: Mapping[str, object] | None = None
         app.session_state[key] = value
     if name == "data_sets":
         return checked(app.run())
-    app.session_state[tour._KEY] = tour._FIRST
+    app.session_state[tour._TOUR] = tour._FIRST
     checked(app.switch_page(f"{name}.py").run())
     return app.switch_page(f"{name}.py")  # It fails if the visitor may not open this page.
 

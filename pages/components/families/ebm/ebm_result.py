@@ -34,7 +34,7 @@ def render(release: Release, model: Any, key: str, *, public: bool) -> None:
             "One case": lambda: view.case(release, words, key),
             "In words": lambda: _in_words(words),
             "Hold-out check": lambda: _check(words, key),
-            "Certificate": lambda: certificate.render(release),
+            "Certificate": lambda: certificate.certificate(release),
             "Download": lambda: _files(release, model, key),
         },
         f"{key}-tabs",
@@ -109,4 +109,4 @@ def _check(words: Any, key: str) -> None:
     if words.model.classes:
         evaluation.render(words.model, words.target, counted(words.schema), key, typical=True)
     else:
-        number_check.render(words.model, words.target, words.unit)
+        number_check.number_check(words.model, words.target, words.unit)

@@ -50,7 +50,7 @@ def render(release: Release, model: Any, key: str, *, public: bool) -> None:
             "Columns used": lambda: columns_used(model, key),
             "In words": lambda: _in_words(release, model),
             "Single trees": lambda: _single(release, model, key),
-            "Certificate": lambda: certificate.render(release),
+            "Certificate": lambda: certificate.certificate(release),
             "Download": lambda: downloads.render(release, model, key, "every node of every tree"),
         },
         f"{key}-tabs",

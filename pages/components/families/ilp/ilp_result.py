@@ -36,7 +36,7 @@ def render(release: Release, model: Any, key: str, *, public: bool) -> None:
             "Chart": lambda: _chart(chart, key),
             "Cases": lambda: _cases(release, model, key),
             "Hold-out check": lambda: evaluation.render(model, release.target, counted(release.domain), key),
-            "Certificate": lambda: certificate.render(release),
+            "Certificate": lambda: certificate.certificate(release),
             "Download": lambda: _files(release, model, key),
         },
         f"{key}-tabs",

@@ -32,7 +32,7 @@ def render(release: Release, model: Any, key: str, *, public: bool) -> None:
     """All of them first, then the one that is read, then everything else."""
     tables = truth.wanted(release, key, _true_tables) if public else None
     if public:
-        chains.render(release, key)
+        chains.chains(release, key)
     # Another rehearsal stands in the same place: what was moved there belongs to the last one.
     _body(release, model, tables, f"{key}-{release.id[:8]}")
 
@@ -84,7 +84,7 @@ _SHOWN: dict[str, Callable[[Reading], None]] = {
     "Table": table.render,
     "In words": _in_words,
     "Trees": pair.render,
-    "Certificate": lambda reading: certificate.render(reading.release),
+    "Certificate": lambda reading: certificate.certificate(reading.release),
     "Download": _files,
 }
 

@@ -29,7 +29,7 @@ def render(release: Release, model: Any, key: str, *, public: bool) -> None:
     true = truth.ask(release, key) if public else None
     blocks.groups(rule_groups(release, model, shown), true, fold="Rule")
     if public:
-        chains.render(release, key)
+        chains.chains(release, key)
     read = list(read_list(release, model, False))
     [said], [chart] = only(read, Bullets), only(read, Figure)
     drawing.tabs_apart(
@@ -38,7 +38,7 @@ def render(release: Release, model: Any, key: str, *, public: bool) -> None:
             "Chart": lambda: _chart(chart, key),
             "Hold-out check": lambda: evaluation.render(model, release.target, counted(release.domain), key),
             "Predict a case": lambda: _predict(release, model, shown, key),
-            "Certificate": lambda: certificate.render(release),
+            "Certificate": lambda: certificate.certificate(release),
             "Download": lambda: downloads.render(release, model, key, "the rules"),
         },
         f"{key}-tabs",

@@ -10,12 +10,12 @@ from pages.components.kit import markup
 from pages.components.kit.markup import text
 
 
-def render(release: Release) -> None:
+def certificate(release: Release) -> None:
     """Every field of the certificate."""
     st.markdown(text("certificate"))
-    markup.pairs_table("Certificate", ("What", "Value"), lines(release))
+    markup.pairs_table("Certificate", ("What", "Value"), certificate_pairs(release))
 
 
-def lines(release: Release) -> dict[str, str]:
+def certificate_pairs(release: Release) -> dict[str, str]:
     """Name and value of each line of the certificate."""
     return certificate_lines(release)

@@ -17,7 +17,7 @@ from pages.components.visitor import access
 CONDITION = "conditional on convergence"
 
 
-def render(release: Release, key: str) -> None:
+def chains(release: Release, key: str) -> None:
     """Offer to run the chains again, if the result has any."""
     if release.certificate.guarantee == CONDITION:
         with st.expander("Convergence of the chains (public data only)"):

@@ -23,13 +23,15 @@ _ALL = ""
 
 def cuts_from(context: FormContext, own: Own, family: str) -> dict[str, Any]:
     """Which first look tells the cut points of numbers; asked only if there is one that tells any."""
-    looks = {release.id: release for release in context.releases if release.kind == "summaries" and _tells(release)}
+    looks = {
+        release.id: release for release in context.releases if release.kind == "summaries" and _look_tells(release)
+    }
     if not looks:
         return {}
     chosen = st.selectbox(
         label(own["cuts_from"]),
         [_ALL, *looks],
-        format_func=lambda key: _named(looks[key]) if key else "None: all cut points of the schema",
+        format_func=lambda key: _look_named(looks[key]) if key else "None: all cut points of the schema",
         key=f"{family}-cuts-{context.dataset.id}",
         help=explained(own["cuts_from"]),
         **KEEP,
@@ -41,18 +43,18 @@ def cuts_from(context: FormContext, own: Own, family: str) -> dict[str, Any]:
     return {"cuts_from": chosen}
 
 
-def asked(parameters: Mapping[str, Any]) -> dict[str, str]:
+def cuts_asked(parameters: Mapping[str, Any]) -> dict[str, str]:
     """Where a run may cut numbers, for its review, if that is not everywhere."""
     look = parameters.get("cuts_from")
     return {"Cut points of numbers": f"those of the first look {look[:6]}"} if look else {}
 
 
-def _tells(look: Release) -> bool:
+def _look_tells(look: Release) -> bool:
     """Whether it looked at a column of numbers that has cut points. Its tables, which may be large, are not read."""
     return any(Axis.model_validate(axis).edges for axis in look.model["axes"])
 
 
-def _named(look: Release) -> str:
+def _look_named(look: Release) -> str:
     card = look.certificate
     return f"First look of {card.created:%Y-%m-%d %H:%M} UTC · ε {format_epsilon(card.epsilon)} · {look.id[:6]}"
 

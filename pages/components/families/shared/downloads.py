@@ -84,7 +84,7 @@ def render(release: Release, model: Any, key: str, csv: str, more: Sequence[File
     )
     middle.download_button(
         "Download HTML",
-        made_file.later(release_file.maker(release), f"{name}.html", "text/html"),
+        made_file.later(release_file.page_maker(release), f"{name}.html", "text/html"),
         f"{name}.html",
         "text/html",
         key=f"{key}-html",

@@ -29,14 +29,14 @@ def render(model: Any, target: str, counted: Noun, key: str, *, chances: bool = 
     st.markdown(text("evaluation"))
     left, right = st.columns(2)
     with left:
-        _figure("Noisy accuracy", evaluation.accuracy, percent)
+        _metric("Noisy accuracy", evaluation.accuracy, percent)
         st.caption(markup.plain(_baseline(evaluation, model.classes)))
     if evaluation.has_auc:
         with right:
-            _figure("Noisy AUC", evaluation.auc, hundredths)
+            _metric("Noisy AUC", evaluation.auc, hundredths)
             st.caption(markup.plain(_auc_words(target, model.classes)))
     if evaluation.group_counts and evaluation.accuracy is not None:
-        thresholds.render(model, target, counted, key, chances=chances, typical=typical)
+        thresholds.thresholds(model, target, counted, key, chances=chances, typical=typical)
     blocks.render(confusion_table(model, target))
 
 
@@ -49,7 +49,7 @@ def _auc_words(target: str, classes: tuple[str, ...]) -> str:
     )
 
 
-def _figure(title: str, figure: Any, shown: Any) -> None:
+def _metric(title: str, figure: Any, shown: Any) -> None:
     if figure is None:
         st.metric(title, "not known")
         st.caption(DROWNED)

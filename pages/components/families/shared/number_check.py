@@ -15,7 +15,7 @@ from pages.components.kit import markup
 from pages.components.kit.markup import text
 
 
-def render(model: Any, target: str, unit: str) -> None:
+def number_check(model: Any, target: str, unit: str) -> None:
     """Noisy error beside that of a constant guess, and noisy counts of errors by size."""
     check = model.evaluation
     if check is None:
@@ -24,9 +24,9 @@ def render(model: Any, target: str, unit: str) -> None:
     st.markdown(text("evaluation"))
     left, right = st.columns(2)
     with left:
-        _figure("Noisy typical error (RMSE)", check.rmse, unit)
+        _error_metric("Noisy typical error (RMSE)", check.rmse, unit)
     with right:
-        _figure("The same number for everyone", check.constant_rmse, unit)
+        _error_metric("The same number for everyone", check.constant_rmse, unit)
     st.markdown(markup.plain(verdict(check, target, ()).sentence))
     with st.expander("How large the errors are"):
         blocks.render(errors_table(check, target, unit))
@@ -39,7 +39,7 @@ def error_words(figure: Any) -> str:
     return f"{error_told(figure)} (noise alone {noise_told(figure)})"
 
 
-def _figure(title: str, figure: Any, unit: str) -> None:
+def _error_metric(title: str, figure: Any, unit: str) -> None:
     if figure is None:
         st.metric(title, "not known")
         st.caption(DROWNED)

@@ -19,7 +19,7 @@ _SENTENCE = (
 )
 
 
-def maker(release: Release) -> Callable[[], str]:
+def page_maker(release: Release) -> Callable[[], str]:
     """What makes the page, on the click that downloads it."""
     service = access.service()
 

@@ -24,7 +24,7 @@ from pages.components.kit.markup import text
 
 
 @st.fragment
-def render(model: Any, target: str, counted: Noun, key: str, *, chances: bool, typical: bool = False) -> None:
+def thresholds(model: Any, target: str, counted: Noun, key: str, *, chances: bool, typical: bool = False) -> None:
     """A threshold to move, its noisy figures, the ROC curve, and chances as told and as seen."""
     st.markdown("#### Where to draw the line")
     shown = blocks.choose_class(model, target, f"{key}-threshold")

@@ -107,7 +107,7 @@ _SHOWN: dict[str, Callable[[Look], None]] = {
     "In words": _in_words,
     _QUESTIONS: questions.render,
     _INVENTED: records.render,
-    "Certificate": lambda look: certificate.render(look.release),
+    "Certificate": lambda look: certificate.certificate(look.release),
     "Download": _files,
 }
 

@@ -36,7 +36,7 @@ def render(release: Release, model: Any, key: str, *, public: bool) -> None:
             "In words": lambda: _in_words(release, model),
             "Hold-out check": lambda: evaluation.render(model, release.target, counted(release.domain), key),
             "Budget": lambda: view.budget(model),
-            "Certificate": lambda: certificate.render(release),
+            "Certificate": lambda: certificate.certificate(release),
             "Download": lambda: downloads.render(release, model, key, "every node of the tree"),
         },
         f"{key}-tabs",
