@@ -61,7 +61,7 @@ ALLOWED = {
     "pages/components/families/redescriptions/nearest.py": _P_VALUE,
     "pages/components/families/shared/blocks.py": _STYLE,
     "pages/components/families/shared/inputs.py": "a value that the browser sends back",
-    "pages/components/families/shared/thresholds.py": "people flagged for each one found, with one decimal",
+    "pages/components/families/shared/evaluation.py": "people flagged for each one found, with one decimal",
     "pages/components/families/summaries/cards.py": _STYLE,
     "pages/components/families/summaries/records.py": _POINTS,
     "pages/components/lessons/topics/budget.py": _LESSON,

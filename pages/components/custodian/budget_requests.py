@@ -14,26 +14,16 @@ from dpcore.report import spending
 from dpcore.workspace.ledger.accounts import REASON_LIMIT, Account, Balance, BudgetRequest, LedgerEntry
 from pages.components.kit import drawing, markup
 from pages.components.kit.markup import text
-from pages.components.visitor import access, login, outcome
+from pages.components.visitor import access
 
 _SAID, _SEEN = "requests-said", "requests-seen"
 _HEADER = ("Asked", "Analyst", "Data set", "More, ε", "Reason", "Answer", "By", "What was written")
 
 
-def open_ones() -> list[BudgetRequest]:
-    """Requests that nobody has answered, oldest first."""
-    return [one for one in access.service().budget_requests() if one.state == "open"]
-
-
-def waiting() -> int:
-    """How many requests wait for the visitor to answer them, for the menu."""
-    return len(open_ones()) if login.may("custodian") else 0
-
-
 def render() -> None:
     """The queue, and below it the answered ones."""
     st.markdown(text("budget_requests"))
-    outcome.tell_outcome(_SAID)
+    access.tell_outcome(_SAID)
     asked = access.service().budget_requests()
     names = {key: info.name for key, info in access.datasets().items()}
     waiting = {str(one.number): one for one in asked if one.state == "open"}
@@ -158,7 +148,7 @@ def _answer(request: BudgetRequest, grants: bool, limit: str, reason: str, raise
                 raise ConflictError(told) from None
 
     done = "granted" if grants else "declined"
-    outcome.note_outcome(_SAID, act, f"The request is {done}.")
+    access.note_outcome(_SAID, act, f"The request is {done}.")
 
 
 def _raise_total(request: BudgetRequest, limit: Decimal) -> None:

@@ -2,19 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
+from itertools import combinations
 from typing import Any
 
+from dpcore.domain.schemas.labels import called
 from dpcore.models.released import get_family
 from dpcore.released.family import ReleasedFamily
 from dpcore.released.release import Release
 from dpcore.report.names import RULE_LIST_SAMPLERS
 from dpcore.workspace.ledger.requests import Quote, RunRequest
-from pages.components.families.shared import cuts
-from pages.components.families.shared.form_context import FormContext
-from pages.components.families.shared.interval_text import IntervalText
+from pages.components.families.shared import inputs
+from pages.components.families.shared.inputs import FormContext
+from pages.components.visitor import access
+
+
+@dataclass(frozen=True)
+class IntervalText:
+    """A figure as it is printed, and the ends of its interval."""
+
+    words: str
+    low: float
+    high: float
+
+
+def compared(sides: Sequence[str | IntervalText | None]) -> tuple[list[str], str]:
+    """One line of a comparison: what is printed for each side, and how the sides compare.
+
+    ``None`` is a side to which the line does not apply. Figures with intervals differ only where two of these do not
+    overlap.
+    """
+    told = [_words(side) for side in sides]
+    if any(side is None for side in sides):
+        return told, ""
+    if len(set(told)) == 1:
+        return told, "same"
+    ranged = [side for side in sides if isinstance(side, IntervalText)]
+    if len(ranged) == len(sides) and all(a.low <= b.high and b.low <= a.high for a, b in combinations(ranged, 2)):
+        return told, "intervals overlap"
+    return told, "≠ differs"
+
+
+def _words(side: str | IntervalText | None) -> str:
+    if side is None:
+        return "does not apply"
+    return side.words if isinstance(side, IntervalText) else side
 
 
 @dataclass(frozen=True)
@@ -135,7 +169,7 @@ RULE_LIST = Family(
     body=_later("rule_list.rule_list_result", "render"),
     side=_later("rule_list.rule_list_result", "side"),
     figures=_later("rule_list.rule_list_result", "figures"),
-    asked=cuts.cuts_asked,
+    asked=inputs.cuts_asked,
     way="sampler",
     ways=RULE_LIST_SAMPLERS,
 )
@@ -147,7 +181,7 @@ TREE = Family(
     body=_later("tree.tree_result", "render"),
     side=_later("tree.tree_result", "side"),
     figures=_later("tree.tree_result", "figures"),
-    asked=cuts.cuts_asked,
+    asked=inputs.cuts_asked,
 )
 FOREST = Family(
     released=get_family("forest"),
@@ -157,7 +191,7 @@ FOREST = Family(
     body=_later("forest.forest_result", "render"),
     side=_later("forest.forest_result", "side"),
     figures=_later("forest.forest_result", "figures"),
-    asked=cuts.cuts_asked,
+    asked=inputs.cuts_asked,
     repeats=1,
 )
 EBM = Family(
@@ -211,3 +245,14 @@ def of_release(release: Release) -> Family:
 def of_request(request: RunRequest) -> Family:
     """Family that a run belongs to."""
     return FAMILIES[request.algorithm]
+
+
+def run_heading(request: RunRequest) -> str:
+    """Its algorithm, and what it predicts."""
+    return of_request(request).heading(column_label(request.dataset_id, request.target))
+
+
+def column_label(dataset_id: str, name: str) -> str:
+    """What a column is called; its name, if the visitor may not see the data set."""
+    dataset, _ = access.attempt(lambda: access.service().dataset(dataset_id))
+    return name if dataset is None else called(dataset.schema, name)

@@ -12,7 +12,7 @@ from dpcore.service.imports import LARGEST_IMPORT
 from pages.components.kit import drawing
 from pages.components.kit.markup import text
 from pages.components.server import upload_gate
-from pages.components.visitor import access, outcome
+from pages.components.visitor import access
 
 _SAID, _TURN = "import-said", "import-turn"
 
@@ -40,7 +40,7 @@ def offer(lost: Sequence[str]) -> None:
         file = st.file_uploader("A result as JSON", type=["json"], key=f"import-{turn}", max_upload_size=most)
         if file is not None:
             _take(file)
-        outcome.tell_outcome(_SAID)
+        access.tell_outcome(_SAID)
 
 
 def _own_up(lost: Sequence[str]) -> None:
@@ -54,7 +54,7 @@ def _take(file: st.runtime.uploaded_file_manager.UploadedFile) -> None:
     """Read a file, say what became of it, and make room for another."""
     content = file.getvalue()
     with st.spinner("Checking the file …"):
-        outcome.note_outcome(
+        access.note_outcome(
             _SAID, lambda: access.service().import_release(content), "Imported. It stands in the table below."
         )
     upload_gate.let_go([file])
@@ -73,4 +73,4 @@ def _forget(*release_ids: str) -> None:
         for release_id in release_ids:
             access.service().forget_import(release_id)
 
-    outcome.note_outcome(_SAID, work, "Removed.")
+    access.note_outcome(_SAID, work, "Removed.")

@@ -14,7 +14,7 @@ from dpcore.domain.schemas.labels import called
 from dpcore.privacy.budgets import format_epsilon
 from dpcore.released.release import Release
 from dpcore.workspace.files.descriptions import ReleaseNote
-from pages.components.families import registry as families
+from pages.components.families import registry
 from pages.components.kit import drawing
 from pages.components.releases.release_names import label
 from pages.components.visitor import login
@@ -87,7 +87,7 @@ def _ask(releases: Sequence[Release]) -> Wanted:
     people = login.login_needed()
     left, middle, right, *more = st.columns(4 if people else 3)
     chosen = left.multiselect(
-        "Kind", kinds, key=_KEYS[0], format_func=lambda kind: families.FAMILIES[kind].title, placeholder="All"
+        "Kind", kinds, key=_KEYS[0], format_func=lambda kind: registry.FAMILIES[kind].title, placeholder="All"
     )
     predicted = middle.multiselect(
         "Predicts", targets, key=_KEYS[1], format_func=lambda name: name or _NO_TARGET, placeholder="Anything"

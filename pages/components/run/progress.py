@@ -11,7 +11,7 @@ import streamlit as st
 from dpcore.privacy.budgets import format_epsilon
 from dpcore.released.workload import duration
 from dpcore.workspace.ledger.requests import RunStatus
-from pages.components.families import registry, run_names
+from pages.components.families import registry
 from pages.components.kit import drawing, markup
 from pages.components.kit.markup import text
 from pages.components.run import stop_run
@@ -132,7 +132,7 @@ def _panel(status: RunStatus) -> None:
 
 
 def _heading(status: RunStatus) -> None:
-    heading = markup.plain(run_names.run_heading(status.request))
+    heading = markup.plain(registry.run_heading(status.request))
     st.subheader(f"{heading}, ε = {format_epsilon(status.request.epsilon)}", anchor=False)
     family = registry.of_request(status.request)
     started = f"{markup.local_time(status.created):%Y-%m-%d %H:%M}"

@@ -17,7 +17,7 @@ from dpcore.workspace.files.descriptions import DatasetInfo
 from dpcore.workspace.ledger.requests import Quote, RunRequest
 from pages.components.families.registry import Family
 from pages.components.families.shared import inputs
-from pages.components.families.shared.form_context import FormContext
+from pages.components.families.shared.inputs import FormContext
 from pages.components.kit import drawing, epsilon, markup
 from pages.components.kit.markup import text
 from pages.components.releases import result

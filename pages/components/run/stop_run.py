@@ -9,7 +9,7 @@ import streamlit as st
 
 from dpcore.privacy.budgets import format_epsilon
 from dpcore.workspace.ledger.requests import RunStatus
-from pages.components.families import run_names
+from pages.components.families import registry
 from pages.components.kit import drawing, markup
 from pages.components.kit.markup import text
 from pages.components.visitor import access
@@ -74,7 +74,7 @@ def _stop(run_id: str) -> None:
 @drawing.dialog("Stop this run?", on_dismiss=_let_go)
 def _dialog(status: RunStatus) -> None:
     cost = f"ε {format_epsilon(status.request.epsilon)}"
-    heading = run_names.run_heading(status.request)
+    heading = registry.run_heading(status.request)
     st.markdown(f"**{markup.plain(heading)}** has begun to read records.")
     st.markdown(f"If you stop it, its {cost} stays spent, and there will be no result.")
     # A press that was meant for something else cannot tick a box and then hit a button.

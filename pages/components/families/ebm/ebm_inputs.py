@@ -11,8 +11,7 @@ from dpcore.domain.schemas.schema import Schema
 from dpcore.models.ebm.released.ebm_parameters import EBMParameters
 from dpcore.released.parameters import parameters_of
 from dpcore.report.names import METHODS
-from pages.components.families.shared.form_context import FormContext
-from pages.components.families.shared.inputs import KEEP, evaluate, label, method, number
+from pages.components.families.shared.inputs import KEEP, FormContext, evaluate, label, method, number
 from pages.components.kit import drawing
 
 OWN = parameters_of(EBMParameters)

@@ -9,9 +9,7 @@ import streamlit as st
 from dpcore.models.trees.released.tree_parameters import ForestParameters
 from dpcore.released.parameters import parameters_of
 from dpcore.report.names import METHODS
-from pages.components.families.shared.cuts import cuts_from
-from pages.components.families.shared.form_context import FormContext
-from pages.components.families.shared.inputs import evaluate, method, number, radio
+from pages.components.families.shared.inputs import FormContext, cuts_from, evaluate, method, number, radio
 from pages.components.families.tree.tree_inputs import adaptive, criterion, prune
 from pages.components.kit import drawing
 from pages.components.kit.markup import text

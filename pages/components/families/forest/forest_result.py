@@ -13,16 +13,9 @@ from dpcore.numerals import percent
 from dpcore.plots.trees.forest import votes_alt, votes_figure
 from dpcore.released.blocks import Bullets, Figure, only
 from dpcore.released.release import Release
-from pages.components.families.shared import (
-    blocks,
-    certificate,
-    downloads,
-    evaluation,
-    predict,
-    truth,
-)
+from pages.components.families.shared import blocks, downloads, evaluation, predict, truth
 from pages.components.families.shared.truth import Truth
-from pages.components.families.tree import tree_view as view
+from pages.components.families.tree import tree_result
 from pages.components.kit import drawing, figure, markup
 from pages.components.kit.markup import text
 
@@ -50,7 +43,7 @@ def render(release: Release, model: Any, key: str, *, public: bool) -> None:
             "Columns used": lambda: columns_used(model, key),
             "In words": lambda: _in_words(release, model),
             "Single trees": lambda: _single(release, model, key),
-            "Certificate": lambda: certificate.certificate(release),
+            "Certificate": lambda: downloads.certificate(release),
             "Download": lambda: downloads.render(release, model, key, "every node of every tree"),
         },
         f"{key}-tabs",
@@ -186,11 +179,11 @@ def _single(release: Release, model: Any, key: str) -> None:
     )
     tree, place = model.trees[number - 1], f"{key}-single-{number}"
     shown = blocks.choose_class(tree, release.target, place)
-    view.diagram(tree, release.target, place, shown=shown)
+    tree_result.diagram(tree, release.target, place, shown=shown)
     with st.expander("Table of its groups"):
         blocks.groups(tree_groups(release, tree, shown))
     with st.expander("Budget spent at each node"):
-        view.budget(tree)
+        tree_result.budget(tree)
 
 
 def _tree_name(tree: Any, number: int) -> str:

@@ -14,9 +14,9 @@ from dpcore.models.ilp.language.hypotheses import condition_texts
 from dpcore.models.ilp.language.ilp_parameters import ILPParameters
 from dpcore.released.parameters import parameters_of
 from dpcore.report.names import METHODS
-from pages.components.families.shared.form_context import FormContext
 from pages.components.families.shared.inputs import (
     KEEP,
+    FormContext,
     as_recommended,
     choice,
     evaluate,

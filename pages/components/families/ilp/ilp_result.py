@@ -14,7 +14,7 @@ from dpcore.released.blocks import Bullets, Code, Figure, only
 from dpcore.released.release import Release
 from pages.components.families.ilp import case as ilp_case
 from pages.components.families.ilp import try_case
-from pages.components.families.shared import blocks, certificate, downloads, evaluation, truth
+from pages.components.families.shared import blocks, downloads, evaluation, truth
 from pages.components.kit import drawing
 from pages.components.kit.markup import text
 
@@ -36,7 +36,7 @@ def render(release: Release, model: Any, key: str, *, public: bool) -> None:
             "Chart": lambda: _chart(chart, key),
             "Cases": lambda: _cases(release, model, key),
             "Hold-out check": lambda: evaluation.render(model, release.target, counted(release.domain), key),
-            "Certificate": lambda: certificate.certificate(release),
+            "Certificate": lambda: downloads.certificate(release),
             "Download": lambda: _files(release, model, key),
         },
         f"{key}-tabs",

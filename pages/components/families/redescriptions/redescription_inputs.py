@@ -13,9 +13,9 @@ from dpcore.errors import RequestError
 from dpcore.models.redescriptions.released.redescription_parameters import RedescriptionParameters
 from dpcore.released.parameters import parameters_of
 from dpcore.report.names import METHODS
-from pages.components.families.shared.form_context import FormContext
 from pages.components.families.shared.inputs import (
     KEEP,
+    FormContext,
     choice,
     label,
     method,

@@ -16,7 +16,7 @@ from pages.components.families.redescriptions import nearest, pair
 from pages.components.families.redescriptions import redescription_table as table
 from pages.components.families.redescriptions import redescription_view as view
 from pages.components.families.redescriptions.redescription_state import Reading, remembered
-from pages.components.families.shared import blocks, certificate, chains, downloads, truth
+from pages.components.families.shared import blocks, downloads, truth
 from pages.components.kit import drawing, markup
 from pages.components.kit.markup import text
 from pages.components.visitor import access
@@ -32,7 +32,7 @@ def render(release: Release, model: Any, key: str, *, public: bool) -> None:
     """All of them first, then the one that is read, then everything else."""
     tables = truth.wanted(release, key, _true_tables) if public else None
     if public:
-        chains.chains(release, key)
+        truth.chains(release, key)
     # Another rehearsal stands in the same place: what was moved there belongs to the last one.
     _body(release, model, tables, f"{key}-{release.id[:8]}")
 
@@ -84,7 +84,7 @@ _SHOWN: dict[str, Callable[[Reading], None]] = {
     "Table": table.render,
     "In words": _in_words,
     "Trees": pair.render,
-    "Certificate": lambda reading: certificate.certificate(reading.release),
+    "Certificate": lambda reading: downloads.certificate(reading.release),
     "Download": _files,
 }
 

@@ -10,11 +10,11 @@ from dpcore.domain.schemas.schema import Schema
 from dpcore.models.rules.released.rule_list_parameters import BudgetShares, RuleListParameters
 from dpcore.released.parameters import parameters_of
 from dpcore.report.names import RULE_LIST_SAMPLERS
-from pages.components.families.shared.cuts import cuts_from
-from pages.components.families.shared.form_context import FormContext
 from pages.components.families.shared.inputs import (
     KEEP,
+    FormContext,
     choice,
+    cuts_from,
     evaluate,
     explained,
     label,

@@ -10,15 +10,7 @@ from dpcore.domain.counted import counted
 from dpcore.models.rules.released.rule_list_reading import read_list, rule_groups
 from dpcore.released.blocks import Bullets, Figure, only
 from dpcore.released.release import Release
-from pages.components.families.shared import (
-    blocks,
-    certificate,
-    chains,
-    downloads,
-    evaluation,
-    predict,
-    truth,
-)
+from pages.components.families.shared import blocks, downloads, evaluation, predict, truth
 from pages.components.kit import drawing
 from pages.components.kit.markup import text
 
@@ -29,7 +21,7 @@ def render(release: Release, model: Any, key: str, *, public: bool) -> None:
     true = truth.ask(release, key) if public else None
     blocks.groups(rule_groups(release, model, shown), true, fold="Rule")
     if public:
-        chains.chains(release, key)
+        truth.chains(release, key)
     read = list(read_list(release, model, False))
     [said], [chart] = only(read, Bullets), only(read, Figure)
     drawing.tabs_apart(
@@ -38,7 +30,7 @@ def render(release: Release, model: Any, key: str, *, public: bool) -> None:
             "Chart": lambda: _chart(chart, key),
             "Hold-out check": lambda: evaluation.render(model, release.target, counted(release.domain), key),
             "Predict a case": lambda: _predict(release, model, shown, key),
-            "Certificate": lambda: certificate.certificate(release),
+            "Certificate": lambda: downloads.certificate(release),
             "Download": lambda: downloads.render(release, model, key, "the rules"),
         },
         f"{key}-tabs",

@@ -15,8 +15,7 @@ from dpcore.domain.schemas.schema import Schema
 from dpcore.models.summaries.released.summary_parameters import BETWEEN, SummaryParameters
 from dpcore.released.parameters import parameters_of
 from dpcore.report.names import METHODS
-from pages.components.families.shared.form_context import FormContext
-from pages.components.families.shared.inputs import KEEP, explained, label, method, number, tick
+from pages.components.families.shared.inputs import KEEP, FormContext, explained, label, method, number, tick
 from pages.components.kit import drawing
 from pages.components.kit.markup import text
 from pages.components.visitor import access

@@ -15,8 +15,8 @@ from dpcore.models.summaries.released.summary_words import column_sentences, cou
 from dpcore.numerals import whole
 from dpcore.released.release import Release
 from dpcore.spreadsheets import frame_csv
-from pages.components.families.shared import certificate, downloads, truth
-from pages.components.families.shared.interval_text import IntervalText
+from pages.components.families.registry import IntervalText
+from pages.components.families.shared import downloads, truth
 from pages.components.families.summaries import cards, codes, column, groups, pairs, questions, records
 from pages.components.families.summaries.summary_state import IN_ORDER, STANDING_OUT, Look, order_key
 from pages.components.kit import drawing, markup
@@ -107,7 +107,7 @@ _SHOWN: dict[str, Callable[[Look], None]] = {
     "In words": _in_words,
     _QUESTIONS: questions.render,
     _INVENTED: records.render,
-    "Certificate": lambda look: certificate.certificate(look.release),
+    "Certificate": lambda look: downloads.certificate(look.release),
     "Download": _files,
 }
 

@@ -9,11 +9,11 @@ import streamlit as st
 from dpcore.models.trees.released.tree_parameters import EXACT_CRITERIA, TreeParameters
 from dpcore.released.parameters import parameters_of
 from dpcore.report.names import METHODS
-from pages.components.families.shared.cuts import cuts_from
-from pages.components.families.shared.form_context import FormContext
 from pages.components.families.shared.inputs import (
+    FormContext,
     Own,
     choice,
+    cuts_from,
     evaluate,
     method,
     number,
