@@ -13,7 +13,6 @@ from dpcore.privacy.budgets import parse_limit, plain_epsilon
 from dpcore.report import spending
 from dpcore.workspace.ledger.accounts import REASON_LIMIT, Account, Balance, BudgetRequest, LedgerEntry
 from pages.components.kit import drawing, markup
-from pages.components.kit.markup import text
 from pages.components.visitor import access
 
 _SAID, _SEEN = "requests-said", "requests-seen"
@@ -22,7 +21,6 @@ _HEADER = ("Asked", "Analyst", "Data set", "More, ε", "Reason", "Answer", "By",
 
 def render() -> None:
     """The queue, and below it the answered ones."""
-    st.markdown(text("budget_requests"))
     access.tell_outcome(_SAID)
     asked = access.service().budget_requests()
     names = {key: info.name for key, info in access.datasets().items()}

@@ -151,76 +151,35 @@ def _later(module: str, name: str) -> Callable[..., Any]:
     return call
 
 
-SUMMARIES = Family(
-    released=get_family("summaries"),
-    page="first_look.py",
-    algorithm="First look",
-    parameters=_later("summaries.summary_inputs", "parameters"),
-    body=_later("summaries.summary_result", "render"),
-    side=_later("summaries.summary_result", "side"),
-    figures=_later("summaries.summary_result", "figures"),
-    asked=_later("summaries.summary_inputs", "asked"),
+def _family(name: str, page: str, algorithm: str, stem: str = "", **more: Any) -> Family:
+    """What ``<name>.<stem>_inputs`` and ``<name>.<stem>_result`` hold, by the names that every family gives it."""
+    inputs_of, result_of = (f"{name}.{stem or name}_{part}" for part in ("inputs", "result"))
+    return Family(
+        released=get_family(name),
+        page=page,
+        algorithm=algorithm,
+        parameters=_later(inputs_of, "parameters"),
+        body=_later(result_of, "render"),
+        side=_later(result_of, "side"),
+        figures=_later(result_of, "figures"),
+        **more,
+    )
+
+
+SUMMARIES = _family(
+    "summaries", "first_look.py", "First look", "summary", asked=_later("summaries.summary_inputs", "asked")
 )
-RULE_LIST = Family(
-    released=get_family("rule_list"),
-    page="rule_list.py",
-    algorithm="Bayesian rule list",
-    parameters=_later("rule_list.rule_list_inputs", "parameters"),
-    body=_later("rule_list.rule_list_result", "render"),
-    side=_later("rule_list.rule_list_result", "side"),
-    figures=_later("rule_list.rule_list_result", "figures"),
-    asked=inputs.cuts_asked,
-    way="sampler",
-    ways=RULE_LIST_SAMPLERS,
+RULE_LIST = _family(
+    "rule_list", "rule_list.py", "Bayesian rule list", way="sampler", ways=RULE_LIST_SAMPLERS, asked=inputs.cuts_asked
 )
-TREE = Family(
-    released=get_family("tree"),
-    page="tree.py",
-    algorithm="Decision tree",
-    parameters=_later("tree.tree_inputs", "parameters"),
-    body=_later("tree.tree_result", "render"),
-    side=_later("tree.tree_result", "side"),
-    figures=_later("tree.tree_result", "figures"),
-    asked=inputs.cuts_asked,
-)
-FOREST = Family(
-    released=get_family("forest"),
-    page="forest.py",
-    algorithm="Forest of decision trees",
-    parameters=_later("forest.forest_inputs", "parameters"),
-    body=_later("forest.forest_result", "render"),
-    side=_later("forest.forest_result", "side"),
-    figures=_later("forest.forest_result", "figures"),
-    asked=inputs.cuts_asked,
-    repeats=1,
-)
-EBM = Family(
-    released=get_family("ebm"),
-    page="shape_functions.py",
-    algorithm="Shape functions (explainable boosting)",
-    parameters=_later("ebm.ebm_inputs", "parameters"),
-    body=_later("ebm.ebm_result", "render"),
-    side=_later("ebm.ebm_result", "side"),
-    figures=_later("ebm.ebm_result", "figures"),
-    repeats=1,
-)
-REDESCRIPTIONS = Family(
-    released=get_family("redescriptions"),
-    page="redescriptions.py",
-    algorithm="Redescriptions",
-    parameters=_later("redescriptions.redescription_inputs", "parameters"),
-    body=_later("redescriptions.redescription_result", "render"),
-    side=_later("redescriptions.redescription_result", "side"),
-    figures=_later("redescriptions.redescription_result", "figures"),
-)
-ILP = Family(
-    released=get_family("ilp"),
-    page="relational_rules.py",
-    algorithm="Relational rules (inductive logic programming)",
-    parameters=_later("ilp.ilp_inputs", "parameters"),
-    body=_later("ilp.ilp_result", "render"),
-    side=_later("ilp.ilp_result", "side"),
-    figures=_later("ilp.ilp_result", "figures"),
+TREE = _family("tree", "tree.py", "Decision tree", asked=inputs.cuts_asked)
+FOREST = _family("forest", "forest.py", "Forest of decision trees", repeats=1, asked=inputs.cuts_asked)
+EBM = _family("ebm", "shape_functions.py", "Shape functions (explainable boosting)", repeats=1)
+REDESCRIPTIONS = _family("redescriptions", "redescriptions.py", "Redescriptions", "redescription")
+ILP = _family(
+    "ilp",
+    "relational_rules.py",
+    "Relational rules (inductive logic programming)",
     repeats=1,
     hint=_later("ilp.hint", "render"),
 )

@@ -1,4 +1,4 @@
-"""How a page is drawn, and drawn again: slots, tabs, dialogs, and parts that refresh themselves.
+"""How a page is drawn, and drawn again: slots, tabs, dialogs, parts that refresh themselves, and what is made once.
 
 A browser knows a container by its position among its neighbours. If something appears above it,
 its position changes: then the browser draws it again, and what was being typed in it is gone. So
@@ -12,17 +12,21 @@ question is asked stays with who asks it: only an answer or a dismissal ends it,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from functools import wraps
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from functools import lru_cache, wraps
 from secrets import token_hex
-from typing import Literal, ParamSpec
+from typing import Any, Literal, ParamSpec, TypeVar
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.elements.lib.mutable_expander_container import ExpanderContainer
 from streamlit.elements.lib.mutable_tab_container import TabContainer
 
+from dpcore.frozen import FrozenModel
+from dpcore.released.blocks import Groups
+
 P = ParamSpec("P")
+T = TypeVar("T")
 _KEY = "dialog"
 _OPEN, _ANSWERED = "open", "answered"
 
@@ -170,3 +174,31 @@ def again() -> None:
     """Draw the whole page anew; while a dialog is open, return, and do so once it is closed."""
     if not dialog_is_open():
         st.rerun()
+
+
+class _Same:
+    """Something large, told from others by being itself."""
+
+    def __init__(self, value: object) -> None:
+        self.value = value
+
+    def __hash__(self) -> int:
+        return id(self.value)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and self.value is other.value
+
+
+def once(make: Callable[..., T], *of: Any) -> T:
+    """What ``make`` makes of releases, models, schemas and groups, which never change, and of other values.
+
+    A page is drawn again after each click: what follows from a release alone is made once, and kept
+    until others have taken its place.
+    """
+    made: T = _made(make, tuple(_Same(value) if isinstance(value, FrozenModel | Groups) else value for value in of))
+    return made
+
+
+@lru_cache(maxsize=128)
+def _made(make: Callable[..., Any], of: tuple[Hashable, ...]) -> Any:
+    return make(*(value.value if isinstance(value, _Same) else value for value in of))

@@ -184,25 +184,23 @@ def shape(words: Any, term: Any, outputs: list[int], true: Truth | None, key: st
     # Signs and numbers stay together at the end of a line.
     st.markdown(markup.plain(words.sentence(term).replace("× ", "×\u00a0")))
     counts = None if true is None else true.counts[words.model.terms.index(term)]
-    blocks.drawing(Figure("shape", f"Shape of {term.name}", (words, term, outputs)), f"{key}-shape", counts)
-    st.caption(_how_to_read(term, true))
+    blocks.draw(Figure("shape", f"Shape of {term.name}", (words, term, outputs)), f"{key}-shape", counts)
+    st.caption(_how_to_read(term))
     with st.expander("The same as a table"):
         blocks.render(scores_table(words, [term], outputs, counts, MOST_ROWS))
 
 
-def _how_to_read(term: Any, true: Truth | None) -> str:
+def _how_to_read(term: Any) -> str:
     if len(term.axes) == 2:
         kind = "shape_pair"
     else:
         kind = "shape_categories" if term.axes[0].edges is None else "shape_numbers"
-    more = " " + text("shape_true") if true is not None and kind != "shape_pair" else ""
-    return text(kind) + more
+    return text(kind)
 
 
 @st.fragment
 def case(release: Release, words: Any, key: str) -> None:
     """A form for one case and, once it is sent, how the prediction adds up."""
-    st.markdown(text("case"))
     used = words.model.columns()
     if not used:
         st.info("This model reads no column: everyone gets the same prediction.")

@@ -100,7 +100,6 @@ def _vote(release: Release, model: Any, key: str) -> None:
         return
     few = len(used) <= _FEW_COLUMNS
     with st.expander("What the trees tell of a case", icon=":material/how_to_vote:", expanded=few):
-        st.markdown(text("vote"))
         values = predict.ask(release, used, key, "What do they tell?")
         if values is not None:
             _case(release, model, values, key)
@@ -181,7 +180,7 @@ def _single(release: Release, model: Any, key: str) -> None:
     shown = blocks.choose_class(tree, release.target, place)
     tree_result.diagram(tree, release.target, place, shown=shown)
     with st.expander("Table of its groups"):
-        blocks.groups(tree_groups(release, tree, shown))
+        blocks.groups(drawing.once(tree_groups, release, tree, shown))
     with st.expander("Budget spent at each node"):
         tree_result.budget(tree)
 

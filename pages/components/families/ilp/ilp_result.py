@@ -24,11 +24,10 @@ CSV = "the clauses"
 def render(release: Release, model: Any, key: str, *, public: bool) -> None:
     """Table first, then its other forms."""
     true = truth.ask(release, key) if public else None
-    blocks.groups(clause_groups(release, model), true)
+    blocks.groups(drawing.once(clause_groups, release, model), true)
     if not any(group.kept for group in model.groups):
         st.info(text("ilp_none_kept"))
-    read = list(read_theory(release, model, False))
-    [said], [chart], [program] = only(read, Bullets), only(read, Figure), only(read, Code)
+    [said], [chart], [program] = drawing.once(_read, release, model)
     drawing.tabs_apart(
         {
             "In words": lambda: _in_words(said),
@@ -42,6 +41,11 @@ def render(release: Release, model: Any, key: str, *, public: bool) -> None:
         f"{key}-tabs",
         stay=["Cases", "Hold-out check"],
     )
+
+
+def _read(release: Release, model: Any) -> tuple[list[Bullets], list[Figure], list[Code]]:
+    read = list(read_theory(release, model, False))
+    return only(read, Bullets), only(read, Figure), only(read, Code)
 
 
 def _in_words(said: Bullets) -> None:
@@ -75,7 +79,7 @@ def _files(release: Release, model: Any, key: str) -> None:
 
 def side(release: Release, model: Any, _key: str) -> None:
     """The table without Prolog, which fits into half the width."""
-    blocks.groups(clause_groups(release, model), narrow=True)
+    blocks.groups(drawing.once(clause_groups, release, model), narrow=True)
 
 
 def figures(model: Any) -> dict[str, str]:

@@ -29,7 +29,7 @@ _EMPTY = -1
 @st.fragment
 def render(release: Release, model: Any, key: str) -> None:
     """Fields for the main row, a table to edit for each other, and the answer."""
-    st.markdown(text("ilp_try"))
+    st.markdown(text("case"))
     if not clause_columns(model.clauses).columns:
         one = markup.plain(one_row(release.domain))
         st.info(f"No clause asks anything: every {one} gets the same estimate.")

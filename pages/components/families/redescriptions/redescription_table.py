@@ -33,7 +33,6 @@ def render(reading: Reading) -> None:
         key=f"{reading.key}-words",
         persist_state="session",
         placeholder="words of a condition, or a column",
-        help=text("filter"),
     )
     items = matching(reading.kept, words)
     if not items:

@@ -51,7 +51,6 @@ def constraints(key: str) -> Any:
     """What a redescription must satisfy, as the visitor wants it: free."""
     start = Constraints()
     with st.expander("What counts as a redescription (free to change)", icon=":material/tune:"):
-        st.markdown(text("constraints"))
         one, two, three, four = st.columns(4)
         jaccard = one.slider(
             "Least noisy Jaccard index", 0.1, 0.95, start.min_jaccard, 0.05, key=f"{key}-jaccard", help=text("jaccard")

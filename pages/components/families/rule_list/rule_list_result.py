@@ -19,7 +19,7 @@ def render(release: Release, model: Any, key: str, *, public: bool) -> None:
     """Table first, then its other forms."""
     shown = blocks.choose_class(model, release.target, key)
     true = truth.ask(release, key) if public else None
-    blocks.groups(rule_groups(release, model, shown), true, fold="Rule")
+    blocks.groups(drawing.once(rule_groups, release, model, shown), true, fold="Rule")
     if public:
         truth.chains(release, key)
     read = list(read_list(release, model, False))
@@ -47,7 +47,7 @@ def _in_words(said: Bullets) -> None:
 def side(release: Release, model: Any, key: str) -> None:
     """The table alone."""
     shown = blocks.choose_class(model, release.target, key)
-    blocks.groups(rule_groups(release, model, shown), fold="Rule")
+    blocks.groups(drawing.once(rule_groups, release, model, shown), fold="Rule")
 
 
 def figures(model: Any) -> dict[str, str]:
@@ -62,7 +62,6 @@ def _chart(chart: Figure, key: str) -> None:
 
 @st.fragment
 def _predict(release: Release, model: Any, shown: int, key: str) -> None:
-    st.markdown(text("predict"))
     used = list(dict.fromkeys(item.column for rule in model.rules for item in rule.conditions))
     if not used:
         st.info("This list has no conditions: everyone gets the same estimate.")

@@ -30,7 +30,6 @@ _KINDS: Final = {"csv": "text/csv"}
 
 def certificate(release: Release) -> None:
     """Every field of the certificate."""
-    st.markdown(text("certificate"))
     markup.pairs_table("Certificate", ("What", "Value"), certificate_lines(release))
 
 
@@ -43,7 +42,7 @@ def page_maker(release: Release) -> Callable[[], str]:
             return release_page(release, stored=False)
         if isinstance(release, Imported):
             made = release.certificate.created
-            return release_page(release, ReleaseNote(release.id, "", text("imported_note"), "", made))
+            return release_page(release, ReleaseNote(release.id, "", text("imported"), "", made))
         return or_sentence(lambda: service.release_page(release.id))
 
     return make

@@ -20,7 +20,7 @@ from dpcore.privacy.budgets import format_epsilon
 from dpcore.released.parameters import Parameter
 from dpcore.released.release import Release
 from dpcore.workspace.files.descriptions import DatasetInfo
-from pages.components.kit import markup
+from pages.components.kit import drawing, markup
 from pages.components.kit.markup import text
 
 
@@ -56,20 +56,26 @@ def target(schema: Schema, key: str = "", *, numbers: bool = False) -> str | Non
 
     ``numbers`` also offers numeric columns that are not divided into groups.
     """
-    names = [
-        column.name for column in schema if len(column.classes) > 1 or (numbers and isinstance(column, NumericColumn))
-    ]
-    marked = [name for name in schema.targets if name in names]
+    options, first = drawing.once(_targets, schema, numbers)
     chosen = st.selectbox(
         "What should be predicted?",
-        marked + [name for name in names if name not in marked],
-        index=0 if marked else None,
+        list(options),
+        index=first,
         placeholder="Choose a column",
-        format_func=lambda name: _described(schema, name),
+        format_func=options.__getitem__,
         key=f"{key}target-{schema.hash[:8]}",
         **KEEP,
     )
     return None if chosen is None else str(chosen)
+
+
+def _targets(schema: Schema, numbers: bool) -> tuple[dict[str, str], int | None]:
+    """What each column that may be predicted is called, marked ones first; the first if it is marked."""
+    names = [
+        column.name for column in schema if len(column.classes) > 1 or (numbers and isinstance(column, NumericColumn))
+    ]
+    marked = [name for name in schema.targets if name in names]
+    return {name: _described(schema, name) for name in dict.fromkeys([*marked, *names])}, 0 if marked else None
 
 
 def choose_target(schema: Schema, name: str) -> None:

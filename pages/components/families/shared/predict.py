@@ -20,6 +20,7 @@ from pages.components.kit.markup import text
 
 def ask(release: Release, used: Sequence[str], key: str, label: str) -> dict[str, Any] | None:
     """Ask only for the columns that are used; the values that were last sent, until they are forgotten."""
+    st.markdown(text("case"))
     with st.form(f"{key}-case"):
         values = _fields(release, used, key)
         if st.form_submit_button(label, type="primary"):

@@ -38,7 +38,7 @@ def render(release: Release, model: Any, key: str, *, public: bool) -> None:
     diagram(model, release.target, key, path=path, shown=shown, truth=true)
     drawing.tabs_apart(
         {
-            "Table": lambda: blocks.groups(tree_groups(release, model, shown), true),
+            "Table": lambda: blocks.groups(drawing.once(tree_groups, release, model, shown), true),
             "In words": lambda: _in_words(release, model),
             "Hold-out check": lambda: evaluation.render(model, release.target, counted(release.domain), key),
             "Budget": lambda: budget(model),
@@ -58,12 +58,11 @@ def _in_words(release: Release, model: Any) -> None:
 
 def follow_case(release: Release, tree: Any, shown: int, key: str) -> tuple[int, ...]:
     """A form for one case, its way through the tree in words, and the nodes that it passes."""
-    used = tree.columns()
+    used = drawing.once(type(tree).columns, tree)
     if not used:
         st.info(text("no_split"))
         return ()
     with st.expander("Follow a case through the tree", icon=":material/route:"):
-        st.markdown(text("follow"))
         values = predict.ask(release, used, key, "Which way does it go?")
         if values is None:
             return ()
@@ -92,7 +91,7 @@ def _arrival(release: Release, tree: Any, shown: int, ends: Sequence[int]) -> No
 def side(release: Release, model: Any, key: str) -> None:
     """A short table of the groups, which fits into half the width."""
     shown = blocks.choose_class(model, release.target, key)
-    blocks.groups(tree_groups(release, model, shown), narrow=True)
+    blocks.groups(drawing.once(tree_groups, release, model, shown), narrow=True)
 
 
 def figures(model: Any) -> dict[str, str]:
@@ -130,22 +129,27 @@ def diagram(
     widths = []
     with st.container(key=f"{key}-fit"):
         for style in styles:
-            drawn = tree_figure(
-                tree,
-                target,
-                unfold=unfold,
-                levels=levels,
-                outline=style == _OUTLINE,
-                path=path,
-                shown=shown,
-                truth=None if truth is None else truth.counts,
-            )
+            drawn = drawing.once(_drawn, tree, target, unfold, levels, style == _OUTLINE, tuple(path), shown, truth)
             widths.append(drawn.layout.meta["width"])
             with st.container(key=f"{key}-{style.lower()}-diagram"):
                 st.html(f'<p class="fg-sideways" tabindex="0">{_SIDEWAYS}</p>')  # The keys scroll what holds a focus.
-                figure.render(drawn, key=f"{key}-{style.lower()}", alt=tree_alt(tree, target))
+                figure.render(drawn, key=f"{key}-{style.lower()}", alt=drawing.once(tree_alt, tree, target))
     st.html(f"<style>{_styles(key, styles, widths)}</style>")
     st.caption(text("tree_diagram"))
+
+
+def _drawn(
+    tree: Any,
+    target: str,
+    unfold: bool,
+    levels: int | None,
+    outline: bool,
+    path: tuple[int, ...],
+    shown: int | None,
+    truth: Truth | None,
+) -> Any:
+    true = None if truth is None else truth.counts
+    return tree_figure(tree, target, unfold=unfold, levels=levels, outline=outline, path=path, shown=shown, truth=true)
 
 
 def _styles(key: str, styles: Sequence[str], widths: Sequence[int]) -> str:
@@ -183,15 +187,14 @@ def _choices(tree: Any, key: str) -> tuple[bool, tuple[str, ...], int | None]:
         levels = _levels(tree, key, unfold=unfold)
     if style != _FIT:
         return unfold, (style,), levels
-    width = branches_width(tree, unfold=unfold, levels=levels)
+    width = drawing.once(_width, tree, unfold, levels)
     ways = (_OUTLINE,) if width > WIDE else (_BRANCHES, _OUTLINE) if width > NARROW else (_BRANCHES,)
     return unfold, ways, levels
 
 
 def _levels(tree: Any, key: str, *, unfold: bool) -> int | None:
     """How far a large tree is drawn; asked only if it has more rows than can be taken in."""
-    deepest = max(tree.depth(row) for row in rows_in_order(tree, unfold=unfold))
-    readable = readable_levels(tree, unfold=unfold)
+    deepest, readable = drawing.once(_depths, tree, unfold)
     if readable == deepest:
         return None
     return int(
@@ -206,12 +209,19 @@ def _levels(tree: Any, key: str, *, unfold: bool) -> int | None:
     )
 
 
+def _depths(tree: Any, unfold: bool) -> tuple[int, int]:
+    """Most questions in a row, and how many of them can be taken in."""
+    rows = rows_in_order(tree, unfold=unfold)
+    return max(tree.depth(row) for row in rows), readable_levels(tree, unfold=unfold)
+
+
+def _width(tree: Any, unfold: bool, levels: int | None) -> int:
+    return branches_width(tree, unfold=unfold, levels=levels)
+
+
 def _key(tree: Any, target: str, *, path: Sequence[int], truth: Truth | None, unfold: bool) -> None:
     """What the colours and marks of the diagram mean."""
-    marks = [
-        f'<span><i class="fg-series-{series(code)}">{glyph(code)}</i> {escape(label)}</span>'
-        for code, label in enumerate(tree.classes)
-    ]
+    marks = drawing.once(_class_marks, tree)
     others = {
         '<i class="fg-mark-band"></i> interval for the noise, 95%': True,
         '<i class="fg-mark-unclear">≈</i> too noisy to tell': True,
@@ -219,8 +229,15 @@ def _key(tree: Any, target: str, *, path: Sequence[int], truth: Truth | None, un
         '<i class="fg-mark-path"></i> the case you typed in': bool(path),
         '<i class="fg-mark-folded"></i> folded part': unfold,
     }
-    marks += [f"<span>{mark}</span>" for mark, wanted in others.items() if wanted]
-    st.html(f'<div class="fg-key"><b>{escape(target)}:</b>{"".join(marks)}</div>')
+    marks += "".join(f"<span>{mark}</span>" for mark, wanted in others.items() if wanted)
+    st.html(f'<div class="fg-key"><b>{escape(target)}:</b>{marks}</div>')
+
+
+def _class_marks(tree: Any) -> str:
+    return "".join(
+        f'<span><i class="fg-series-{series(code)}">{glyph(code)}</i> {escape(label)}</span>'
+        for code, label in enumerate(tree.classes)
+    )
 
 
 def budget(tree: Any) -> None:
