@@ -12,7 +12,7 @@ from pages.components.kit import drawing
 from pages.components.kit.markup import text
 from pages.components.visitor import access
 
-NEW = ""
+NEW_DATA = ""
 _WHAT = "What these files are"
 
 
@@ -25,7 +25,7 @@ class RowsToAppend:
     go: bool
 
 
-def ask() -> RowsToAppend | None:
+def ask_append() -> RowsToAppend | None:
     """Whether the files are further rows of a data set to which rows can be appended."""
     known = {info.id: info for info in access.service().appendable()}
     with drawing.placeholder():
@@ -33,8 +33,8 @@ def ask() -> RowsToAppend | None:
             return None
         chosen = st.selectbox(
             _WHAT,
-            [NEW, *known],
-            key=remembered("intake-append", NEW, [NEW, *known]),
+            [NEW_DATA, *known],
+            key=remembered("intake-append", NEW_DATA, [NEW_DATA, *known]),
             format_func=lambda key: f"Further rows of '{known[key].name}'" if key else "A data set to be described",
             **KEEP,
         )

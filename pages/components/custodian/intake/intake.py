@@ -103,7 +103,7 @@ def render() -> None:
 
 
 def _describe_and_store(staging_area: StagingArea, uploads: Uploads, draft: Draft) -> None:
-    further = append.ask()
+    further = append.ask_append()
     if further is None:
         _describe_anew(staging_area, uploads, draft)
     else:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @st.fragment
-def render(release: Release, model: Any, key: str) -> None:
+def made_up_cases(release: Release, model: Any, key: str) -> None:
     """One invented case of a clause, and a button for another."""
     markup.banner("plain", "ilp_made_up")
     if not model.clauses:

@@ -56,9 +56,9 @@ def _in_words(said: Bullets) -> None:
 
 def _cases(release: Release, model: Any, key: str) -> None:
     st.subheader("A made-up case", anchor=False)
-    ilp_case.render(release, model, key)
+    ilp_case.made_up_cases(release, model, key)
     st.subheader("Try a case", anchor=False)
-    try_case.render(release, model, key)
+    try_case.try_case(release, model, key)
 
 
 def _prolog(program: Code) -> None:

@@ -27,7 +27,7 @@ _EMPTY = -1
 
 
 @st.fragment
-def render(release: Release, model: Any, key: str) -> None:
+def try_case(release: Release, model: Any, key: str) -> None:
     """Fields for the main row, a table to edit for each other, and the answer."""
     st.markdown(text("case"))
     if not clause_columns(model.clauses).columns:

@@ -14,9 +14,9 @@ from pages.components.families.summaries.summary_state import Look
 from pages.components.kit.markup import text
 
 
-def render(look: Look) -> None:
+def codes(look: Look) -> None:
     """The branches of one column of codes that stand out of the noise."""
-    place = _choose(look)
+    place = _choose_codes(look)
     label, people = look.readings[look.model.trees[place].axis].label, counted(look.schema).several
     found = branches(look.model, look.schema, place)
     st.markdown(text("look_codes"))
@@ -30,7 +30,7 @@ def render(look: Look) -> None:
         blocks.render(codes_table(found, people, label))
 
 
-def _choose(look: Look) -> int:
+def _choose_codes(look: Look) -> int:
     trees = look.model.trees
     if len(trees) == 1:
         return 0

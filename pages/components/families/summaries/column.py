@@ -15,7 +15,7 @@ from pages.components.kit import figure, markup
 from pages.components.kit.markup import text
 
 
-def choose(look: Look) -> int:
+def choose_column(look: Look) -> int:
     """Which column; at first the one that comes first."""
     order = look.order()
     labels = [reading.label for reading in look.readings]
@@ -30,7 +30,7 @@ def choose(look: Look) -> int:
     )
 
 
-def render(look: Look, place: int) -> None:
+def column_in_large(look: Look, place: int) -> None:
     """The figure of everybody, what it says, the groups, and all numbers."""
     reading = look.readings[place]
     column = everybody(look.schema, reading, look.truth_of(place))
@@ -42,18 +42,18 @@ def render(look: Look, place: int) -> None:
         st.subheader(markup.plain(f"{reading.label} by {by}"), anchor=False)
         grouped = by_group(look.model, look.schema, reading)
         figure.render(column_figure(grouped), key=f"{look.key}-groups", alt=column_alt(grouped))
-        st.caption(_which(look, len(grouped.series)) + text("look_groups"))
+        st.caption(_which_groups(look, len(grouped.series)) + text("look_groups"))
     with st.expander("The same as a table"):
-        _tables(look, place)
+        _column_tables(look, place)
 
 
-def _which(look: Look, shown: int) -> str:
+def _which_groups(look: Look, shown: int) -> str:
     """Which groups a picture shows, if they are not all."""
     groups = sum(cell not in RESERVED for cell in look.readings[look.model.by].cells)
     return f"The {shown} largest of {groups} groups; the table holds all. " if shown < groups else ""
 
 
-def _tables(look: Look, place: int) -> None:
+def _column_tables(look: Look, place: int) -> None:
     reading = look.readings[place]
     blocks.render(values_table(reading, look.schema, look.truth_of(place)))
     if reading.quantiles:

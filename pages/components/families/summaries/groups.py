@@ -15,17 +15,17 @@ from pages.components.families.summaries.summary_state import Look
 from pages.components.kit.markup import text
 
 
-def render(look: Look) -> None:
+def table_one(look: Look) -> None:
     """Columns as rows, groups as columns."""
     with st.spinner("Working out the intervals …"):
         table = table_one_table(look.model, look.schema, look.table_one)
     st.markdown(text("look_table_one"))
-    _files(look, table)
+    _table_one_files(look, table)
     with st.container(key="card-table-one"):
         blocks.render(table)
 
 
-def _files(look: Look, table: Any) -> None:
+def _table_one_files(look: Look, table: Any) -> None:
     """What is printed, as CSV and HTML, and for a word processor."""
     document = table_one_document(look.release, table)
     name = f"{file_name(look.release)}-table-1"

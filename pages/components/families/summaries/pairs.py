@@ -14,7 +14,7 @@ from pages.components.kit import markup
 from pages.components.kit.markup import text
 
 
-def render(look: Look) -> None:
+def pairs(look: Look) -> None:
     """The map of all pairs, the same as a table, and one pair to read."""
     with st.spinner("Comparing columns …"):
         found = look.associations

@@ -18,12 +18,12 @@ MOST = 100_000
 _FORMS = {"csv": ("CSV", "text/csv"), "parquet": ("Parquet", "application/vnd.apache.parquet")}
 
 
-def render(look: Look) -> None:
+def invented_records(look: Look) -> None:
     """How many records and the files, beside what they may and may not be used for."""
     left, right = st.columns(2, gap="large")
     with left:
         st.markdown(text("look_invented"))
-        rows = _files(look)
+        rows = _record_files(look)
         markup.pairs_table(
             "What they are good for: trying out an analysis, teaching, demonstrations",
             ("Share", "How far off, on average"),
@@ -32,7 +32,7 @@ def render(look: Look) -> None:
     right.markdown(text("look_not_for"))
 
 
-def _files(look: Look) -> int:
+def _record_files(look: Look) -> int:
     """How many records are wanted, and their files."""
     usual = min(max(1, round(look.model.estimates.total)), MOST)
     asked = st.number_input(
@@ -53,11 +53,11 @@ def _files(look: Look) -> int:
     tables = [look.schema.entity, *(axis.table for axis in look.model.axes if axis.rows)]
     for table in tables:
         for place, form in zip(st.columns(len(_FORMS)), _FORMS, strict=True):
-            _button(look, rows, table, form, place, alone=len(tables) == 1)
+            _record_button(look, rows, table, form, place, alone=len(tables) == 1)
     return rows
 
 
-def _button(
+def _record_button(
     look: Look, rows: int, table: str, form: str, place: st.delta_generator.DeltaGenerator, *, alone: bool
 ) -> None:
     label, kind = _FORMS[form]

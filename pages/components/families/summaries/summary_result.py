@@ -75,7 +75,7 @@ def _columns(look: Look) -> None:
     cards.render(look)
     st.caption(text("look_cards"))
     st.subheader("One column in large", anchor=False)
-    column.render(look, column.choose(look))
+    column.column_in_large(look, column.choose_column(look))
 
 
 def _in_words(look: Look) -> None:
@@ -101,12 +101,12 @@ def _more(look: Look) -> list[downloads.File]:
 
 _SHOWN: dict[str, Callable[[Look], None]] = {
     _COLUMNS: _columns,
-    _TABLE_ONE: groups.render,
-    _PAIRS: pairs.render,
-    _CODES: codes.render,
+    _TABLE_ONE: groups.table_one,
+    _PAIRS: pairs.pairs,
+    _CODES: codes.codes,
     "In words": _in_words,
     _QUESTIONS: questions.render,
-    _INVENTED: records.render,
+    _INVENTED: records.invented_records,
     "Certificate": lambda look: downloads.certificate(look.release),
     "Download": _files,
 }
