@@ -63,7 +63,7 @@ ALLOWED = {
     "pages/components/families/shared/inputs.py": "a value that the browser sends back",
     "pages/components/families/shared/evaluation.py": "people flagged for each one found, with one decimal",
     "pages/components/families/summaries/cards.py": _STYLE,
-    "pages/components/families/summaries/records.py": _POINTS,
+    "pages/components/families/summaries/summary_files.py": _POINTS,
     "pages/components/lessons/topics/budget.py": _LESSON,
     "pages/components/classroom/class_board.py": _LESSON,
     "pages/components/lessons/topics/coin.py": _LESSON,

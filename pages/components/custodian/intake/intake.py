@@ -19,7 +19,7 @@ from dpcore.intake.columns import schema_rows
 from dpcore.intake.columns.corrections import corrected
 from dpcore.workspace.files.descriptions import DatasetInfo
 from dpcore.workspace.files.staging import DAYS, StagedFile, StagingArea
-from pages.components.custodian import append
+from pages.components.custodian import related_datasets
 from pages.components.custodian.intake import (
     data_base,
     dictionary,
@@ -103,7 +103,7 @@ def render() -> None:
 
 
 def _describe_and_store(staging_area: StagingArea, uploads: Uploads, draft: Draft) -> None:
-    further = append.ask_append()
+    further = related_datasets.ask_append()
     if further is None:
         _describe_anew(staging_area, uploads, draft)
     else:
@@ -112,7 +112,7 @@ def _describe_and_store(staging_area: StagingArea, uploads: Uploads, draft: Draf
     write_down(staging_area, draft)
 
 
-def _append(staging_area: StagingArea, uploads: Uploads, draft: Draft, further: append.RowsToAppend) -> None:
+def _append(staging_area: StagingArea, uploads: Uploads, draft: Draft, further: related_datasets.RowsToAppend) -> None:
     def given(_watch: Watch) -> Given:
         children = [] if uploads.database else draft.tables[1:]
         return further.dataset.schema, *uploads.source(further.dataset.schema.entity, children)

@@ -86,11 +86,11 @@ def _table(schema: Schema, name: str, frame: pd.DataFrame, own_key: str, marked:
         st.markdown(f"**{markup.plain(name)}**: no row.")
         return
     order = ", the earliest first" if name != schema.entity and schema.table(name).keeping.keep != "random" else ""
-    title = f"The {schema.entity}" if name == schema.entity else f"{name}: {_rows(len(frame))}{order}"
+    title = f"The {schema.entity}" if name == schema.entity else f"{name}: {_rows_counted(len(frame))}{order}"
     marks = [None] * len(frame) if marked is None else [bool(mark) for mark in marked]
     rows = [
         markup.row(
-            [*([] if mark is None else [_mark(mark)]), *(_cell(value) for value in record)],
+            [*([] if mark is None else [_mark(mark)]), *(_shown_cell(value) for value in record)],
             style="fits" if mark else "",
         )
         for record, mark in zip(frame[columns].itertuples(index=False, name=None), marks, strict=True)
@@ -102,9 +102,9 @@ def _mark(fits: bool) -> str:
     return markup.unbroken("✔ fulfils it") if fits else "–"
 
 
-def _rows(count: int) -> str:
+def _rows_counted(count: int) -> str:
     return f"{count} row{'' if count == 1 else 's'}"
 
 
-def _cell(value: Any) -> str:
+def _shown_cell(value: Any) -> str:
     return "not known" if value is None or value != value else escape(str(value))

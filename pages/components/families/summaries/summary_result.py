@@ -17,7 +17,7 @@ from dpcore.released.release import Release
 from dpcore.spreadsheets import frame_csv
 from pages.components.families.registry import IntervalText
 from pages.components.families.shared import downloads, truth
-from pages.components.families.summaries import cards, codes, column, groups, pairs, questions, records
+from pages.components.families.summaries import cards, questions, summary_columns, summary_files
 from pages.components.families.summaries.summary_state import IN_ORDER, STANDING_OUT, Look, order_key
 from pages.components.kit import drawing, markup
 from pages.components.kit.markup import text
@@ -75,7 +75,7 @@ def _columns(look: Look) -> None:
     cards.render(look)
     st.caption(text("look_cards"))
     st.subheader("One column in large", anchor=False)
-    column.column_in_large(look, column.choose_column(look))
+    summary_columns.column_in_large(look, summary_columns.choose_column(look))
 
 
 def _in_words(look: Look) -> None:
@@ -101,12 +101,12 @@ def _more(look: Look) -> list[downloads.File]:
 
 _SHOWN: dict[str, Callable[[Look], None]] = {
     _COLUMNS: _columns,
-    _TABLE_ONE: groups.table_one,
-    _PAIRS: pairs.pairs,
-    _CODES: codes.codes,
+    _TABLE_ONE: summary_files.table_one,
+    _PAIRS: summary_columns.pairs,
+    _CODES: summary_columns.codes,
     "In words": _in_words,
     _QUESTIONS: questions.render,
-    _INVENTED: records.invented_records,
+    _INVENTED: summary_files.invented_records,
     "Certificate": lambda look: downloads.certificate(look.release),
     "Download": _files,
 }
