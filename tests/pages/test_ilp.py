@@ -436,9 +436,9 @@ def test_more_rows_than_there_can_be_are_told_apart():
 
 
 def _warn(schema, tables):
-    from pages.components.families.ilp import try_case
+    from pages.components.families.ilp import ilp_cases
 
-    try_case._too_many(schema, tables)
+    ilp_cases._too_many(schema, tables)
 
 
 NASTY = Schema.from_mapping(

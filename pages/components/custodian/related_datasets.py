@@ -14,6 +14,7 @@ from pages.components.kit.markup import plain, text
 from pages.components.visitor import access
 
 NEW = ""
+_WHAT = "What these files are"
 KEYS = "Keep keys, so that rows of these people can be appended later"
 PEOPLE, REPLACES = "Who these people are", "It replaces that data set, as its next version"
 
@@ -44,9 +45,6 @@ def ask() -> tuple[DatasetInfo | None, bool]:
 def ask_keys() -> bool:
     """Whether keys of people are kept."""
     return st.checkbox(KEYS, key=remembered("intake-keys", False), help=text("keep_keys"), **KEEP)
-
-
-_WHAT = "What these files are"
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,7 @@ from dpcore.numerals import whole
 from dpcore.plots.ilp.ilp_prolog import prolog_file
 from dpcore.released.blocks import Bullets, Code, Figure, only
 from dpcore.released.release import Release
-from pages.components.families.ilp import case as ilp_case
-from pages.components.families.ilp import try_case
+from pages.components.families.ilp import ilp_cases
 from pages.components.families.shared import blocks, downloads, evaluation, truth
 from pages.components.kit import drawing
 from pages.components.kit.markup import text
@@ -56,9 +55,9 @@ def _in_words(said: Bullets) -> None:
 
 def _cases(release: Release, model: Any, key: str) -> None:
     st.subheader("A made-up case", anchor=False)
-    ilp_case.made_up_cases(release, model, key)
+    ilp_cases.made_up_cases(release, model, key)
     st.subheader("Try a case", anchor=False)
-    try_case.try_case(release, model, key)
+    ilp_cases.try_case(release, model, key)
 
 
 def _prolog(program: Code) -> None:
