@@ -86,6 +86,13 @@ def is_open(part: TabContainer | ExpanderContainer) -> bool:
     return bool(part.open)
 
 
+def was_opened(part: ExpanderContainer, key: str) -> bool:
+    """Whether somebody has opened a part by now: from then on it is drawn, for Streamlit forgets what is not."""
+    opened: bool = st.session_state.get(f"{key}-opened", False) or is_open(part)
+    st.session_state[f"{key}-opened"] = opened
+    return opened
+
+
 def begin() -> None:
     """A drawing of the whole page begins, so far without a dialog."""
     st.session_state.pop(_KEY, None)

@@ -62,7 +62,11 @@ def follow_case(release: Release, tree: Any, shown: int, key: str) -> tuple[int,
     if not used:
         st.info(text("no_split"))
         return ()
-    with st.expander("Follow a case through the tree", icon=":material/route:"):
+    with st.expander(
+        "Follow a case through the tree", icon=":material/route:", key=f"{key}-follow", on_change="rerun"
+    ) as part:
+        if not drawing.was_opened(part, f"{key}-follow"):
+            return ()
         values = predict.ask(release, used, key, "Which way does it go?")
         if values is None:
             return ()
