@@ -38,6 +38,7 @@ def start_engine() -> None:
     except InstallationError as error:  # Every page says so too, and tries again.
         _log.error("%s", error)
         return
+    import_module("pages.components.families.registry")  # Every page needs it.
     sleep(SECONDS_FOR_THE_FIRST_PAGE)
     import_module("dpcore.plots")
     service.warm_up()
