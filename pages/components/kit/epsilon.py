@@ -8,7 +8,7 @@ import streamlit as st
 
 from dpcore.errors import BudgetError
 from dpcore.privacy.budgets import USUAL_EPSILONS, format_epsilon, parse_epsilon
-from pages.components.kit.texts import text
+from pages.components.kit.markup import text
 
 PRESETS = {"0.1": "Strict", "0.5": "Balanced", "1": "Detailed"}
 LOW, HIGH = Decimal("0.1"), Decimal(2)

@@ -14,9 +14,9 @@ from dpcore.report import spending
 from dpcore.report.spending import adds, adds_reason, fitting
 from dpcore.service.advice import limit_far_above
 from dpcore.workspace.ledger.requests import Quote, RunRequest
-from pages.components.families import registry, run_names
-from pages.components.kit import dialog, markup
-from pages.components.kit.texts import text
+from pages.components.families import registry
+from pages.components.kit import drawing, markup
+from pages.components.kit.markup import text
 from pages.components.run import ask
 from pages.components.visitor import access
 
@@ -78,10 +78,10 @@ def _spend(review: Review) -> None:
         review.run_id = access.service().submit(review.request, review.nonce)
     except FrostglassError as refusal:
         review.problem = markup.plain(str(refusal))
-    dialog.answer()
+    drawing.dialog_answered()
 
 
-@dialog.titled("Review and spend", width="medium", on_dismiss=close_review)
+@drawing.dialog("Review and spend", width="medium", on_dismiss=close_review)
 def _dialog(review: Review) -> None:
     quote, problem = access.attempt(lambda: access.service().quote(review.request))
     if quote is None:
@@ -122,7 +122,7 @@ def _lines(review: Review, quote: Quote) -> dict[str, str]:
     return {
         "Algorithm": family.describe(review.request.parameters),
         "Data set": review.dataset_name,
-        **registry.predicted("To predict", run_names.column(review.request.dataset_id, review.request.target)),
+        **registry.predicted("To predict", registry.column_label(review.request.dataset_id, review.request.target)),
         **(family.asked(review.request.parameters) if family.asked else {}),
         "Asked for": spending.cost(quote.cost),
         "Adds to what is spent": f"ε {adds(quote)}{at}{reason and f'. {reason}'}",

@@ -12,13 +12,14 @@ from dpcore.numerals import adding_up, whole
 from dpcore.privacy.budgets import format_parts, parse_epsilon
 from dpcore.rehearsal import usable
 from dpcore.report import spending
+from dpcore.report.names import step_name
 from dpcore.workspace.files.descriptions import DatasetInfo
 from dpcore.workspace.ledger.requests import Quote, RunRequest
 from pages.components.families.registry import Family
 from pages.components.families.shared import inputs
-from pages.components.families.shared.form_context import FormContext
-from pages.components.kit import epsilon, markup, slot
-from pages.components.kit.texts import step_name, text
+from pages.components.families.shared.inputs import FormContext
+from pages.components.kit import drawing, epsilon, markup
+from pages.components.kit.markup import text
 from pages.components.releases import result
 from pages.components.run import ask, planner, review
 from pages.components.visitor import access
@@ -47,17 +48,17 @@ def render(context: FormContext, family: Family) -> None:
         request, problem = None, fault
         if parameters is not None:
             request, problem = access.attempt(lambda: _request(dataset, family, target, entry, parameters))
-        with slot.placeholder():
+        with drawing.placeholder():
             quote = _quote(request, problem)
-        with slot.placeholder():
+        with drawing.placeholder():
             if quote is not None and quote.may_be_pure:
                 st.checkbox("Keep this run free of δ", key=_pure_key(family), help=text("pure"), **inputs.KEEP)
-        with slot.placeholder():
+        with drawing.placeholder():
             if quote is not None and quote.hindrance in ("budget", "frozen"):
                 ask.offer(dataset, quote.short_by if quote.short_by.is_finite() else None)
         if quote is not None and family.hint is not None:
             family.hint(quote)
-    with slot.placeholder():
+    with drawing.placeholder():
         shaped = _shaped(context)
     _buttons(dataset, request, quote, shaped=shaped)
     if family.targeted:
@@ -108,7 +109,7 @@ def _quote(request: RunRequest | None, problem: str | None) -> Quote | None:
     margin = first.margin()
     noise = f"Noise on {first.what}: ±{whole(margin)}, 95%." if margin else "Every count is as good as exact."
     markup.notice("plain", noise, _meaning(quote))
-    with slot.placeholder():
+    with drawing.placeholder():
         if quote.form:
             st.caption(markup.plain(quote.form))
     epsilon.advise(quote.cost)
@@ -197,7 +198,7 @@ def _rehearsal(request: RunRequest | None) -> None:
         return
     st.divider()
     st.header("Rehearsal", anchor=False)
-    with slot.placeholder():
+    with drawing.placeholder():
         if rehearsed != request:
             st.info("The settings have changed since. Rehearse again to see their effect.")
     st.caption(markup.plain(_shape_sentence(release)))

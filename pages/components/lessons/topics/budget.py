@@ -13,8 +13,8 @@ from dpcore.lessons import COUNTS, ToyBudget, averages, costs, toy_cap
 from dpcore.numerals import small
 from dpcore.plots.lessons.lessons import averages_alt, averages_figure
 from dpcore.privacy.budgets import alike, delta_sentence, format_epsilon
-from pages.components.kit import figure, markup, slot
-from pages.components.kit.texts import text
+from pages.components.kit import drawing, figure, markup
+from pages.components.kit.markup import text
 from pages.components.lessons import guess
 from pages.components.lessons import parts as lesson
 
@@ -38,7 +38,7 @@ def render() -> None:
     lesson.again("Start again with other noise", _KEY)
     budget, refusal = ask_often(questions, epsilon, lesson.draw(_KEY))
     toy_meter("this lesson", budget)
-    with slot.placeholder():
+    with drawing.placeholder():
         if refusal:
             st.warning(markup.plain(refusal), title="The toy budget refuses", icon=":material/block:")
     found = averages([answer.noisy for answer in budget.answers], epsilon)
