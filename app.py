@@ -19,7 +19,7 @@ from starlette.routing import Route
 from dpcore.errors import InstallationError
 from dpcore.workspace.files.staging import spool
 from pages.components.kit import faults
-from pages.components.server import delivery, gate, programs, remembering, shell, sweeping
+from pages.components.server import delivery, gate, programs, shell, sweeping
 from pages.components.server.upload_gate import UploadGate
 from pages.components.visitor import access, remembered
 
@@ -38,6 +38,7 @@ def start_engine() -> None:
     except InstallationError as error:  # Every page says so too, and tries again.
         _log.error("%s", error)
         return
+    import_module("pages.components.families.registry")  # Every page needs it.
     sleep(SECONDS_FOR_THE_FIRST_PAGE)
     import_module("dpcore.plots")
     service.warm_up()
@@ -65,7 +66,7 @@ app = st.App(
     on_script_error=faults.report,
     routes=[
         Route("/health", health),
-        Route(f"/{remembered.ADDRESS}", remembering.remember),
+        Route(f"/{remembered.ADDRESS}", remembered.answer),
         *programs.ROUTES,
     ],
     middleware=[Middleware(gate.Gate), Middleware(UploadGate), Middleware(shell.Shell)],

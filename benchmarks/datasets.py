@@ -23,10 +23,7 @@ SCHEMAS = Path(__file__).parent / "schemas"
 #: Data sets that are the complete rows of another.
 _COMPLETE_ROWS_OF = {"adult_categorical": "adult"}
 #: Data sets in two files, joined on ``id``.
-_TWO_FILES = {
-    "cms": ("cms_left", "cms_right"),
-    "mammals": ("mammal_iucn_left", "mammal_iucn_right"),
-}
+_TWO_FILES = {"cms": ("cms_left", "cms_right"), "mammals": ("mammal_iucn_left", "mammal_iucn_right")}
 
 
 @dataclass(frozen=True)

@@ -53,30 +53,11 @@ def _as_given(_: Any) -> AbstractContextManager[None]:
 
 @dataclass(frozen=True)
 class Suite:
-    """What a suite declares.
-
-    Attributes
-    ----------
-    measure : callable
-        Figures of a cell. The second argument is a mapping: the suite's ``options``, and ``quick``.
-    plain, once : collection of str
-        Methods without epsilon, and those whose every run is the same.
-    programs : mapping
-        Programs in environments of their own that methods need, by method.
-    skip : callable
-        Cells that are not measured.
-    published : sequence of Result
-        Figures of papers and goals, shown beside what was measured on the same data.
-    conclude : callable
-        Further results, from all lines and the results that follow from each cell.
-    fresh : bool
-        Whether each cell is measured in a process of its own.
-    prepare : callable
-        A context around all cells: what it yields is added to the options.
-    """
+    """What a suite declares."""
 
     name: str
     measure: Callable[[Cell, Mapping[str, Any]], Mapping[str, Any]]
+    """Figures of a cell. The second argument is a mapping: the suite's ``options``, and ``quick``."""
     data: Sequence[str]
     methods: Sequence[str]
     layouts: Sequence[Layout]
@@ -84,11 +65,18 @@ class Suite:
     seeds: int = 1
     plain: Iterable[str] = ()
     once: Iterable[str] = ()
+    """``plain``, ``once``: methods without epsilon, and those whose every run is the same."""
     programs: Mapping[str, str] = field(default_factory=dict)
+    """Programs in environments of their own that methods need, by method."""
     quick: Quick = Quick()
     skip: Callable[[Cell], bool] = _never
+    """Cells that are not measured."""
     published: Sequence[Result] = ()
+    """Figures of papers and goals, shown beside what was measured on the same data."""
     conclude: Callable[[Sequence[Line], Sequence[Result]], Iterable[Result]] = _nothing
+    """Further results, from all lines and the results that follow from each cell."""
     options: Mapping[str, Any] = field(default_factory=dict)
     fresh: bool = False
+    """Whether each cell is measured in a process of its own."""
     prepare: Callable[[dict[str, Any]], AbstractContextManager[dict[str, Any] | None]] = _as_given
+    """A context around all cells: what it yields is added to the options."""

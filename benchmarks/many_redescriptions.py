@@ -15,8 +15,8 @@ from dpcore.domain.counted import PEOPLE
 from dpcore.models.redescriptions.released.redescription_set import Redescription, RedescriptionSet
 from pages.components.families.redescriptions import redescription_view as view
 from pages.components.families.redescriptions.redescription_state import Reading
-from pages.components.kit import slot
-from pages.components.kit.texts import ASSETS
+from pages.components.kit import drawing
+from pages.components.kit.markup import ASSETS
 
 _PEOPLE, _SUGGESTED, _KEY = 100_000, 1_000, "many"
 
@@ -57,7 +57,7 @@ def _one(place: int, support: float, jaccard: float) -> Redescription:
 @st.fragment
 def _body(found: RedescriptionSet) -> None:
     """As the page of redescriptions, as far as nothing but them is needed."""
-    place = slot.placeholder()
+    place = drawing.placeholder()
     threshold = view.threshold(found, _KEY)
     nothing: Any = None
     reading = Reading.of(nothing, nothing, found, threshold, None, _KEY)

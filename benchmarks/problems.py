@@ -32,19 +32,13 @@ _BEST_GRADE: Final = 8
 
 @dataclass(frozen=True)
 class Problem:
-    """A table whose target is known for every record.
-
-    Attributes
-    ----------
-    codes : array of shape (n_rows, n_columns)
-        Cell of every column but the target, in schema order.
-    truth : array of shape (n_rows,)
-        Code of the class, or the numeric target.
-    """
+    """A table whose target is known for every record."""
 
     data: BenchData
     codes: Ints
+    """Cell of every column but the target, in schema order: shape (n_rows, n_columns)."""
     truth: Any
+    """Code of the class, or the numeric target: shape (n_rows,)."""
 
     @classmethod
     def of(cls, data: BenchData) -> Problem:

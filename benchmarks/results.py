@@ -41,17 +41,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Result:
-    """One figure over all seeds.
-
-    Attributes
-    ----------
-    value, spread : float
-        Mean and its standard error; for times the median replaces the mean.
-    n : int
-        Measurements; 0 for a published figure or a goal.
-    mark : str
-        Verdict of a comparison: better ``+``, worse ``-``, neither ``=``.
-    """
+    """One figure over all seeds."""
 
     data: str
     method: str
@@ -59,8 +49,11 @@ class Result:
     metric: str
     value: float
     spread: float = math.nan
+    """``value``, ``spread``: mean and its standard error; for times the median replaces the mean."""
     n: int = 0
+    """Measurements; 0 for a published figure or a goal."""
     mark: str = ""
+    """Verdict of a comparison: better ``+``, worse ``-``, neither ``=``."""
 
     @property
     def key(self) -> tuple[object, ...]:
@@ -174,24 +167,17 @@ def _everything(_: Result) -> bool:
 
 @dataclass(frozen=True)
 class Layout:
-    """Which results make a table, and what its rows and columns are.
-
-    Attributes
-    ----------
-    rows, columns : tuple of str
-        Names of attributes of a result.
-    metrics : tuple of str
-        Those that are shown; all, if none is named.
-    digits : int or None
-        Decimals; ``None``: four significant digits.
-    """
+    """Which results make a table, and what its rows and columns are."""
 
     rows: tuple[str, ...] = ("data", "epsilon")
     columns: tuple[str, ...] = ("method",)
+    """``rows``, ``columns``: names of attributes of a result."""
     metrics: tuple[str, ...] = ()
+    """Those that are shown; all, if none is named."""
     title: str = ""
     where: Callable[[Result], bool] = _everything
     digits: int | None = None
+    """Decimals; ``None``: four significant digits."""
     spread: bool = True
     percent: bool = False
 
@@ -268,18 +254,12 @@ def _by_epsilon(places: list[tuple[Any, ...]], at: int) -> list[tuple[Any, ...]]
 
 @dataclass
 class Stored:
-    """Results of a suite in a JSON file, each with the command that measured it.
-
-    Attributes
-    ----------
-    runs : list of dict
-        ``command`` and ``machine`` of each run, and ``notes`` on what has no figures.
-    results : list of (int, Result)
-        Each with the place of its run.
-    """
+    """Results of a suite in a JSON file, each with the command that measured it."""
 
     runs: list[dict[str, Any]] = field(default_factory=list)
+    """``command`` and ``machine`` of each run, and ``notes`` on what has no figures."""
     results: list[tuple[int, Result]] = field(default_factory=list)
+    """Each with the place of its run."""
 
     @classmethod
     def read(cls, path: Path) -> Stored:

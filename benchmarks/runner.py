@@ -28,17 +28,7 @@ _ROOT: Final = Path(__file__).parents[1]
 
 @dataclass
 class Choice:
-    """What to measure of a suite: ``None`` is everything.
-
-    Attributes
-    ----------
-    rivals : bool
-        Whether programs take part that need an environment of their own.
-    kept : Path or None
-        File of JSON lines: cells that it holds are not measured again, others are added.
-    minutes : float
-        No cell is begun after so many.
-    """
+    """What to measure of a suite: ``None`` is everything."""
 
     data: Sequence[str] | None = None
     methods: Sequence[str] | None = None
@@ -46,9 +36,12 @@ class Choice:
     seeds: int | None = None
     quick: bool = False
     rivals: bool = True
+    """Whether programs take part that need an environment of their own."""
     workers: int = 1
     kept: Path | None = None
+    """File of JSON lines: cells that it holds are not measured again, others are added."""
     minutes: float = math.inf
+    """No cell is begun after so many."""
     options: dict[str, Any] = field(default_factory=dict)
 
 

@@ -71,28 +71,20 @@ class RunFailedError(FrostglassError):
 
 @dataclass(frozen=True)
 class Budget:
-    """What the token's owner may still spend on a data set.
-
-    Attributes
-    ----------
-    cap, delta : Decimal
-        Epsilon and delta of the whole budget.
-    run_delta : Decimal
-        The delta at which every run promises its epsilon; 0 if all are pure.
-    spent, reserved, left : Decimal
-        Shares of the budget, from 0 to 1.
-    largest : Decimal
-        Largest epsilon of a run that would be accepted now.
-    """
+    """What the token's owner may still spend on a data set."""
 
     dataset: str
     cap: Decimal
     delta: Decimal
+    """``cap``, ``delta``: epsilon and delta of the whole budget."""
     run_delta: Decimal
+    """The delta at which every run promises its epsilon; 0 if all are pure."""
     spent: Decimal
     reserved: Decimal
     left: Decimal
+    """``spent``, ``reserved``, ``left``: shares of the budget, from 0 to 1."""
     largest: Decimal
+    """Largest epsilon of a run that would be accepted now."""
 
 
 class Client:
@@ -161,7 +153,7 @@ class Client:
         nonce: str | None = None,
         timeout: float | None = None,
         progress: Callable[[int, int], object] | None = None,
-        **parameters: Any,
+        **parameters: object,
     ) -> Release:
         """Spend on a run, wait for it, and return its result.
 
@@ -220,7 +212,7 @@ class Client:
             raise UnansweredError(str(error), name, run_id) from None
         raise RunFailedError(status["message"])
 
-    def _submitted(self, asked: dict[str, Any], nonce: str) -> str:
+    def _submitted(self, asked: dict[str, object], nonce: str) -> str:
         """Identifier of the run that was asked for."""
         try:
             return str(self._ask("POST", "runs", json=asked)["run"])

@@ -31,7 +31,7 @@ class _Cache(FunctionCache):  # type: ignore[misc]
 
     compiled: ClassVar[int] = 0
 
-    def save_overload(self, sig: Any, data: Any) -> None:
+    def save_overload(self, sig: object, data: object) -> None:
         """Keep what was compiled, if there is room."""
         _Cache.compiled += 1
         with suppress(OSError):

@@ -6,7 +6,7 @@ import streamlit as st
 
 from pages.components.classroom import class_door, class_place, class_student, class_teacher
 from pages.components.kit import markup
-from pages.components.kit.texts import text
+from pages.components.kit.markup import text
 
 
 def page() -> None:

@@ -9,6 +9,7 @@ import streamlit as st
 from pages.components.custodian import analysts, audit_log, budget_requests, budgets, cluster, interrupted_runs, upkeep
 from pages.components.custodian.intake import intake
 from pages.components.kit import markup
+from pages.components.visitor import menu
 
 ADD, REQUESTS = "Add a data set", "Requests"
 VIEWS: Mapping[str, Callable[[], None]] = {
@@ -25,7 +26,7 @@ def page() -> None:
     st.title("Custodian", anchor=False)
     markup.lead("Add a data set, decide what is public about it and how much privacy may be spent.")
     interrupted_runs.render()
-    waiting = len(budget_requests.open_ones())
+    waiting = menu.waiting()
     view = st.segmented_control(
         "Task",
         list(VIEWS),

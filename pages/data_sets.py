@@ -14,7 +14,7 @@ from dpcore.numerals import whole
 from dpcore.privacy.budgets import percent
 from dpcore.report import spending
 from dpcore.workspace.files.descriptions import DatasetInfo
-from pages.components.kit import made_file, markup, schema_view, tabs
+from pages.components.kit import drawing, made_file, markup, schema_view
 from pages.components.run import ask
 from pages.components.visitor import access, for_programs, login, menu
 
@@ -90,7 +90,7 @@ def _more(info: DatasetInfo, *, chosen: bool) -> None:
 def _columns(info: DatasetInfo) -> None:
     """What is public of a data set; made once it is opened, for there may be many."""
     with st.expander(_columns_title(info), key=f"columns-{info.id}", on_change="rerun") as part:
-        if not tabs.is_open(part):
+        if not drawing.is_open(part):
             return
         if info.public:
             markup.banner("public", "public_banner")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.components.kit import markup
-from pages.components.kit.texts import text
+from pages.components.kit.markup import text
 from pages.components.lessons import course
 from pages.components.visitor import menu
 

@@ -6,27 +6,26 @@ from typing import Any
 
 import streamlit as st
 
-from pages.components.custodian import budget_requests
 from pages.components.families import registry
-from pages.components.kit import dialog, markup, theme
-from pages.components.kit.texts import ASSETS, text
+from pages.components.kit import drawing, figure, markup
+from pages.components.kit.markup import ASSETS, text
 from pages.components.run import counting, meter, review
-from pages.components.visitor import access, for_programs, login, menu, return_to, tour
+from pages.components.visitor import access, for_programs, login, menu
 
 
 def frame() -> None:
-    dialog.begin()
+    drawing.begin()
     st.set_page_config(
         page_title="Frostglass", page_icon=str(ASSETS / "icon.svg"), layout="wide", initial_sidebar_state="auto"
     )
-    theme.declare()
+    figure.declare_ground()
     st.logo(str(ASSETS / "logo.svg"), size="large")
     if not (login.admit() and access.ready()):
-        return_to.note(st.navigation(menu.every_page(), position="hidden").url_path)
+        menu.note_address(st.navigation(menu.every_page(), position="hidden").url_path)
         return
     access.keep_choice()
     page = st.navigation(menu.pages(), position="hidden")
-    return_to.go(page.url_path)
+    menu.return_after_login(page.url_path)
     if not login.user().roles:
         _without_a_role(page)
         return
@@ -35,16 +34,16 @@ def frame() -> None:
     with st.sidebar:
         _choose_dataset()
         budget = st.container()
-        menu.draw(budget_requests.waiting())
+        menu.draw()
     counting.render()
     access.show_cost_of_this_run(None)
     page.run()
-    tour.render(page.url_path)
+    menu.tour(page.url_path)
     with budget:
         if (dataset := access.chosen_dataset()) is not None:
             meter.render(dataset)
     with st.sidebar:
-        tour.offer(page.url_path)
+        menu.offer_tour(page.url_path)
         login.render(for_programs.log_out)
 
 

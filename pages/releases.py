@@ -9,7 +9,7 @@ import streamlit as st
 from dpcore.released.release import Imported, Release
 from dpcore.workspace.files.descriptions import ReleaseNote, Sharing
 from pages.components.families import registry
-from pages.components.kit import markup, slot
+from pages.components.kit import drawing, markup
 from pages.components.releases import comparison, importing, library, release_filter, release_names, result, sharing
 from pages.components.run import progress, runs_list
 from pages.components.visitor import access, login
@@ -22,7 +22,7 @@ def page() -> None:
     if dataset is None:
         markup.empty("No data set yet", "Results appear here once a data set exists and was used.")
         return
-    with slot.placeholder():
+    with drawing.placeholder():
         progress.watch_active(dataset.id)
     everything = st.toggle("Show results of all data sets", key="all-releases")
     shown = None if everything else dataset.id
@@ -54,7 +54,7 @@ def _find(releases: Sequence[Release], notes: Mapping[str, ReleaseNote], readers
 
 def _browse(releases: Sequence[Release], notes: Mapping[str, ReleaseNote], readers: Mapping[str, Sharing]) -> None:
     by = sharing.others(readers)
-    with slot.placeholder():
+    with drawing.placeholder():
         if len(releases) > 1:
             library.render(releases, notes, by)
     names = release_names.labels(releases, notes, by)

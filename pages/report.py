@@ -14,7 +14,7 @@ from dpcore.report.totals import Total
 from dpcore.workspace.files.descriptions import DatasetInfo
 from dpcore.workspace.results.dossier import MOST_RELEASES, Application
 from pages.components.kit import made_file, markup
-from pages.components.kit.texts import text
+from pages.components.kit.markup import text
 from pages.components.releases import release_names, sharing
 from pages.components.report import draft, form
 from pages.components.visitor import access

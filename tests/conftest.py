@@ -38,7 +38,6 @@ MARKED = {
         "learning/test_sklearn_checks.py",
         "models/test_configurations.py",
         "models/ebm/test_noise.py",
-        "models/redescriptions/test_significance.py",
         "workspace/test_installation.py",
         "workspace/test_kill_points.py",
         "workspace/test_ledger_concurrency.py",

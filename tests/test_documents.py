@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
+from dpcore.released.run_form import plan_under
 
 from dpcore.demo import DEMOS
 from dpcore.models.registry import LEARNERS
 from dpcore.privacy.accountant import BudgetAccountant
 from dpcore.privacy.losses import total_loss
-from dpcore.released.run_form import plan_under
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]

@@ -36,9 +36,9 @@ _GAUSSIAN = "bounds in Gaussian DP, whose digits are read again"
 _POINTS = "errors in percentage points"
 #: Modules that write a number themselves, and why.
 ALLOWED = {
-    "dpcore/commands/first_look.py": _POINTS,
-    "dpcore/commands/installation.py": "measured times and memory of a machine",
-    "dpcore/commands/text.py": "losses of an audit, with three decimals to compare them",
+    "dpcore/commands/readings.py": _POINTS,
+    "dpcore/commands/operation/audits.py": "losses of an audit, with three decimals to compare them",
+    "dpcore/commands/operation/machine.py": "measured times of a machine",
     "dpcore/models/ebm/released/ebm_model.py": _AXIS,
     "dpcore/models/ebm/released/ebm_words.py": _NOISE,
     "dpcore/models/redescriptions/released/reading.py": _P_VALUE,
@@ -61,9 +61,9 @@ ALLOWED = {
     "pages/components/families/redescriptions/nearest.py": _P_VALUE,
     "pages/components/families/shared/blocks.py": _STYLE,
     "pages/components/families/shared/inputs.py": "a value that the browser sends back",
-    "pages/components/families/shared/thresholds.py": "people flagged for each one found, with one decimal",
+    "pages/components/families/shared/evaluation.py": "people flagged for each one found, with one decimal",
     "pages/components/families/summaries/cards.py": _STYLE,
-    "pages/components/families/summaries/records.py": _POINTS,
+    "pages/components/families/summaries/summary_files.py": _POINTS,
     "pages/components/lessons/topics/budget.py": _LESSON,
     "pages/components/classroom/class_board.py": _LESSON,
     "pages/components/lessons/topics/coin.py": _LESSON,

@@ -212,4 +212,5 @@ CUTS = Suite(
     ],
     (0.1, 1.0),
     seeds=3,
+    conclude=_gains,
 )

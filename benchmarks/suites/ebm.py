@@ -25,11 +25,7 @@ PAPER: Final = "paper"
 #: Delta of every private fit.
 DELTA: Final = "1e-5"
 #: Parameters of our methods; the rest stays at the house defaults.
-_METHODS: Final[dict[str, dict[str, Any]]] = {
-    HOUSE: {},
-    _PAIRS: {"pairs": 3},
-    PAPER_MODE: {"method": "random_splits"},
-}
+_METHODS: Final[dict[str, dict[str, Any]]] = {HOUSE: {}, _PAIRS: {"pairs": 3}, PAPER_MODE: {"method": "random_splits"}}
 _EPSILONS: Final = (0.5, 1.0, 2.0, 4.0, 8.0)
 #: The paper's figures at each epsilon and without privacy, their standard deviations over five splits, and one unit of
 #: the last digit printed.

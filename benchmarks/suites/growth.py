@@ -47,21 +47,14 @@ _SEED: Final = 20_210
 
 @dataclass(frozen=True)
 class Job:
-    """Work on so many rows.
-
-    Attributes
-    ----------
-    rows : tuple of int
-        Sizes at which it is measured.
-    make : callable
-        From a number of rows to the work and the bytes of the encoded data.
-    goal : float or None
-        Seconds below which it has to stay at the largest size.
-    """
+    """Work on so many rows."""
 
     rows: tuple[int, ...]
+    """Sizes at which it is measured."""
     make: Callable[[int], tuple[Callable[[], object], int]]
+    """From a number of rows to the work and the bytes of the encoded data."""
     goal: float | None = None
+    """Seconds below which it has to stay at the largest size."""
 
 
 def _bytes(table: PrivateTable) -> int:

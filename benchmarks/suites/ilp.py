@@ -254,12 +254,7 @@ _SETTINGS: Final[dict[str, dict[str, Any]]] = {
     YEARS: {"clauses": 6, "max_literals": 2},
 }
 #: Accuracies of programs without privacy, on other 70/30 splits.
-_REPORTED: Final = {
-    "trains1": (1.0, 1.0),
-    "trains2": (0.994, 0.994),
-    "trains3": (0.959, 1.0),
-    "trains4": (0.827, 1.0),
-}
+_REPORTED: Final = {"trains1": (1.0, 1.0), "trains2": (0.994, 0.994), "trains3": (0.959, 1.0), "trains4": (0.827, 1.0)}
 
 
 def _kind(data: str) -> str:

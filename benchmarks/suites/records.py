@@ -146,10 +146,7 @@ RECORDS = Suite(
     _measure,
     tuple(RARE),
     tuple(_WAYS),
-    [
-        Layout(**_SHOWN, where=lambda own: not _twenty(own)),
-        Layout(**_SHOWN, title="Twenty splits", where=_twenty),
-    ],
+    [Layout(**_SHOWN, where=lambda own: not _twenty(own)), Layout(**_SHOWN, title="Twenty splits", where=_twenty)],
     (0.1, 1.0, 4.0),
     seeds=5,
     plain=tuple(_PLAIN),

@@ -160,11 +160,5 @@ def _measure_chances(cell: Cell, _: Mapping[str, Any]) -> dict[str, float]:
 
 
 CHANCES = Suite(
-    "trees-chances",
-    _measure_chances,
-    tuple(_SHARES),
-    tuple(_CHANCES),
-    [Layout(digits=3)],
-    (0.1, 1.0, 4.0),
-    seeds=5,
+    "trees-chances", _measure_chances, tuple(_SHARES), tuple(_CHANCES), [Layout(digits=3)], (0.1, 1.0, 4.0), seeds=5
 )

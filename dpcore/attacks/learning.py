@@ -50,7 +50,7 @@ def learning_attack() -> AttackResult:
     return AttackResult("learned facts for nothing", tried, "; ".join(seen), cheaper)
 
 
-def _ways(content: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+def _ways(content: Mapping[str, Any]) -> dict[str, dict[str, object]]:
     """Changes of the exported schema, by their name."""
     learned = content["learned"]
     return {

@@ -7,16 +7,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class AttackResult:
-    """One attack on one installation.
-
-    Attributes
-    ----------
-    name, tried, seen : str
-        What it is, what was tried, and what came of it.
-    succeeded : bool
-    """
+    """One attack on one installation."""
 
     name: str
     tried: str
     seen: str
+    """``name``, ``tried``, ``seen``: what it is, what was tried, and what came of it."""
     succeeded: bool

@@ -103,12 +103,7 @@ def ratio_bound(more: int, less: int, trials: int, confidence: float, delta: flo
 
 
 def epsilon_lower_bound(
-    mechanism: AuditedMechanism,
-    events: EventFamily,
-    *,
-    trials: int,
-    confidence: float = CONFIDENCE,
-    delta: float = 0.0,
+    mechanism: AuditedMechanism, events: EventFamily, *, trials: int, confidence: float = CONFIDENCE, delta: float = 0.0
 ) -> float:
     """Certify a lower bound on a mechanism's epsilon, at a given delta.
 
@@ -133,23 +128,16 @@ def epsilon_lower_bound(
 
 @dataclass(frozen=True)
 class AuditResult:
-    """Outcome of one audit.
-
-    Attributes
-    ----------
-    epsilon, delta : float
-        What the mechanism claims.
-    lower_bound : float
-        What its runs prove at least.
-    controls : Mapping[str, float]
-        Lower bound for each broken version, by what was broken.
-    """
+    """Outcome of one audit."""
 
     name: str
     epsilon: float
     delta: float
+    """``epsilon``, ``delta``: what the mechanism claims."""
     lower_bound: float
+    """What its runs prove at least."""
     controls: Mapping[str, float]
+    """Lower bound for each broken version, by what was broken."""
     trials: int
     confidence: float
 
@@ -178,13 +166,7 @@ class AuditResult:
 
 @dataclass(frozen=True)
 class Audit:
-    """A mechanism on its worst pair of inputs, with broken versions of it.
-
-    Attributes
-    ----------
-    share : float
-        Part of the trials asked for that this audit needs; slower mechanisms use fewer.
-    """
+    """A mechanism on its worst pair of inputs, with broken versions of it."""
 
     name: str
     mechanism: AuditedMechanism
@@ -193,6 +175,7 @@ class Audit:
     epsilon: float = 1.0
     delta: float = 0.0
     share: float = 1.0
+    """Part of the trials asked for that this audit needs; slower mechanisms use fewer."""
 
     def run(self, trials: int, confidence: float = CONFIDENCE) -> AuditResult:
         """Audit the mechanism and its controls."""

@@ -53,31 +53,20 @@ _CHOSEN: Final = {"epochs": 1, "replicates": 3, "evaluate": False, "delta": _DEL
 
 @dataclass(frozen=True)
 class EBMRuns:
-    """Ingestion and whole fits; input 1 has one person more.
-
-    Attributes
-    ----------
-    target : {"y", "z"}
-        Classification or regression.
-    noise : int
-        Noise is divided by this.
-    clipped : bool
-        Whether residuals of numbers are clipped as the noise on their sums supposes.
-    """
+    """Ingestion and whole fits; input 1 has one person more."""
 
     target: _Target
+    """Classification or regression."""
     noise: int = 1
+    """Noise is divided by this."""
     clipped: bool = True
+    """Whether residuals of numbers are clipped as the noise on their sums supposes."""
 
     def __call__(self, side: int, trials: int) -> Ints:
         """Return the weighted sum of all that so many fits release."""
         learner, source = EBMLearner(), SecureRandom()
         schema = Schema.from_mapping(
-            {
-                "name": "audit",
-                "max_rows": _PLACES,
-                "columns": [{"name": "x", "type": "boolean"}, _TARGETS[self.target]],
-            }
+            {"name": "audit", "max_rows": _PLACES, "columns": [{"name": "x", "type": "boolean"}, _TARGETS[self.target]]}
         )
         plan = learner.plan(schema, self.target, _EPSILON, _CHOSEN)
         # One table serves all fits: without evaluation nothing random of it reaches the output.
@@ -149,11 +138,5 @@ def ebm_outlier_audit() -> Audit:
 
 def _audit(name: str, sound: EBMRuns) -> Audit:
     return Audit(
-        name,
-        sound,
-        threshold_events,
-        sound.broken(),
-        epsilon=float(_EPSILON),
-        delta=float(_DELTA),
-        share=_SHARE,
+        name, sound, threshold_events, sound.broken(), epsilon=float(_EPSILON), delta=float(_DELTA), share=_SHARE
     )

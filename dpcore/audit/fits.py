@@ -64,21 +64,14 @@ def _toy_frame(people: _People, side: int) -> pd.DataFrame:
 
 @dataclass(frozen=True)
 class _Fits(ABC):
-    """Ingestion and whole fits; input 1 has one person more.
-
-    Attributes
-    ----------
-    chosen : Mapping
-        Parameters of the learner.
-    epsilon : Decimal
-        Budget that the fit is told to spend.
-    rows_per_person : int
-        Rows that ingestion keeps; the fit is told that it is 1.
-    """
+    """Ingestion and whole fits; input 1 has one person more."""
 
     chosen: Mapping[str, object] = field(default_factory=dict)
+    """Parameters of the learner."""
     epsilon: Decimal = _EPSILON
+    """Budget that the fit is told to spend."""
     rows_per_person: int = 1
+    """Rows that ingestion keeps; the fit is told that it is 1."""
     people: ClassVar[_People] = _EVEN
 
     def __call__(self, side: int, trials: int) -> Ints:
@@ -191,11 +184,7 @@ def lookahead_tree_audit() -> Audit:
     sound = _lookahead_runs(_BLOCK)
     heavy = {f"block drawn with {_TIMES} times the weight": _lookahead_runs(_TIMES * _BLOCK)}
     return Audit(
-        "exact lookahead tree, whole fit",
-        sound,
-        likelihood_events,
-        {**sound.broken(_TIMES), **heavy},
-        share=_SHARE,
+        "exact lookahead tree, whole fit", sound, likelihood_events, {**sound.broken(_TIMES), **heavy}, share=_SHARE
     )
 
 

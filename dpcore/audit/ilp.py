@@ -84,14 +84,10 @@ class _Runs(ABC):
     """Ingestion and whole runs. One person is not ill and has an event of the first kind.
 
     The person added is ill and has events of the last kind alone.
-
-    Attributes
-    ----------
-    broken : callable
-        Breaks the engine while runs last.
     """
 
     broken: Break = field(default=nullcontext)
+    """Breaks the engine while runs last."""
     chosen: ClassVar[Mapping[str, object]]
 
     def __call__(self, side: int, trials: int) -> Ints:
@@ -230,13 +226,7 @@ def choice_audit() -> Audit:
     controls: dict[str, AuditedMechanism] = {
         f"noise divided by {_LESS_NOISE}": replace(ClauseChoiceRuns(), broken=_less_noise_in_choice)
     }
-    return Audit(
-        "relational rules, noisy max",
-        ClauseChoiceRuns(),
-        likelihood_events,
-        controls,
-        share=2 * _SHARE,
-    )
+    return Audit("relational rules, noisy max", ClauseChoiceRuns(), likelihood_events, controls, share=2 * _SHARE)
 
 
 def nested_audit() -> Audit:
@@ -245,13 +235,7 @@ def nested_audit() -> Audit:
         f"noise divided by {_LESS_NOISE}": replace(NestedChoiceRuns(), broken=_less_noise_in_choice),
         "rows belong to rows of anybody": replace(NestedChoiceRuns(), broken=links_of_anybody),
     }
-    return Audit(
-        "relational rules, rows of rows",
-        NestedChoiceRuns(),
-        likelihood_events,
-        controls,
-        share=2 * _SHARE,
-    )
+    return Audit("relational rules, rows of rows", NestedChoiceRuns(), likelihood_events, controls, share=2 * _SHARE)
 
 
 def level_audit() -> Audit:

@@ -66,18 +66,12 @@ def _schema(rows_per_person: int) -> Schema:
 
 @dataclass(frozen=True)
 class _Runs(ABC):
-    """Ingestion and whole runs; input 1 has one person more.
-
-    Attributes
-    ----------
-    rows_per_person : int
-        Rows that ingestion keeps; the run is told that it is 1.
-    broken : callable
-        Breaks the engine while runs last.
-    """
+    """Ingestion and whole runs; input 1 has one person more."""
 
     rows_per_person: int = 1
+    """Rows that ingestion keeps; the run is told that it is 1."""
     broken: Break = field(default=nullcontext)
+    """Breaks the engine while runs last."""
     chosen: ClassVar[_Chosen]
     crowd: ClassVar[_Crowd]
     added: ClassVar[tuple[int, int, int, int]]

@@ -15,14 +15,7 @@ from decimal import Decimal
 import numpy as np
 
 from dpcore.arrays import Ints
-from dpcore.audit.bounds import (
-    CONFIDENCE,
-    Audit,
-    AuditedMechanism,
-    AuditResult,
-    likelihood_events,
-    threshold_events,
-)
+from dpcore.audit.bounds import CONFIDENCE, Audit, AuditedMechanism, AuditResult, likelihood_events, threshold_events
 from dpcore.audit.ebm import ebm_audit, ebm_outlier_audit
 from dpcore.audit.fits import adaptive_tree_audit, lookahead_tree_audit, rule_list_audit
 from dpcore.audit.ilp import AUDITS as ILP_AUDITS
@@ -137,11 +130,7 @@ def exponential_audit() -> Audit:
         return _selection(mechanism.select, 0, -_SENSITIVITY)
 
     return Audit(
-        "exponential mechanism",
-        runs(_EPSILON),
-        likelihood_events,
-        {"exponent doubled": runs(2 * _EPSILON)},
-        share=0.6,
+        "exponential mechanism", runs(_EPSILON), likelihood_events, {"exponent doubled": runs(2 * _EPSILON)}, share=0.6
     )
 
 

@@ -56,29 +56,20 @@ _LAST: Final = "end of the run"
 
 @dataclass(frozen=True)
 class StepTime:
-    """CPU time of one step of a run on several tables.
-
-    Attributes
-    ----------
-    family, method, step : str
-    parts : int
-        Reports of the step.
-    seconds : mapping of str to float
-        Of all its parts together, by the name of the table.
-    ratio : float or None
-        Longest time, as a multiple of the shortest, of that part for which it most exceeds the noise; parts that are
-        too short are taken together. ``None`` if these are too short as well.
-    noise : float or None
-        The same between two halves of the runs on one table, of that part: largest over the tables.
-    """
+    """CPU time of one step of a run on several tables."""
 
     family: str
     method: str
     step: str
     parts: int
+    """Reports of the step."""
     seconds: Mapping[str, float]
+    """Of all its parts together, by the name of the table."""
     ratio: float | None
+    """Longest time, as a multiple of the shortest, of that part for which it most exceeds the noise; parts that are too
+    short are taken together. ``None`` if these are too short as well."""
     noise: float | None
+    """The same between two halves of the runs on one table, of that part: largest over the tables."""
 
     @property
     def differs(self) -> bool:
@@ -135,7 +126,7 @@ def longest_plan(
     raise AssertionError(f"no random schema suits {method.name}")
 
 
-def _longest(values: tuple[Any, ...]) -> Any:
+def _longest(values: tuple[Any, ...]) -> object:
     """The value of a parameter that makes most work."""
     if all(isinstance(value, tuple) for value in values):
         return max(values, key=lambda value: (len(value), str(value)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dpcore.commands.shell import OneLineErrors, make_program
+from dpcore.commands.groups import make_program
 
 app = make_program(
     "Differentially private, interpretable models of a table.\n\n"
@@ -11,23 +11,74 @@ app = make_program(
     "lives in the folder FROSTGLASS_HOME; FROSTGLASS_DATABASE_URL puts the ledger elsewhere.\n\n"
     "To begin: 'demo', then 'fit rule-list stroke --target stroke_within_year --epsilon 0.5'.",
     {
-        "report": ("dpcore.commands.results:report", "Put releases of a data set together into one file, to hand on."),
-        "demo": ("dpcore.commands.data:demo", "Prepare the public demonstration data sets."),
-        "calibrate": ("dpcore.commands.installation:calibrate", "Measure again what this machine can do."),
-        "audit": ("dpcore.commands.audit:audit", "Attack the guarantees on this machine."),
-        "schema": ("dpcore.commands.schema:app", "Write and check the public description of a data set."),
-        "data": ("dpcore.commands.data:app", "Store data sets, list and verify them, adopt and remove records."),
-        "fit": ("dpcore.commands.fit:app", "Spend part of a budget on a private model."),
-        "release": ("dpcore.commands.results:releases", "Read what has been released; costs nothing."),
+        "report": "results.report",
+        "demo": "data.demo",
+        "calibrate": "operation.machine.calibrate",
+        "audit": "operation.audit.audit",
+        "schema": (
+            "Write and check the public description of a data set.",
+            {
+                "init": "files.drafting.init",
+                "template": "files.drafting.template",
+                "export": "files.schema.export",
+                "check": "files.schema.check",
+            },
+        ),
+        "data": (
+            "Store data sets, list and verify them, adopt and remove records.",
+            {
+                "add": "files.storing.add",
+                "append": "files.storing.append",
+                "source": "files.served.source",
+                "check": "files.storing.check",
+                "list": "data.list_datasets",
+                "orphans": "data.orphans",
+                "verify": "data.verify",
+                "adopt": "data.adopt",
+                "remove": "data.remove",
+                "rename": "data.rename",
+                "describe": "data.describe",
+                "chains": "data.chains",
+                "retire": "data.retire",
+            },
+        ),
+        "fit": ("Spend part of a budget on a private model.", "fit.app"),
+        "release": (
+            "Read what has been released; costs nothing.",
+            {
+                "list": "results.list_releases",
+                "show": "readings.show_release",
+                "redescriptions": "readings.redescriptions",
+                "note": "results.note",
+                "html": "results.release_page",
+                "synthesize": "readings.synthesize",
+                "ask": "readings.ask",
+            },
+        ),
         "ledger": (
-            "dpcore.commands.ledger:ledger",
             "See what has been spent and by whom; decide who may spend how much.",
+            {
+                "show": "ledger.show_ledger",
+                "charge": "ledger.charge",
+                "caps": "ledger.caps",
+                "stranded": "ledger.stranded",
+                "end": "ledger.end",
+                "accounts": "ledger.accounts",
+                "grant": "ledger.grant",
+                "freeze": "ledger.freeze",
+                "thaw": "ledger.thaw",
+                "requests": "ledger.requests",
+                "answer": "ledger.answer",
+                "log": "ledger.log",
+            },
         ),
         "installation": (
-            "dpcore.commands.installation:app",
             "See whether home folder and database belong together; go on after a disaster.",
+            {
+                "show": "operation.installation.show",
+                "cluster": "operation.machine.cluster",
+                "accept": "operation.recovery.accept",
+            },
         ),
     },
 )
-
-__all__ = ["OneLineErrors", "app"]

@@ -1,23 +1,18 @@
-"""Commands about data sets: store them, list them, adopt and remove records."""
+"""Commands about stored data sets: list them, adopt and remove records, rename and retire."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from dpcore.commands import storing
-from dpcore.commands.shell import Dataset, make_group, open_service, text_table
+from dpcore.commands.opening import open_service
+from dpcore.commands.shell import Dataset, text_table
+from dpcore.commands.text_ledger import balance_text
+from dpcore.privacy.budgets import parse_delta, parse_limit
+from dpcore.workspace.files.descriptions import AT_STAKE, Orphan
 
-if TYPE_CHECKING:
-    from dpcore.workspace.files.descriptions import Orphan
-
-app = make_group()
-app.command("add")(storing.add)
-app.command("append")(storing.append)
-app.command("source")(storing.source)
-app.command("check")(storing.check)
 _STATES = {
     "unknown": "unknown to the database: 'data adopt' or 'data remove'",
     "arriving": "being stored just now",
@@ -29,11 +24,8 @@ _STATES = {
 }
 
 
-@app.command("list")
 def list_datasets() -> None:
     """List the stored data sets with their budgets."""
-    from dpcore.commands.text_ledger import balance_text
-
     with open_service() as service:
         rows = [
             [
@@ -50,7 +42,6 @@ def list_datasets() -> None:
     typer.echo(text_table(["name", "id", "records", "version", "targets", "budget (epsilon)", "shared with"], rows))
 
 
-@app.command("orphans")
 def orphans() -> None:
     """List folders that the database does not know, data sets whose folder is gone, and records that should be."""
     with open_service() as service:
@@ -59,12 +50,10 @@ def orphans() -> None:
 
 
 def _orphans_text(orphans: Sequence[Orphan]) -> str:
-
     rows = [[orphan.id, orphan.name or "-", _STATES[orphan.state]] for orphan in orphans]
     return text_table(["id", "name", "state"], rows)
 
 
-@app.command("verify")
 def verify() -> None:
     """Read all stored records and compare them with their checksums; ends with 1 if any are not as they should be."""
     with open_service() as service:
@@ -77,7 +66,6 @@ def verify() -> None:
     raise typer.Exit(1)
 
 
-@app.command("adopt")
 def adopt(
     folder: Annotated[str, typer.Argument(help="Id of the folder: see 'data orphans'.")],
     note: Annotated[str, typer.Option(help="Where it comes from; kept in the audit log.")],
@@ -103,9 +91,6 @@ def adopt(
     ] = None,
 ) -> None:
     """Enter a folder that the database does not know, as a private data set."""
-    from dpcore.commands.text_ledger import balance_text
-    from dpcore.privacy.budgets import parse_delta, parse_limit
-
     total, past, beside = parse_limit(budget), parse_limit(spent), parse_delta(delta)
     with open_service() as service:
         info = service.adopt(
@@ -127,7 +112,6 @@ def adopt(
         )
 
 
-@app.command("remove")
 def remove(
     dataset: Annotated[str, typer.Argument(help="Name or id of a data set, or id of an orphan.")],
     note: Annotated[str, typer.Option(help="Why; kept in the audit log.")],
@@ -145,14 +129,12 @@ def remove(
     )
 
 
-@app.command("rename")
 def rename(dataset: Dataset, name: Annotated[str, typer.Argument(help="The new name.")]) -> None:
     """Give a data set another name; results keep the one they were made under."""
     with open_service() as service:
         typer.echo(f"renamed: it is '{service.rename_dataset(dataset, name).name}' now")
 
 
-@app.command("describe")
 def describe(dataset: Dataset, text: Annotated[str, typer.Argument(help="The new description.")]) -> None:
     """Say anew who the people of a data set are. What its columns mean stays."""
     with open_service() as service:
@@ -160,7 +142,6 @@ def describe(dataset: Dataset, text: Annotated[str, typer.Argument(help="The new
     typer.echo("described anew")
 
 
-@app.command("chains")
 def chains(
     dataset: Dataset,
     allow: Annotated[bool, typer.Option("--allow/--forbid", help="Allow Markov chains on it, or no longer.")],
@@ -168,8 +149,6 @@ def chains(
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask whether you are sure.")] = False,
 ) -> None:
     """Allow Markov chains on one private data set, whose guarantee holds only if they have converged; or no longer."""
-    from dpcore.workspace.files.descriptions import AT_STAKE
-
     if allow and not yes:
         typer.confirm(f"{AT_STAKE} Allow them on '{dataset}'?", abort=True)
     with open_service() as service:
@@ -177,7 +156,6 @@ def chains(
     typer.echo(info.allowance or "not allowed any more: waiting runs of Markov chains are refunded")
 
 
-@app.command("retire")
 def retire(dataset: Dataset, note: Annotated[str, typer.Option(help="Why; kept in the audit log.")] = "") -> None:
     """Let nobody run anything more on a data set. Records, ledger and results stay."""
     with open_service() as service:

@@ -9,25 +9,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from pydantic import BaseModel, ValidationError
 
+from dpcore.commands.groups import make_group
 from dpcore.commands.options import with_options
-from dpcore.commands.shell import (
-    Dataset,
-    RunFailedError,
-    check_new,
-    make_group,
-    open_service,
-    write_new,
-)
+from dpcore.commands.shell import Dataset, RunFailedError, check_new, write_new
 from dpcore.commands.text import quote_text, release_text
 from dpcore.errors import RequestError
 from dpcore.models.released import FAMILIES
+from dpcore.released.release import Release
 from dpcore.validation import explain_validation
+from dpcore.workspace.ledger.requests import RunRequest
 
 if TYPE_CHECKING:
     from dpcore.rehearsal import Rehearsal
-    from dpcore.released.release import Release
     from dpcore.service import Service
-    from dpcore.workspace.ledger.requests import RunRequest
 
 Target = Annotated[str, typer.Option(metavar="COLUMN", help="What to predict.")]
 Epsilon = Annotated[str, typer.Option(metavar="EPSILON", help="What to spend: less is more private.")]
@@ -76,6 +70,8 @@ def fit(
         raise RequestError("Choose one of --quote and --rehearse.")
     if output is not None:
         check_new(output)
+    from dpcore.commands.opening import open_service  # Help needs the families alone.
+
     release: Release
     with open_service() as service:
         request = _request(
@@ -110,8 +106,6 @@ def _rehearsal_heading(rehearsed: Rehearsal) -> str:
 
 
 def _request(**asked: Any) -> RunRequest:
-    from dpcore.workspace.ledger.requests import RunRequest
-
     try:
         return RunRequest(**asked)
     except ValidationError as error:

@@ -3,37 +3,22 @@
 from __future__ import annotations
 
 from datetime import date
-from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from dpcore.commands.shell import (
-    Dataset,
-    check_new,
-    make_group,
-    one_line,
-    open_service,
-    read_epsilon,
-    text_table,
-    write_new,
-)
+from dpcore.commands.opening import open_service, read_amount
+from dpcore.commands.shell import Dataset, check_new, one_line, text_table, write_new
 from dpcore.commands.text_ledger import accounts_text, balance_text, ledger_text, requests_text
 from dpcore.errors import RequestError
 from dpcore.privacy.budgets import parse_delta, parse_epsilon, parse_limit, plain_epsilon
 from dpcore.privacy.losses import parse_rho
+from dpcore.service import Service
 from dpcore.workspace.ledger.audit_log import AuditLogFilter, chosen, to_csv
 from dpcore.workspace.people.users import canonical_name
 
-if TYPE_CHECKING:
-    from dpcore.service import Service
 
-
-ledger = make_group()
-
-
-@ledger.command("show")
 def show_ledger(dataset: Dataset) -> None:
     """Print the budget of a data set and every line of its ledger, oldest first."""
     with open_service() as service:
@@ -45,7 +30,6 @@ def show_ledger(dataset: Dataset) -> None:
         typer.echo(ledger_text(service.ledger_entries(info.id), names))
 
 
-@ledger.command("charge")
 def charge(
     dataset: Dataset,
     epsilon: Annotated[str, typer.Option(metavar="EPSILON", help="What was spent.")],
@@ -61,12 +45,11 @@ def charge(
     ] = None,
 ) -> None:
     """Enter what was spent but is missing here, as after restoring a database from a copy."""
-    spent = parse_epsilon(epsilon), parse_delta(delta), None if rho is None else parse_rho(rho)
+    spent = parse_epsilon(epsilon), parse_delta(delta), read_amount(parse_rho, rho)
     with open_service() as service:
         typer.echo(balance_text(service.charge(dataset, *spent, note=note)))
 
 
-@ledger.command("caps")
 def caps(
     dataset: Dataset,
     note: Annotated[str, typer.Option(help="Why; kept in the audit log.")] = "",
@@ -84,10 +67,10 @@ def caps(
 ) -> None:
     """Change the limits that are given; the others stay. What is spent stays spent."""
     changes = {
-        "budget": read_epsilon(budget),
-        "delta": None if delta is None else parse_delta(delta),
-        "analyst_cap": None if analyst_cap is None else parse_limit(analyst_cap),
-        "run_cap": read_epsilon(run_cap),
+        "budget": read_amount(parse_epsilon, budget),
+        "delta": read_amount(parse_delta, delta),
+        "analyst_cap": read_amount(parse_limit, analyst_cap),
+        "run_cap": read_amount(parse_epsilon, run_cap),
     }
     if not any(change is not None for change in changes.values()):
         raise RequestError("Give at least one new limit: --budget, --delta, --analyst-cap or --run-cap.")
@@ -95,7 +78,6 @@ def caps(
         typer.echo(balance_text(service.raise_caps(dataset, note=note, **changes)))
 
 
-@ledger.command("stranded")
 def stranded() -> None:
     """List runs whose process cannot be seen from this machine: it may have vanished."""
     with open_service() as service:
@@ -115,7 +97,6 @@ def stranded() -> None:
     typer.echo(text_table(head, rows) if rows else "Every run that is under way can be seen.")
 
 
-@ledger.command("end")
 def end(
     run: Annotated[str, typer.Argument(help="Id of a run: see 'ledger stranded'.")],
     note: Annotated[str, typer.Option(help="Why; kept in the audit log.")],
@@ -182,7 +163,7 @@ def answer(
     """Answer a request for more budget: with a new limit, or --decline."""
     if (limit is None) != decline:
         raise RequestError("Give either --limit or --decline.")
-    amount: Decimal | None = None if limit is None else parse_limit(limit)
+    amount = read_amount(parse_limit, limit)
     with open_service() as service:
         answered = service.answer(number, amount, note)
     typer.echo(f"{answered.state}: request {answered.number}")
@@ -235,12 +216,3 @@ def _day(typed: str | None) -> date | None:
         return None if typed is None else date.fromisoformat(typed)
     except ValueError:
         raise RequestError(f"'{typed}' is not a date. Write it as {_DAY}.") from None
-
-
-ledger.command("accounts")(accounts)
-ledger.command("grant")(grant)
-ledger.command("freeze")(freeze)
-ledger.command("thaw")(thaw)
-ledger.command("requests")(requests)
-ledger.command("answer")(answer)
-ledger.command("log")(log)

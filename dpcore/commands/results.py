@@ -1,4 +1,4 @@
-"""Commands that read releases, name them, and put them into files."""
+"""Commands that list releases, name them, and put them into files."""
 
 from __future__ import annotations
 
@@ -7,28 +7,16 @@ from typing import Annotated
 
 import typer
 
-from dpcore.commands.first_look import ask, redescriptions, synthesize
-from dpcore.commands.shell import (
-    Dataset,
-    check_new,
-    find_release,
-    lines_of,
-    make_group,
-    open_service,
-    text_table,
-    write_new,
-)
-
-releases = make_group()
+from dpcore.commands.opening import open_service
+from dpcore.commands.shell import Dataset, check_new, lines_of, text_table, write_new
+from dpcore.privacy.budgets import plain_epsilon
+from dpcore.workspace.results.dossier import Application
 
 
-@releases.command("list")
 def list_releases(
     dataset: Annotated[str | None, typer.Option(metavar="DATASET", help="Only those of this data set.")] = None,
 ) -> None:
     """List releases, newest first."""
-    from dpcore.privacy.budgets import plain_epsilon
-
     with open_service() as service:
         chosen = service.dataset(dataset).id if dataset else None
         names = {key: note.name for key, note in service.release_notes(chosen).items()}
@@ -47,18 +35,6 @@ def list_releases(
             for release, cost in zip(found, costs, strict=True)
         ]
     typer.echo(text_table(["id", "name", "model", "data set", "target", "epsilon", "time (UTC)"], rows))
-
-
-@releases.command("show")
-def show_release(
-    release: Annotated[str, typer.Argument(help="Id of a release, or a release file.")],
-    json: Annotated[bool, typer.Option("--json", help="Print the whole release as JSON.")] = False,
-) -> None:
-    """Print a release: the model, its quality and its certificate."""
-    from dpcore.commands.text import release_text
-
-    found = find_release(release)
-    typer.echo(found.to_json() if json else release_text(found))
 
 
 _FILE = typer.Option(help="File to write; it must not exist yet.")
@@ -86,8 +62,6 @@ def report(
     certificates, what they and everything else cost, and what they do not show. Making it costs
     nothing.
     """
-    from dpcore.workspace.results.dossier import Application
-
     check_new(output)
     form = _form(output)
     written = Application(
@@ -141,10 +115,3 @@ def note(
             kept[1] if text is None else text,
         )
     typer.echo(lines_of(f"name: {written.name or '-'}\nnote: {written.note or '-'}"))
-
-
-releases.command("redescriptions")(redescriptions)
-releases.command("note")(note)
-releases.command("html")(release_page)
-releases.command("synthesize")(synthesize)
-releases.command("ask")(ask)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from dpcore.commands.shell import lines_of, one_line, text_table
 from dpcore.models.readable import blocks_of, readable
@@ -16,12 +16,6 @@ from dpcore.released.release import Release
 from dpcore.report.certificate import certificate_lines
 from dpcore.report.spending import price
 from dpcore.workspace.ledger.requests import Quote
-
-if TYPE_CHECKING:
-    from dpcore.audit.bounds import AuditResult
-    from dpcore.audit.replay.run import Summary
-    from dpcore.audit.timing import StepTime
-
 
 #: Characters of a line that are still read as a table.
 _WIDEST: Final = 160
@@ -108,66 +102,3 @@ def quote_text(quote: Quote) -> str:
         quote.refusal,
     ]
     return "\n".join(filter(None, lines))
-
-
-def audit_text(results: Sequence[AuditResult]) -> str:
-    """What each audit claims, proves and catches."""
-    rows = [
-        [
-            result.name,
-            f"{result.epsilon:.3g}" + (f", delta {result.delta:.1g}" if result.delta else ""),
-            f"{result.lower_bound:.3f}",
-            ", ".join(f"{broken} {bound:.3f}" for broken, bound in result.controls.items()),
-            result.verdict,
-        ]
-        for result in results
-    ]
-    head = ["mechanism", "claims epsilon", "proved at least", "broken versions (must exceed)", ""]
-    return text_table(head, rows)
-
-
-def replay_text(results: Sequence[Summary]) -> str:
-    """For each method how much of its certificate was reached, and every violation."""
-    rows = [
-        [
-            result.method.family,
-            result.method.name,
-            str(result.configurations),
-            f"{result.attained:.3f}",
-            f"{result.evaluated:.3f}" if result.evaluated else "",
-            f"{result.distance:.0e}" if result.distance else "",
-            str(len(result.violations)),
-        ]
-        for result in results
-    ]
-    head = ["family", "method", "replays", "share of epsilon", "of people set aside", "chains from limit", "violations"]
-    broken = [f"{own.method.name}, {text}" for own in results for text in own.violations]
-    return "\n".join([text_table(head, rows), *broken])
-
-
-def timing_text(results: Sequence[StepTime]) -> str:
-    """For each step of a family the CPU time, and how much it differs between tables: a table in Markdown."""
-    steps = dict.fromkeys((result.family, result.step) for result in results)
-    rows = [["Family", "Step", "Methods", "CPU, ms", "Longest / shortest", "Noise", "Too short"], ["---"] * 7]
-    for family, step in steps:
-        own = [result for result in results if (result.family, result.step) == (family, step)]
-        times = [1000 * max(result.seconds.values()) for result in own]
-        judged = [
-            (result.ratio, result.noise) for result in own if result.ratio is not None and result.noise is not None
-        ]
-        ratio, noise = max(judged, key=lambda pair: pair[0] / pair[1], default=(None, None))
-        rows.append(
-            [
-                family,
-                step,
-                str(len(own)),
-                f"{min(times):.1f} to {max(times):.1f}",
-                f"{ratio:.3f}" if ratio else "",
-                f"{noise:.3f}" if noise else "",
-                str(len(own) - len(judged)),
-            ]
-        )
-    differing = [
-        f"{result.family}, {result.method}, {result.step}: {result.ratio:.3f}" for result in results if result.differs
-    ]
-    return "\n".join(["| " + " | ".join(row) + " |" for row in rows] + differing)

@@ -6,7 +6,7 @@ only, and shapes are fixed by public inputs.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,8 +20,8 @@ from dpcore.compiled import kernel
 _WHOLE, _SIMD = 32, 8
 
 
-def _popcount(typing_context: Any, word: Any) -> Any:  # noqa: ARG001
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:  # noqa: ARG001
+def _popcount(typing_context: object, word: object) -> tuple[object, Callable[..., object]]:  # noqa: ARG001
+    def generate(context: object, builder: Any, signature: object, arguments: Sequence[object]) -> object:  # noqa: ARG001
         return builder.ctpop(arguments[0])
 
     return types.uint64(types.uint64), generate

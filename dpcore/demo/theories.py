@@ -96,29 +96,20 @@ class PlantedClause:
 
 @dataclass(frozen=True)
 class PlantedTheory:
-    """Clauses from which a target was drawn.
-
-    Attributes
-    ----------
-    target : str
-        Column that was drawn.
-    classes : pair of str
-        Its negative and its positive class.
-    entity, key : str
-        What a record is called, and the column that names it in every table.
-    clauses : tuple of PlantedClause
-        The theory holds where one of them does.
-    chance, otherwise : float
-        Chance of the positive class where the theory holds, and where it does not.
-    """
+    """Clauses from which a target was drawn."""
 
     target: str
+    """Column that was drawn."""
     classes: tuple[str, str]
+    """Its negative and its positive class."""
     entity: str
     key: str
+    """``entity``, ``key``: what a record is called, and the column that names it in every table."""
     clauses: tuple[PlantedClause, ...]
+    """The theory holds where one of them does."""
     chance: float = 1.0
     otherwise: float = 0.0
+    """``chance``, ``otherwise``: chance of the positive class where the theory holds, and where it does not."""
 
     def holds(self, frame: pd.DataFrame, children: Children) -> Flags:
         """Which records satisfy some clause: a bool array of shape (n_rows,)."""

@@ -128,25 +128,17 @@ class Query:
 
 @dataclass(frozen=True)
 class PlantedRedescription:
-    """Two queries, over the columns of two views, that hold for nearly the same rows.
-
-    Attributes
-    ----------
-    name : str
-        What it is about, in a word.
-    left, right : Query
-        The queries, on recorded values.
-    jaccard : float
-        Jaccard index that was planted; chance moves that of the records a little.
-    caught : float
-        Share of the rows of the left query that satisfy the right one too.
-    """
+    """Two queries, over the columns of two views, that hold for nearly the same rows."""
 
     name: str
+    """What it is about, in a word."""
     left: Query
     right: Query
+    """``left``, ``right``: the queries, on recorded values."""
     jaccard: float
+    """Jaccard index that was planted; chance moves that of the records a little."""
     caught: float
+    """Share of the rows of the left query that satisfy the right one too."""
 
     def draw(self, frame: pd.DataFrame, generator: np.random.Generator) -> Flags:
         """Draw which rows satisfy the right query, given who satisfies the left one.
@@ -205,30 +197,20 @@ def redescriptions_table(planted: Sequence[PlantedRedescription], frame: pd.Data
 
 @dataclass(frozen=True)
 class Demo:
-    """A public data set.
-
-    Attributes
-    ----------
-    frame : pandas.DataFrame
-        Records as a custodian would upload them.
-    schema : Schema
-        Its public domain.
-    truth : str
-        What is known to be true of it, in Markdown.
-    name : str
-        Key in ``DEMOS``.
-    planted : tuple of PlantedRedescription
-        Redescriptions that a search should find, strongest first.
-    children : mapping of str to DataFrame
-        Rows of the child tables of the schema, by their names.
-    """
+    """A public data set."""
 
     frame: pd.DataFrame
+    """Records as a custodian would upload them."""
     schema: Schema
+    """Its public domain."""
     truth: str
+    """What is known to be true of it, in Markdown."""
     name: str
+    """Key in ``DEMOS``."""
     planted: tuple[PlantedRedescription, ...] = ()
+    """Redescriptions that a search should find, strongest first."""
     children: Mapping[str, pd.DataFrame] = field(default_factory=dict)
+    """Rows of the child tables of the schema, by their names."""
 
 
 def _labels(values: pd.Series) -> list[str]:

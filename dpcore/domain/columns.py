@@ -35,41 +35,30 @@ Matching = Literal["exact", "loose"]
 
 
 class _Column(SchemaPart):
-    """What columns of every type have.
-
-    Attributes
-    ----------
-    label : str
-        What people call the column: ``Discharge``. Its name, if empty.
-    missing : str
-        ``never``: everybody has a value, so that texts do not speak of missing ones. One that is
-        missing all the same has its cell as in any other column.
-    missing_codes : tuple of str
-        Values that stand for an absent one: ``-9``, ``?``. Case does not count; ``-9`` and
-        ``-9.0`` are the same number in a numeric column.
-    origin : str or None
-        Where its facts come from, if not from where the schema's others do.
-    derive : Derivation or None
-        How its values are made of the columns of a file; ``None``: it is one of them.
-    summary : str or None
-        What of a person's rows makes the one row that is kept; ``None``: the value of the row
-        that is. ``count`` counts the rows, and needs no column in the file.
-    ordered : bool
-        Whether ``<=`` and ``>`` make sense between its cells.
-    """
+    """What columns of every type have."""
 
     ordered: ClassVar[bool] = False
+    """Whether ``<=`` and ``>`` make sense between its cells."""
     name: Name
     label: Annotated[str, Field(max_length=128), OneLine] = ""
+    """What people call the column: ``Discharge``. Its name, if empty."""
     description: str = Field(default="", max_length=500)
     target: bool = False
     view: View | None = None
     modes: tuple[Mode, ...] | None = None
     missing: Literal["possible", "never"] = "possible"
+    """``never``: everybody has a value, so that texts do not speak of missing ones. One that is missing all the same
+    has its cell as in any other column."""
     missing_codes: tuple[Name, ...] = Field(default=(), max_length=MAX_MISSING_CODES)
+    """Values that stand for an absent one: ``-9``, ``?``. Case does not count; ``-9`` and ``-9.0`` are the same number
+    in a numeric column."""
     origin: Origin | None = None
+    """Where its facts come from, if not from where the schema's others do."""
     derive: Derivation | None = None
+    """How its values are made of the columns of a file; ``None``: it is one of them."""
     summary: Summary | None = None
+    """What of a person's rows makes the one row that is kept; ``None``: the value of the row that is. ``count`` counts
+    the rows, and needs no column in the file."""
     _for_people: bool = PrivateAttr(default=False)
 
     @model_validator(mode="before")
@@ -197,19 +186,13 @@ def folded(text: str) -> str:
 
 
 class _Listed(_Column):
-    """A column with a list of categories.
-
-    Attributes
-    ----------
-    matching : str
-        ``loose``: values match a category whatever their case, accents and number of spaces.
-    labels : tuple of CategoryLabel
-        What people call the categories that are codes.
-    """
+    """A column with a list of categories."""
 
     categories: tuple[Name, ...] = Field(min_length=1, max_length=MAX_CATEGORIES)
     labels: tuple[CategoryLabel, ...] = Field(default=(), max_length=MAX_CATEGORIES)
+    """What people call the categories that are codes."""
     matching: Matching = "exact"
+    """``loose``: values match a category whatever their case, accents and number of spaces."""
     groups: tuple[CategoryGroup, ...] = Field(default=(), max_length=MAX_CATEGORIES)
 
     @field_validator("labels", mode="before")

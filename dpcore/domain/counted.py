@@ -9,19 +9,13 @@ from dpcore.numerals import whole
 
 
 class Noun(NamedTuple):
-    """What is counted.
-
-    Attributes
-    ----------
-    one, several : str
-        ``person`` and ``people``.
-    whom : str
-        What refers to them: people for whom, records for which.
-    """
+    """What is counted."""
 
     one: str
     several: str
+    """``one``, ``several``: ``person`` and ``people``."""
     whom: str
+    """What refers to them: people for whom, records for which."""
 
     def number(self, count: float) -> str:
         """So many: ``1 person``, ``1,234 people``."""

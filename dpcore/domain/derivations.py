@@ -71,15 +71,15 @@ class _Derivation(SchemaPart):
         """Codes that it knows by name, even if they are spelled like an absent value."""
         return ()
 
-    def facts(self, kind: str) -> dict[str, Any]:  # noqa: ARG002
+    def facts(self, kind: str) -> dict[str, object]:  # noqa: ARG002
         """What a column of this type says unless its schema does: its categories, its bounds."""
         return {}
 
-    def read(self, value: object, text: str) -> Any:
+    def read(self, value: object, text: str) -> object:
         """What counts of one value, which may be of any type, and of its text; ``None``: nothing."""
         raise NotImplementedError
 
-    def made(self, *parts: Any) -> object:
+    def made(self, *parts: object) -> object:
         """The value of the stored column, from what was read of each source."""
         return parts[0]
 
@@ -101,24 +101,18 @@ class Renamed(_Derivation):
     def keeps_made(self) -> bool:
         return True
 
-    def read(self, value: object, text: str) -> Any:  # noqa: ARG002
+    def read(self, value: object, text: str) -> object:  # noqa: ARG002
         return value
 
 
 class _OfDates(_Derivation):
-    """Made of dates.
-
-    Attributes
-    ----------
-    format : str
-        How dates are written in the file, in the letters of ``strptime``; ISO 8601, if empty.
-    earliest, latest : date
-        Days outside stand for no date.
-    """
+    """Made of dates."""
 
     format: DateFormat = ""
+    """How dates are written in the file, in the letters of ``strptime``; ISO 8601, if empty."""
     earliest: date = EARLIEST
     latest: date = LATEST
+    """``earliest``, ``latest``: days outside stand for no date."""
 
     @model_validator(mode="after")
     def _readable(self) -> Self:
@@ -178,7 +172,7 @@ class PartOfDate(_OfDates):
     def _written(self, year: int, place: int) -> str:
         return f"{year}-{place:02d}" if self._one == "month" else f"{year}-Q{place}"
 
-    def facts(self, kind: str) -> dict[str, Any]:
+    def facts(self, kind: str) -> dict[str, object]:
         if self._periods and kind in {"categorical", "ordinal"}:
             return {"categories": list(self._periods), "labels": dict(self._periods)}
         if self.part not in _PARTS:
@@ -308,7 +302,7 @@ class GroupOfCode(_OfCode):
             raise ValueError(f"the levels of {self.system} are {', '.join(levels_of(self.system))}")
         return self
 
-    def facts(self, kind: str) -> dict[str, Any]:
+    def facts(self, kind: str) -> dict[str, object]:
         table = TABLES[self.system].get(self.level)
         if table is None or kind not in {"categorical", "ordinal"}:
             return {}
@@ -339,7 +333,7 @@ class MappedCode(_OfCode):
     def words(self) -> str:
         return f"the group of '{self.code}' by a mapping of {len(self.mapping)} codes"
 
-    def facts(self, kind: str) -> dict[str, Any]:
+    def facts(self, kind: str) -> dict[str, object]:
         listed = kind in {"categorical", "ordinal"}
         return {"categories": list(dict.fromkeys(self.mapping.values()))} if listed else {}
 

@@ -43,7 +43,7 @@ _FEW_EDGES: Final = 32
 _NO_TEXT: Final = OTHER
 
 
-def texts_of(values: pd.Series[Any]) -> list[str]:
+def texts_of(values: Values) -> list[str]:
     """Values as stripped text; whole floats lose their ``.0``, absent values become ``""``.
 
     The text of a value is a function of that value alone, whatever stands beside it and whatever
@@ -116,7 +116,7 @@ def encode_categories(column: BooleanColumn | ListedColumn, values: Values) -> C
     return np.asarray(np.fromiter((codes[text] for text in texts), np.uint16, len(texts))[places])
 
 
-def _distinct(values: Values) -> tuple[Values, Any]:
+def _distinct(values: Values) -> tuple[Values, Ints | slice]:
     """Texts that differ, and which of them each value is; values of other types as they are."""
     if not isinstance(values.dtype, pd.StringDtype):
         return values, slice(None)
@@ -213,7 +213,7 @@ def _number_of_text(text: str) -> float:
         return math.nan
 
 
-def bin_numbers(column: Any, numbers: Floats) -> Cells:
+def bin_numbers(column: NumberColumn, numbers: Floats) -> Cells:
     """Codes into ``column.cells`` of clamped numbers: the bin, or ``(missing)`` for NaN."""
     edges = np.asarray(column.inner_edges)
     if len(edges) > _FEW_EDGES:
@@ -226,20 +226,20 @@ def bin_numbers(column: Any, numbers: Floats) -> Cells:
     return codes
 
 
-def encode_numbers(column: Any, found: Floats) -> tuple[Cells, Floats]:
+def encode_numbers(column: NumberColumn, found: Floats) -> tuple[Cells, Floats]:
     """Codes of a numeric column, and its numbers clamped to the bounds, from what :func:`numbers_of` gives."""
     numbers = np.asarray(np.clip(found, column.lower, column.upper))
     return bin_numbers(column, numbers), numbers
 
 
-def encode(column: Any, values: pd.Series[Any]) -> tuple[Cells, Floats | None]:
+def encode(column: Column, values: Values) -> tuple[Cells, Floats | None]:
     """Codes of a column, and its clamped numbers if it is numeric."""
     if isinstance(column, NumericColumn):
         return encode_numbers(column, numbers_of(column, values))
     return encode_categories(column, values), None
 
 
-def values_of(column: Any, frame: pd.DataFrame) -> pd.Series[Any]:
+def values_of(column: Any, frame: pd.DataFrame) -> Values:
     """Values of a column in rows that hold it or else what it is made of; each of its own row.
 
     A case may hold how many rows a person has; whose own rows these are, they are counted: see ``Block.values``.
@@ -249,7 +249,7 @@ def values_of(column: Any, frame: pd.DataFrame) -> pd.Series[Any]:
         return pd.Series(np.ones(len(frame)))
     itself = made is None or (column.name in frame.columns and column.name not in made.sources)
     if itself or isinstance(made, Renamed):
-        values: pd.Series[Any] = frame[column.name if itself else column.sources[0]]
+        values: Values = frame[column.name if itself else column.sources[0]]
         return values
     parts = [_read(column, frame[source]) for source in made.sources]
     rows = np.empty(len(frame), dtype=object)
@@ -272,7 +272,7 @@ def _place_in_order(value: object, written: str) -> float:
     return (clock - datetime(1970, 1, 1)) / timedelta(seconds=1)
 
 
-def _read(column: Any, values: pd.Series[Any]) -> list[Any]:
+def _read(column: Any, values: Values) -> list[object]:
     """What counts of each value of a source; nothing of those that stand for none."""
     distinct, places = _distinct(values)
     absent = {code.lower() for code in column.missing_codes}
@@ -282,7 +282,7 @@ def _read(column: Any, values: pd.Series[Any]) -> list[Any]:
         None if text.lower() in absent else column.derive.read(value, text)
         for value, text in zip(distinct.tolist(), texts_of(distinct), strict=True)
     ]
-    read: list[Any] = found[places].tolist()
+    read: list[object] = found[places].tolist()
     return read
 
 
@@ -327,21 +327,14 @@ def people_of(values: Values, unit: PrivacyUnit | None = None) -> Values:
 
 
 class Encoded(NamedTuple):
-    """The values of one column.
-
-    Attributes
-    ----------
-    codes : array of shape (n_rows,)
-        Into ``column.cells``.
-    numbers : array of shape (n_rows,), float64, or None
-        Of a numeric column, clamped to its bounds; NaN for none.
-    found : array of shape (n_rows,), float64, or None
-        The same before they were clamped.
-    """
+    """The values of one column."""
 
     codes: Cells
+    """Into ``column.cells``: shape (n_rows,)."""
     numbers: Floats | None
+    """Of a numeric column, clamped to its bounds; NaN for none: shape (n_rows,)."""
     found: Floats | None
+    """The same before they were clamped: shape (n_rows,)."""
 
 
 class Block:
@@ -367,7 +360,7 @@ class Block:
     def __len__(self) -> int:
         return len(self.frame)
 
-    def values(self, column: Column) -> pd.Series[Any]:
+    def values(self, column: Column) -> Values:
         """Values of a column of the table: see :func:`dpcore.domain.encoding.values_of`.
 
         Of a count of rows each is 1, also where a column of the file is called like it.

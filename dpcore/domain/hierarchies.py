@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dpcore.domain.codes import TABLES, group_of, levels_of
-from dpcore.domain.columns import RESERVED
+from dpcore.domain.columns import RESERVED, Column
 from dpcore.domain.derivations import GroupOfCode
 
 #: What people call a level of a classification; others are called by their number.
@@ -21,24 +21,17 @@ OWN_GROUPS = "groups"
 
 @dataclass(frozen=True)
 class CodeLevel:
-    """One level of groups above the cells of a column.
-
-    Attributes
-    ----------
-    name : str
-        Of the level, for people: ``chapters``.
-    cells : tuple of str
-        Its groups for people; those for no value last, as in the column.
-    groups : tuple of int
-        Group of each cell of the column.
-    """
+    """One level of groups above the cells of a column."""
 
     name: str
+    """Of the level, for people: ``chapters``."""
     cells: tuple[str, ...]
+    """Its groups for people; those for no value last, as in the column."""
     groups: tuple[int, ...]
+    """Group of each cell of the column."""
 
 
-def levels_above(column: Any) -> tuple[CodeLevel, ...]:
+def levels_above(column: Column) -> tuple[CodeLevel, ...]:
     """Levels above the cells of a column, the coarsest first; none, if it is not a column of codes.
 
     Every group of a level lies within one of the level above, and a level has fewer groups than the one below.
@@ -51,7 +44,7 @@ def levels_above(column: Any) -> tuple[CodeLevel, ...]:
     return tuple(found)
 
 
-def _ways(column: Any) -> list[tuple[str, Callable[[str], tuple[str, str]]]]:
+def _ways(column: Column) -> list[tuple[str, Callable[[str], tuple[str, str]]]]:
     """Name and group of a category, with its title, of every level; the coarsest level first."""
     derive = getattr(column, "derive", None)
     if isinstance(derive, GroupOfCode) and hasattr(column, "categories"):

@@ -48,7 +48,7 @@ def counted(partition: Partition, place: int, edges: Floats) -> Ints:
 
 def learn_cuts(
     table: PrivateTable, place: int, column: Any, question: ColumnQuestion, plan: LearningPlan, randomness: RandomSource
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Cut points between bins of about equal mass, and bounds if wished: fields of a column."""
     edges = first_grid(column)
     for number, share in enumerate(ROUNDS):

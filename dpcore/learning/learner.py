@@ -208,7 +208,7 @@ class Learner(ABC):
         schema: Schema,
         target: str,
         epsilon: Decimal,
-        parameters: Any,
+        parameters: object,
         delta: Decimal = Decimal(0),
     ) -> RunPlan:
         """Validate a request and say what it costs; sees no record.

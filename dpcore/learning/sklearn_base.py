@@ -139,7 +139,7 @@ class LearnerEstimator(BaseEstimator):  # type: ignore[misc]
         tags.input_tags.categorical = True
         return tags
 
-    def _plan(self, schema: Schema, target: str, **changes: Any) -> RunPlan:
+    def _plan(self, schema: Schema, target: str, **changes: object) -> RunPlan:
         """Plan of a fit: parameters of the learner, some of them changed.
 
         Composed at the accountant's delta; without one pure.
@@ -177,7 +177,7 @@ class LearnerEstimator(BaseEstimator):  # type: ignore[misc]
         return release, model
 
     @classmethod
-    def _of(cls, release: Release, **settings: Any) -> tuple[Self, Any]:
+    def _of(cls, release: Release, **settings: object) -> tuple[Self, Any]:
         """Estimator with the parameters of a release, and the released model.
 
         Raises
@@ -259,7 +259,7 @@ class PrivateEstimator(LearnerEstimator):
         return estimator._fitted(release, model, outputs, len(release.domain.columns) - 1)
 
     @classmethod
-    def _outputs(cls, column: Column) -> dict[str, Any]:
+    def _outputs(cls, column: Column) -> dict[str, object]:
         """Attributes that the target gives to a fitted estimator."""
         return {} if cls._numeric_target else {"classes_": class_labels(column)}
 

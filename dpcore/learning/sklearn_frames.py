@@ -272,7 +272,7 @@ def infer_schema(frame: pd.DataFrame, target: str, *, numeric_target: bool) -> S
     )
 
 
-def _infer_target(values: Values, *, numeric: bool) -> dict[str, Any]:
+def _infer_target(values: Values, *, numeric: bool) -> dict[str, object]:
     if numeric:
         if not len(_finite(values)):
             raise InputError("y holds no numbers: use a classifier.")
@@ -297,7 +297,7 @@ def _is_numeric(values: Values) -> bool:
     return bool(numeric and not pd.api.types.is_bool_dtype(values.dtype) and len(_finite(values)))
 
 
-def _infer_numbers(values: Values) -> dict[str, Any]:
+def _infer_numbers(values: Values) -> dict[str, object]:
     numbers = _finite(values)
     low, high = float(numbers.min()), float(numbers.max())
     high = high if high > low else low + 1

@@ -33,19 +33,13 @@ def ceiling(epsilon: Decimal) -> float:
 
 @dataclass(frozen=True)
 class Difference:
-    """Two counts that differ in one person, subtracted.
-
-    Attributes
-    ----------
-    everyone, others : int
-        Exact count of 'yes' among all, and among all but the one person.
-    noisy : tuple of int
-        The same difference from noisy counts, once for each repetition.
-    """
+    """Two counts that differ in one person, subtracted."""
 
     everyone: int
     others: int
+    """``everyone``, ``others``: exact count of 'yes' among all, and among all but the one person."""
     noisy: tuple[int, ...]
+    """The same difference from noisy counts, once for each repetition."""
 
     @property
     def exact(self) -> int:
@@ -84,22 +78,15 @@ def difference_attack(person: int, epsilon: Decimal, repetitions: int, seed: int
 
 @dataclass(frozen=True)
 class MembershipAttack:
-    """How often the best guess of who is in the data was right.
-
-    Attributes
-    ----------
-    repetitions : int
-        How often a coin decided whether the person is in, and the attacker guessed.
-    exact, private : int
-        Right guesses from the exact count, and from the noisy one.
-    ceiling : float
-        Share of right guesses that no attacker can exceed in the long run.
-    """
+    """How often the best guess of who is in the data was right."""
 
     repetitions: int
+    """How often a coin decided whether the person is in, and the attacker guessed."""
     exact: int
     private: int
+    """``exact``, ``private``: right guesses from the exact count, and from the noisy one."""
     ceiling: float
+    """Share of right guesses that no attacker can exceed in the long run."""
 
 
 def membership_attack(epsilon: Decimal, repetitions: int, seed: int) -> MembershipAttack:
@@ -125,17 +112,12 @@ def membership_attack(epsilon: Decimal, repetitions: int, seed: int) -> Membersh
 
 @dataclass(frozen=True)
 class Reconstruction:
-    """A secret column, and what was read off many counts.
-
-    Attributes
-    ----------
-    truth, exact, private : tuple of bool
-        The secrets; the guesses from exact counts; the guesses from noisy counts.
-    """
+    """A secret column, and what was read off many counts."""
 
     truth: tuple[bool, ...]
     exact: tuple[bool, ...]
     private: tuple[bool, ...]
+    """``truth``, ``exact``, ``private``: the secrets; the guesses from exact counts; the guesses from noisy counts."""
 
     def right(self, guesses: tuple[bool, ...]) -> int:
         """How many guesses are right."""

@@ -15,18 +15,12 @@ _TWO_SIDED = NormalDist().inv_cdf(0.975)
 
 @dataclass(frozen=True)
 class Toss:
-    """What one person did, which nobody else sees.
-
-    Attributes
-    ----------
-    honest : bool
-        The first coin showed heads: the person told the truth.
-    said : bool
-        What the person said: all that anybody learns.
-    """
+    """What one person did, which nobody else sees."""
 
     honest: bool
+    """The first coin showed heads: the person told the truth."""
     said: bool
+    """What the person said: all that anybody learns."""
 
 
 def toss(secret: bool, draw: int) -> Toss:
@@ -69,25 +63,17 @@ def estimate_margin(people: int, honest: float) -> int:
 
 @dataclass(frozen=True)
 class Survey:
-    """The same people asked several times over, each time with other coins.
-
-    Attributes
-    ----------
-    people, yes : int
-        How many there are, and how many of them have the secret.
-    said : tuple of int
-        How many said yes, each time.
-    estimates : tuple of int
-        What follows from that, in whole people.
-    margin : int
-        See :func:`estimate_margin`.
-    """
+    """The same people asked several times over, each time with other coins."""
 
     people: int
     yes: int
+    """``people``, ``yes``: how many there are, and how many of them have the secret."""
     said: tuple[int, ...]
+    """How many said yes, each time."""
     estimates: tuple[int, ...]
+    """What follows from that, in whole people."""
     margin: int
+    """See :func:`estimate_margin`."""
 
 
 def survey(people: int, yes: int, honest: float, repetitions: int, draw: int) -> Survey:

@@ -18,18 +18,12 @@ from dpcore.privacy.randomness import source_for
 
 @dataclass(frozen=True)
 class Averages:
-    """What is known after each of several noisy answers to one question.
-
-    Attributes
-    ----------
-    means : tuple of float
-        Average of the first 1, 2, 3, ... answers.
-    margins : tuple of float
-        The average is within plus or minus this of the truth, with 95 %.
-    """
+    """What is known after each of several noisy answers to one question."""
 
     means: tuple[float, ...]
+    """Average of the first 1, 2, 3, ... answers."""
     margins: tuple[float, ...]
+    """The average is within plus or minus this of the truth, with 95 %."""
 
 
 def averages(count: PublicCount, cap: PrivacyFilter, epsilon: Decimal, questions: int, seed: int) -> Averages:
@@ -58,18 +52,12 @@ def answered(cap: PrivacyFilter, epsilon: Decimal) -> int:
 
 @dataclass(frozen=True)
 class Shares:
-    """What the first 1, 2, 3, ... questions of the same epsilon take of a budget, as shares.
-
-    Attributes
-    ----------
-    added : tuple of Decimal
-        If their epsilons were added up.
-    composed : tuple of Decimal
-        As a budget counts them.
-    """
+    """What the first 1, 2, 3, ... questions of the same epsilon take of a budget, as shares."""
 
     added: tuple[Decimal, ...]
+    """If their epsilons were added up."""
     composed: tuple[Decimal, ...]
+    """As a budget counts them."""
 
 
 def shares(cap: PrivacyFilter, epsilon: Decimal, questions: int) -> Shares:

@@ -12,26 +12,18 @@ from dpcore.lessons.noise import noise_chance
 
 @dataclass(frozen=True)
 class SetChances:
-    """Chance that an answer falls into a set, with a person and without.
-
-    Attributes
-    ----------
-    low, high : int
-        The set: all whole numbers from one to the other, both included.
-    count : int
-        True count with the person; without, it is one less.
-    epsilon : Decimal
-        Budget of the answer.
-    present, absent : float
-        Exact chance of an answer in the set, with the person and without.
-    """
+    """Chance that an answer falls into a set, with a person and without."""
 
     low: int
     high: int
+    """``low``, ``high``: the set: all whole numbers from one to the other, both included."""
     count: int
+    """True count with the person; without, it is one less."""
     epsilon: Decimal
+    """Budget of the answer."""
     present: float
     absent: float
+    """``present``, ``absent``: exact chance of an answer in the set, with the person and without."""
 
     @property
     def ratio(self) -> float:

@@ -10,18 +10,12 @@ from dpcore.privacy.budgets import calibrate_gaussian, gaussian_delta
 
 @dataclass(frozen=True)
 class DeltaExample:
-    """Gaussian noise on a count that one person moves by 1, looked at with one epsilon.
-
-    Attributes
-    ----------
-    deviation : float
-        Standard deviation of the noise, in people.
-    epsilon : float
-        The epsilon that is asked about.
-    """
+    """Gaussian noise on a count that one person moves by 1, looked at with one epsilon."""
 
     deviation: float
+    """Standard deviation of the noise, in people."""
     epsilon: float
+    """The epsilon that is asked about."""
 
     @property
     def mu(self) -> float:

@@ -21,29 +21,20 @@ _CONFIDENCE = 0.95
 
 @dataclass(frozen=True)
 class BothWays:
-    """Answers to "how many are older than ...?" for several ages, at one epsilon in all.
-
-    Attributes
-    ----------
-    ages : tuple of int
-        The ages that are asked about, in years, lowest first.
-    truths : tuple of int
-        Patients older than that.
-    alone, added : tuple of int
-        Noisy answers: each question asked by itself with its share of epsilon; and added up from
-        one noisy count of every group between these ages.
-    alone_margin : int
-        Answers of the first kind are within plus or minus this of the truth, with 95 %.
-    added_margins : tuple of int
-        The same for each answer of the second kind.
-    """
+    """Answers to "how many are older than ...?" for several ages, at one epsilon in all."""
 
     ages: tuple[int, ...]
+    """The ages that are asked about, in years, lowest first."""
     truths: tuple[int, ...]
+    """Patients older than that."""
     alone: tuple[int, ...]
     added: tuple[int, ...]
+    """``alone``, ``added``: noisy answers: each question asked by itself with its share of epsilon; and added up from
+    one noisy count of every group between these ages."""
     alone_margin: int
+    """Answers of the first kind are within plus or minus this of the truth, with 95 %."""
     added_margins: tuple[int, ...]
+    """The same for each answer of the second kind."""
 
 
 def both_ways(questions: int, epsilon: Decimal, draw: int) -> BothWays:

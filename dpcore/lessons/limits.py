@@ -17,22 +17,15 @@ RISK_BEFORE = SMOKERS * RISK + (1 - SMOKERS) * RISK_OF_OTHERS
 
 @dataclass(frozen=True)
 class Study:
-    """Risks that a private study states.
-
-    Attributes
-    ----------
-    people : int
-        People in the study, with Ann.
-    risk, risk_without : float
-        Noisy risk of smokers, with Ann in the study and without her; between 0 and 1.
-    risk_of_others : float
-        Noisy risk of those who do not smoke.
-    """
+    """Risks that a private study states."""
 
     people: int
+    """People in the study, with Ann."""
     risk: float
     risk_without: float
+    """``risk``, ``risk_without``: noisy risk of smokers, with Ann in the study and without her; between 0 and 1."""
     risk_of_others: float
+    """Noisy risk of those who do not smoke."""
 
 
 def study(people: int, epsilon: Decimal, draw: int) -> Study:

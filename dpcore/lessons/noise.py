@@ -17,18 +17,12 @@ from dpcore.privacy.randomness import source_for
 
 @dataclass(frozen=True)
 class PublicCount:
-    """A question about the public demonstration data, and its true answer.
-
-    Attributes
-    ----------
-    question : str
-        Who is counted, in plain words.
-    people : int
-        How many they are. One person more or less changes it by at most 1.
-    """
+    """A question about the public demonstration data, and its true answer."""
 
     question: str
+    """Who is counted, in plain words."""
     people: int
+    """How many they are. One person more or less changes it by at most 1."""
 
 
 #: Patients of the demonstration set ``stroke`` with at least one such admission, largest first.

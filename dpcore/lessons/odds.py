@@ -9,19 +9,13 @@ from decimal import Decimal
 
 @dataclass(frozen=True)
 class Odds:
-    """What an observer believes of one person, before and after an answer.
-
-    Attributes
-    ----------
-    before : float
-        Chance that the person is in the data, as the observer sees it beforehand.
-    lowest, highest : float
-        The same chance after the answer, for the two worst answers.
-    """
+    """What an observer believes of one person, before and after an answer."""
 
     before: float
+    """Chance that the person is in the data, as the observer sees it beforehand."""
     lowest: float
     highest: float
+    """``lowest``, ``highest``: the same chance after the answer, for the two worst answers."""
 
 
 def worst_odds(before: float, epsilon: Decimal) -> Odds:

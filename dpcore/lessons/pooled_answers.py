@@ -19,53 +19,35 @@ _TWO_SIDED = NormalDist().inv_cdf((1 + _CONFIDENCE) / 2)
 
 @dataclass(frozen=True)
 class ClassAnswer:
-    """One noisy answer of one student.
-
-    Attributes
-    ----------
-    student : int
-        Number of the student in the room, from 1.
-    name : str
-        What the student wants to be called; may be empty.
-    asked : PublicCount
-        The question.
-    epsilon : Decimal
-        What the student paid for it.
-    noisy : int
-        The answer.
-    """
+    """One noisy answer of one student."""
 
     student: int
+    """Number of the student in the room, from 1."""
     name: str
+    """What the student wants to be called; may be empty."""
     asked: PublicCount
+    """The question."""
     epsilon: Decimal
+    """What the student paid for it."""
     noisy: int
+    """The answer."""
 
 
 @dataclass(frozen=True)
 class PooledAnswers:
-    """Several answers to one question, taken together.
-
-    Attributes
-    ----------
-    answers, students : int
-        How many answers there are, of how many students.
-    mean : float
-        Their mean; an answer with less noise counts for more.
-    margin : float
-        The mean is within plus or minus this of the truth, with 95 %.
-    exact : bool
-        Whether with at least that, as all answers cost the same; else with about that.
-    within : int
-        Answers whose truth is within their own 95 % margin.
-    """
+    """Several answers to one question, taken together."""
 
     answers: int
     students: int
+    """``answers``, ``students``: how many answers there are, of how many students."""
     mean: float
+    """Their mean; an answer with less noise counts for more."""
     margin: float
+    """The mean is within plus or minus this of the truth, with 95 %."""
     exact: bool
+    """Whether with at least that, as all answers cost the same; else with about that."""
     within: int
+    """Answers whose truth is within their own 95 % margin."""
 
 
 def pool_answers(answers: Sequence[ClassAnswer]) -> PooledAnswers:

@@ -30,25 +30,17 @@ STAYS = _stays()
 
 @dataclass(frozen=True)
 class ClampedTotal:
-    """All days in hospital, if of every stay at most so many are counted.
-
-    Attributes
-    ----------
-    clamp : int
-        Most days that are counted of a stay: the sensitivity of the total.
-    truth, counted : int
-        All days, and those that are counted.
-    margin : int
-        Noise stays within plus or minus this, with 95 %.
-    noisy : int
-        The answer: days that are counted, and noise.
-    """
+    """All days in hospital, if of every stay at most so many are counted."""
 
     clamp: int
+    """Most days that are counted of a stay: the sensitivity of the total."""
     truth: int
     counted: int
+    """``truth``, ``counted``: all days, and those that are counted."""
     margin: int
+    """Noise stays within plus or minus this, with 95 %."""
     noisy: int
+    """The answer: days that are counted, and noise."""
 
     @property
     def lost(self) -> int:

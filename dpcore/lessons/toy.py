@@ -36,18 +36,12 @@ class ToyAnswer:
 
 @dataclass(frozen=True)
 class ToyBudget:
-    """A cap and the answers bought so far. Asking returns a new one.
-
-    Attributes
-    ----------
-    cap : PrivacyFilter
-        What all answers together may cost: see :func:`toy_cap`.
-    answers : tuple of ToyAnswer
-        Answers, oldest first.
-    """
+    """A cap and the answers bought so far. Asking returns a new one."""
 
     cap: PrivacyFilter
+    """What all answers together may cost: see :func:`toy_cap`."""
     answers: tuple[ToyAnswer, ...] = ()
+    """Answers, oldest first."""
 
     @property
     def total(self) -> Loss:

@@ -44,30 +44,21 @@ _BEST = 10
 
 @dataclass(frozen=True)
 class MethodScore:
-    """Quality of one method at one epsilon on the people set aside.
-
-    Attributes
-    ----------
-    method : int
-        Position in the methods asked for.
-    mean, low, high : float
-        Mean, least and largest value of the measure over the repeats.
-    people : int
-        How many people set aside have a known target: the measure is over them.
-    measure : {"accuracy", "AUC", "RMSE", "Jaccard index"}
-        Share predicted correctly; how often one of two people with and without a class gets the
-        higher chance of it, as a mean over the classes; root mean squared error, in units of a
-        numeric target: the less the better; or mean exact Jaccard index of the best ten
-        redescriptions, where one that is not found counts as 0.
-    """
+    """Quality of one method at one epsilon on the people set aside."""
 
     method: int
+    """Position in the methods asked for."""
     epsilon: Decimal
     mean: float
     low: float
     high: float
+    """``mean``, ``low``, ``high``: mean, least and largest value of the measure over the repeats."""
     people: int
+    """How many people set aside have a known target: the measure is over them."""
     measure: Measure = "accuracy"
+    """Share predicted correctly; how often one of two people with and without a class gets the higher chance of it, as
+    a mean over the classes; root mean squared error, in units of a numeric target: the less the better; or mean exact
+    Jaccard index of the best ten redescriptions, where one that is not found counts as 0."""
 
 
 def compare_methods(
@@ -167,7 +158,7 @@ def _scored(
     for place, plan in enumerate(plans):
         learner, values = get_learner(names[place // each]), []
         for repeat in range(repeats):
-            model: Any = learner.run(Run(table, plan, SeededRandom(repeat)))
+            model = learner.run(Run(table, plan, SeededRandom(repeat)))
             values.append(measured(learner.name, model))
             progress(place * repeats + repeat + 1, len(plans) * repeats)
         mean = float(np.mean(values))

@@ -27,21 +27,14 @@ _APART: Final = 0.05
 
 @dataclass(frozen=True)
 class ChainCourse:
-    """Chains with the same target, each from a start of its own. Exact facts of records: for public ones only.
-
-    Attributes
-    ----------
-    scores : array of shape (n_chains, n_steps)
-        Log score (of the target, but for a constant) after each step.
-    taken : array of bool, shape (n_chains, n_steps)
-        Whether a step took its proposal.
-    records : int
-        That the scores are of.
-    """
+    """Chains with the same target, each from a start of its own. Exact facts of records: for public ones only."""
 
     scores: Floats
+    """Log score (of the target, but for a constant) after each step: shape (n_chains, n_steps)."""
     taken: Flags
+    """Whether a step took its proposal: shape (n_chains, n_steps)."""
     records: int
+    """That the scores are of."""
 
     @property
     def acceptance(self) -> float:
@@ -79,12 +72,7 @@ class ChainCourse:
 
 
 def chain_courses(
-    release: Release,
-    records: pd.DataFrame | PrivateTable,
-    *,
-    chains: int = 4,
-    most: int = 2,
-    seed: int = 0,
+    release: Release, records: pd.DataFrame | PrivateTable, *, chains: int = 4, most: int = 2, seed: int = 0
 ) -> list[ChainCourse]:
     """Run the chains of a release again, several of each, and tell how they went. For public records only.
 

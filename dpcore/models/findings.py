@@ -14,7 +14,7 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
-from dpcore.arrays import Floats, Ints
+from dpcore.arrays import Array, Floats, Ints
 from dpcore.domain.columns import RESERVED, Column, IntegerColumn, NumericColumn
 from dpcore.domain.schemas.labels import called, cell_called, cells_called
 from dpcore.domain.schemas.schema import Schema
@@ -45,30 +45,20 @@ Agreement = Literal["alike", "opposite", "unclear", "named", "one only", "differ
 
 @dataclass(frozen=True)
 class Finding:
-    """What one release says of one column.
-
-    Attributes
-    ----------
-    column : str
-        Its name in the records.
-    label : str
-        What people call it.
-    words : str
-        What is said of it, in a few words.
-    strength : float
-        By how much what is predicted differs between its values; what ranks it.
-    profile : array of shape (n_cells,) or None
-        What is predicted on average in each cell; ``None`` if only its use is told.
-    ends : (array, array) or None
-        Of the 95 % interval of each for noise; ``None`` where what the noise hides is left out.
-    """
+    """What one release says of one column."""
 
     column: str
+    """Its name in the records."""
     label: str
+    """What people call it."""
     words: str
+    """What is said of it, in a few words."""
     strength: float
+    """By how much what is predicted differs between its values; what ranks it."""
     profile: Floats | None = None
+    """What is predicted on average in each cell; ``None`` if only its use is told: shape (n_cells,)."""
     ends: tuple[Floats, Floats] | None = None
+    """Of the 95 % interval of each for noise; ``None`` where what the noise hides is left out."""
 
 
 def findings(release: Release) -> dict[str, Finding]:
@@ -203,7 +193,7 @@ def _filled(column: Column) -> list[int]:
     return [code for code, cell in enumerate(column.cells) if cell not in RESERVED]
 
 
-def _values(column: Any, codes: Ints) -> Any:
+def _values(column: Column, codes: Ints) -> Array:
     """A value in each of some cells: the upper end of a range, or the category."""
     if not isinstance(column, NumericColumn):
         return np.array(column.cells, dtype=object)[codes]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from dpcore.domain.schemas.labels import Labels, called, has_labels
 from dpcore.models.released import family_of, parse_model
 from dpcore.released.blocks import Block, Bullets, Groups, Table
@@ -62,7 +60,7 @@ def heading(release: Release) -> str:
     return f"{title} for {target}" if target else title
 
 
-def _relabelled(content: object, labels: Labels, target: str) -> Any:
+def _relabelled(content: object, labels: Labels, target: str) -> object:
     """A model whose columns and classes are called by their labels."""
     if isinstance(content, list):
         return [_relabelled(item, labels, target) for item in content]

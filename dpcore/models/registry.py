@@ -14,17 +14,14 @@ from dpcore.models.ilp.learning.ilp_learner import ILPLearner
 from dpcore.models.redescriptions.learning.redescription_learner import RedescriptionLearner
 from dpcore.models.rules.learning.rule_list_learner import RuleListLearner
 from dpcore.models.summaries.learning.summary_learner import SummaryLearner
-from dpcore.models.summaries.learning.summary_queries import table_counts
 from dpcore.models.trees.learning.forest_learner import ForestLearner
 from dpcore.models.trees.learning.tree_learner import TreeLearner
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from dpcore.arrays import Ints
     from dpcore.data.table import PrivateTable
     from dpcore.domain.schemas.schema import Part, Schema
-    from dpcore.models.summaries.released.summary_model import SummaryModel
     from dpcore.released.family import ReleasedFamily
     from dpcore.released.plan import RunPlan
 
@@ -70,7 +67,9 @@ class _Planned:
     asked: tuple[str, Decimal, Any, Decimal] = field(compare=False)
 
 
-def plan_run(algorithm: str, schema: Schema, target: str, epsilon: Decimal, parameters: Any, delta: Decimal) -> RunPlan:
+def plan_run(
+    algorithm: str, schema: Schema, target: str, epsilon: Decimal, parameters: object, delta: Decimal
+) -> RunPlan:
     """The plan of a run; a page that is drawn again asks for the same few."""
     asked = target, epsilon, parameters, delta
     return _plan(_Planned(repr(asked), schema.hash, algorithm, schema, asked))
@@ -84,8 +83,3 @@ def _plan(run: _Planned) -> RunPlan:
 def public_records(family: ReleasedFamily, table: PrivateTable, part: Part) -> pd.DataFrame | dict[str, pd.DataFrame]:
     """Records of a public data set as a family's models read them: a frame, or every table."""
     return table.public_tables(part) if family.relational else table.public_frame(part)
-
-
-def public_cells(table: PrivateTable, model: SummaryModel) -> list[Ints]:
-    """Records of a public data set in each cell of every column of a first look."""
-    return table_counts(table, model.axes, model.sizes, [(place,) for place in range(len(model.axes))])

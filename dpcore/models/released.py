@@ -16,16 +16,7 @@ from dpcore.released.release import Release
 
 #: One line for each family; the order is that of pages and lists.
 FAMILIES: dict[str, ReleasedFamily] = {
-    family.name: family
-    for family in (
-        SUMMARIES,
-        RULE_LIST,
-        TREE,
-        FOREST,
-        EBM,
-        REDESCRIPTIONS,
-        ILP,
-    )
+    family.name: family for family in (SUMMARIES, RULE_LIST, TREE, FOREST, EBM, REDESCRIPTIONS, ILP)
 }
 
 

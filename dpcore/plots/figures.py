@@ -35,7 +35,7 @@ _SQUEEZE: Final = 0.78
 _SHEETS: Final[WeakKeyDictionary[Figure, tuple[Canvas, float]]] = WeakKeyDictionary()
 
 
-def drawn(figure: Figure, *more: Any) -> go.Figure:
+def drawn(figure: Figure, *more: object) -> go.Figure:
     """A figure for plotly, in light colours; ``more`` are further arguments of its drawing."""
     made: go.Figure = _part(figure, "figure")(*figure.of, *more)
     return made

@@ -7,7 +7,7 @@ wherever it stands in a figure: no figure needs to know about grounds.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 import plotly.graph_objects as go
 
@@ -60,7 +60,7 @@ def in_the_dark(figure: go.Figure) -> go.Figure:
     return go.Figure(_exchanged(figure.to_plotly_json(), colours=False))
 
 
-def _exchanged(part: Any, *, colours: bool) -> Any:
+def _exchanged(part: object, *, colours: bool) -> object:
     """A part of a figure; ``colours`` tells whether its texts are colours or words."""
     if isinstance(part, dict):
         return {key: _exchanged(value, colours=_holds_colours(key)) for key, value in part.items()}

@@ -50,12 +50,7 @@ def calibration_figure(groups: Sequence[GroupShare], counted: Noun) -> go.Figure
             mode="markers",
             name="groups",
             marker={"size": 10, "color": colour(0)},
-            error_y={
-                "type": "data",
-                "array": [_reach(group) for group in groups],
-                "color": SOFT,
-                "thickness": 1.5,
-            },
+            error_y={"type": "data", "array": [_reach(group) for group in groups], "color": SOFT, "thickness": 1.5},
             hovertext=[f"told {percent(group.told)}, seen {percent(group.seen.value)}" for group in groups],
             hovertemplate="%{hovertext}<extra></extra>",
         )

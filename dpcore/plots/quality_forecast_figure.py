@@ -15,24 +15,16 @@ _BAND = "rgba(11, 114, 133, 0.18)"
 
 @dataclass(frozen=True)
 class QualityForecastMarks:
-    """What is marked beside the line.
-
-    Attributes
-    ----------
-    baseline : float
-        Quality that needs no records.
-    baseline_name : str
-        What it is the quality of.
-    wanted : float
-        Quality that was asked for.
-    present : float
-        Epsilon of the run as it is set up.
-    """
+    """What is marked beside the line."""
 
     baseline: float
+    """Quality that needs no records."""
     baseline_name: str
+    """What it is the quality of."""
     wanted: float
+    """Quality that was asked for."""
     present: float
+    """Epsilon of the run as it is set up."""
 
 
 def quality_forecast_figure(line: EpsilonCurve, marks: QualityForecastMarks, measure: str) -> go.Figure:

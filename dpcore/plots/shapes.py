@@ -12,13 +12,7 @@ from dpcore.plots.trees.tree_layout import STRIPE, Box, Point
 def rectangle(box: Box) -> list[Point]:
     """Outline of a box."""
     bottom = box.top + box.height
-    return [
-        (box.left, box.top),
-        (box.right, box.top),
-        (box.right, bottom),
-        (box.left, bottom),
-        (box.left, box.top),
-    ]
+    return [(box.left, box.top), (box.right, box.top), (box.right, bottom), (box.left, bottom), (box.left, box.top)]
 
 
 def stripe(box: Box) -> Box:
@@ -51,12 +45,7 @@ def lines(name: str, shapes: Iterable[Sequence[Point]], shade: str, width: float
 
 
 def areas(
-    name: str,
-    shapes: Iterable[Sequence[Point]],
-    fill: str,
-    edge: str,
-    width: float,
-    dash: str = "solid",
+    name: str, shapes: Iterable[Sequence[Point]], fill: str, edge: str, width: float, dash: str = "solid"
 ) -> go.Scatter:
     """Many filled outlines as one trace."""
     x, y = _joined(shapes)

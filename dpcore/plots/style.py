@@ -61,14 +61,14 @@ def glyph(code: int) -> str:
 
 
 @cache
-def _template() -> Any:
+def _template() -> go.layout.Template:
     """The same as plotly keeps it: read once, not for each figure."""
     from plotly.graph_objects import layout
 
     return layout.Template(_TEMPLATE)
 
 
-def clear_layout(**more: Any) -> dict[str, Any]:
+def clear_layout(**more: object) -> dict[str, Any]:
     """Layout without a ground of its own, so that a page shows through."""
     return {
         "template": _template(),
@@ -85,7 +85,7 @@ def clear_layout(**more: Any) -> dict[str, Any]:
     }
 
 
-def lay_out(figure: go.Figure, x: Mapping[str, Any], y: Mapping[str, Any], **more: Any) -> None:
+def lay_out(figure: go.Figure, x: Mapping[str, object], y: Mapping[str, object], **more: object) -> None:
     """Give a figure a clear layout and its axes, beside what is there of annotations, shapes and places of axes.
 
     All at once: changing a layout piece by piece takes plotly several times as long.

@@ -24,16 +24,10 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class Selections:
-    """Some selections by the exponential mechanism, each made whatever was released before.
-
-    Attributes
-    ----------
-    epsilon : float
-        What each is calibrated to, for a person.
-    count : int
-    """
+    """Some selections by the exponential mechanism, each made whatever was released before."""
 
     epsilon: float
+    """What each is calibrated to, for a person."""
     count: int
 
     @cached_property

@@ -28,31 +28,21 @@ _ROUNDING = 1e-12
 
 @dataclass(frozen=True)
 class Loss:
-    """Bounds on what one person may lose, by a run or by several; each holds by itself.
-
-    Attributes
-    ----------
-    epsilon, delta : Decimal
-        The run alone is (epsilon, delta)-DP; pure if delta is 0. Of several, the sums.
-    rho : Decimal
-        It is rho-zero-concentrated DP: its Renyi divergence of every order alpha is at most
-        alpha * rho (Bun, Steinke 2016). A whole multiple of :data:`RHO_STEP`, or unbounded. Runs of
-        which none is stated are not in it.
-    pure : Decimal
-        The epsilon of a run that is pure, and 0 of any other. Of several, the sum.
-    rest : Decimal
-        The rho of a run that is not pure, and 0 of one that is. Of several, the sum.
-    without_rho : Decimal
-        The epsilon of a pure run of which no rho is stated, and 0 of any other. Of several, the sum:
-        they are added, in every account.
-    """
+    """Bounds on what one person may lose, by a run or by several; each holds by itself."""
 
     epsilon: Decimal
     delta: Decimal
+    """``epsilon``, ``delta``: the run alone is (epsilon, delta)-DP; pure if delta is 0. Of several, the sums."""
     rho: Decimal
+    """It is rho-zero-concentrated DP: its Renyi divergence of every order alpha is at most alpha * rho (Bun, Steinke
+    2016). A whole multiple of :data:`RHO_STEP`, or unbounded. Runs of which none is stated are not in it."""
     pure: Decimal
+    """The epsilon of a run that is pure, and 0 of any other. Of several, the sum."""
     rest: Decimal
+    """The rho of a run that is not pure, and 0 of one that is. Of several, the sum."""
     without_rho: Decimal
+    """The epsilon of a pure run of which no rho is stated, and 0 of any other. Of several, the sum: they are added, in
+    every account."""
 
     def __post_init__(self) -> None:
         parts = (self.epsilon, self.delta, self.rho, self.pure, self.rest, self.without_rho)

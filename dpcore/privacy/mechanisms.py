@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
 from functools import cache, lru_cache
+from types import ModuleType
 from typing import Any, ClassVar, Literal, Protocol
 
 import numpy as np
@@ -31,7 +32,7 @@ _LARGEST_SUM, _WIDEST_SCALE = 2**62, 2.0**52
 
 
 @cache
-def _opendp() -> Any:
+def _opendp() -> ModuleType:
     """Load OpenDP on first use, and of it what is asked here: its prelude takes more than a second."""
     import opendp.domains
     import opendp.measurements

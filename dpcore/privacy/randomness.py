@@ -26,45 +26,28 @@ State_co = TypeVar("State_co", covariant=True)
 
 @dataclass(frozen=True)
 class Noise:
-    """Independent noise on every entry of a vector of integers.
-
-    Attributes
-    ----------
-    law : {"geometric", "gaussian"}
-        P(k) proportional to exp(-|k| / scale), or to exp(-k**2 / (2 scale**2)).
-    scale : float
-    promise : float
-        What it was built to cost at its sensitivity: epsilon, or mu of Gaussian DP.
-    exact : callable
-        The exact sampler: integers to noisy integers, arrays of shape (n,).
-    """
+    """Independent noise on every entry of a vector of integers."""
 
     law: Literal["geometric", "gaussian"]
+    """P(k) proportional to exp(-|k| / scale), or to exp(-k**2 / (2 scale**2))."""
     scale: float
     promise: float
+    """What it was built to cost at its sensitivity: epsilon, or mu of Gaussian DP."""
     exact: Callable[[Ints], Ints] = field(compare=False, repr=False)
+    """The exact sampler: integers to noisy integers, arrays of shape (n,)."""
 
 
 @dataclass(frozen=True)
 class Choice:
-    """One index of a vector of integer scores: the largest of score / scale plus noise.
-
-    Attributes
-    ----------
-    law : {"gumbel", "exponential"}
-        Standard Gumbel noise is the exponential mechanism, exponential noise permute-and-flip.
-    scale : float
-    promise : float or None
-        Epsilon that it was built to cost at its sensitivity. ``None``: it is one of the draws of
-        a larger mechanism.
-    exact : callable
-        The exact sampler: scores, an array of shape (n,), to an index.
-    """
+    """One index of a vector of integer scores: the largest of score / scale plus noise."""
 
     law: Literal["gumbel", "exponential"]
+    """Standard Gumbel noise is the exponential mechanism, exponential noise permute-and-flip."""
     scale: float
     promise: float | None
+    """Epsilon that it was built to cost at its sensitivity. ``None``: it is one of the draws of a larger mechanism."""
     exact: Callable[[Ints], int] = field(compare=False, repr=False)
+    """The exact sampler: scores, an array of shape (n,), to an index."""
 
 
 class Walk(Protocol[State_co]):

@@ -8,16 +8,10 @@ from typing import Literal
 
 @dataclass(frozen=True)
 class Sensitivity:
-    """How far one row can move the answer of a query.
-
-    Attributes
-    ----------
-    value : int
-        Largest change, in the norm named, between neighbouring tables of the domain.
-    monotone : bool
-        Whether adding a row moves every entry in the same direction.
-    """
+    """How far one row can move the answer of a query."""
 
     value: int
+    """Largest change, in the norm named, between neighbouring tables of the domain."""
     norm: Literal["L1", "L2", "Linf"]
     monotone: bool
+    """Whether adding a row moves every entry in the same direction."""

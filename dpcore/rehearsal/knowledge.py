@@ -17,20 +17,14 @@ from dpcore.released.release import Release
 
 @dataclass(frozen=True)
 class Knowledge:
-    """What one release reveals of the sizes of groups.
-
-    Attributes
-    ----------
-    evidence : Evidence
-        How to read its model.
-    rows : float
-        Records of all parts together, with noise.
-    """
+    """What one release reveals of the sizes of groups."""
 
     release: Release
     evidence: Evidence
+    """How to read its model."""
     groups: tuple[Groups, ...]
     rows: float
+    """Records of all parts together, with noise."""
 
     @property
     def model(self) -> Any:

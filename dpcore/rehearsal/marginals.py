@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dpcore.arrays import Floats, Ints
+from dpcore.arrays import Array, Floats, Ints
 from dpcore.domain.columns import RESERVED, Column, NumericColumn
 from dpcore.domain.schemas.schema import Schema
 from dpcore.rehearsal.knowledge import Knowledge
@@ -20,21 +20,15 @@ _SEEN = 2.0
 
 @dataclass(frozen=True)
 class Marginal:
-    """Shares of a column's cells, or of finer bins of its numbers.
-
-    Attributes
-    ----------
-    edges : tuple of float
-        Numeric column: inner ends of the bins. Empty for a column of categories.
-    shares : array of shape (n_cells,) or (n_bins + 1,)
-        One per cell; or one per bin, and one for missing numbers.
-    """
+    """Shares of a column's cells, or of finer bins of its numbers."""
 
     column: Any
     edges: tuple[float, ...]
+    """Numeric column: inner ends of the bins. Empty for a column of categories."""
     shares: Floats
+    """One per cell; or one per bin, and one for missing numbers: shape (n_cells,)."""
 
-    def values(self, codes: Ints, generator: np.random.Generator) -> Any:
+    def values(self, codes: Ints, generator: np.random.Generator) -> Array:
         """A value in each bin or cell; numbers anywhere in their bin."""
         if not isinstance(self.column, NumericColumn):
             return np.asarray(self.column.cells, dtype=object)[codes]

@@ -50,34 +50,22 @@ class Point:
 
 @dataclass(frozen=True)
 class QualityForecast:
-    """Quality over epsilons, on invented records.
-
-    Attributes
-    ----------
-    measure : {"accuracy", "RMSE"}
-        Share predicted correctly; or root mean squared error, in units of the target: the less
-        the better.
-    points : tuple of Point
-        Epsilons that the run can be made with, ascending.
-    baseline : float
-        The same for the most frequent class or the mean, which no record is needed for.
-    ceiling : float or None
-        Quality of the earlier result that the target follows; ``None`` without one.
-    paired : bool
-        Whether the records, the target among their columns, follow pairs that a first look counted.
-    used : tuple of str
-        Ids of the releases that shaped the records; empty for the schema alone.
-    close_from : Decimal or None
-        Smallest epsilon from which real runs came close; ``None`` if that is not to be expected.
-    """
+    """Quality over epsilons, on invented records."""
 
     measure: Literal["accuracy", "RMSE"]
+    """Share predicted correctly; or root mean squared error, in units of the target: the less the better."""
     points: tuple[Point, ...]
+    """Epsilons that the run can be made with, ascending."""
     baseline: float
+    """The same for the most frequent class or the mean, which no record is needed for."""
     ceiling: float | None
+    """Quality of the earlier result that the target follows; ``None`` without one."""
     paired: bool
+    """Whether the records, the target among their columns, follow pairs that a first look counted."""
     used: tuple[str, ...]
+    """Ids of the releases that shaped the records; empty for the schema alone."""
     close_from: Decimal | None
+    """Smallest epsilon from which real runs came close; ``None`` if that is not to be expected."""
 
 
 def forecast_quality(

@@ -48,15 +48,10 @@ _COINS, _RUN = 1_000_000, 2_000_000
 
 
 class Rehearsal(Release):
-    """The release of a rehearsal.
-
-    Attributes
-    ----------
-    shaped_by : tuple of str
-        Ids of the releases that shaped the invented records; empty for the schema alone.
-    """
+    """The release of a rehearsal."""
 
     shaped_by: tuple[str, ...] = Field(default=(), exclude=True)
+    """Ids of the releases that shaped the invented records; empty for the schema alone."""
 
 
 def rehearse(

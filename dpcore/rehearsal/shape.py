@@ -39,44 +39,30 @@ _ECHO = 1.0
 
 @dataclass(frozen=True)
 class Pool:
-    """Records to draw from.
-
-    Attributes
-    ----------
-    weights : array of shape (n_records,)
-        Chance of each.
-    teacher : Teacher or None
-        How the target follows the other columns; ``None``: by an invented effect, unless ``paired``.
-    paired : bool
-        Whether the records, the target among their columns, follow pairs of columns that a first look counted.
-    """
+    """Records to draw from."""
 
     records: Records
     weights: Floats
+    """Chance of each: shape (n_records,)."""
     teacher: Teacher | None
+    """How the target follows the other columns; ``None``: by an invented effect, unless ``paired``."""
     paired: bool
+    """Whether the records, the target among their columns, follow pairs of columns that a first look counted."""
 
 
 @dataclass(frozen=True)
 class Shape:
-    """What invented records are drawn from.
-
-    Attributes
-    ----------
-    rows : int
-        Records of a data set of this shape.
-    used : tuple of str
-        Releases that shaped it, by their ids; empty for the schema alone.
-    pool : Pool or None
-        ``None`` for the schema alone.
-    """
+    """What invented records are drawn from."""
 
     schema: Schema
     target: str
     views: tuple[tuple[str, ...], ...]
     rows: int
+    """Records of a data set of this shape."""
     used: tuple[str, ...] = ()
+    """Releases that shaped it, by their ids; empty for the schema alone."""
     pool: Pool | None = None
+    """``None`` for the schema alone."""
 
     @property
     def teacher(self) -> Teacher | None:

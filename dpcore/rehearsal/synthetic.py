@@ -8,13 +8,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dpcore.arrays import Flags, Ints
+from dpcore.arrays import Array, Flags, Ints
 from dpcore.domain.columns import (
     BooleanColumn,
     Column,
     IntegerColumn,
     ListedColumn,
-    NumberColumn,
     NumericColumn,
     RealColumn,
 )
@@ -91,7 +90,7 @@ def _has_first(child: ChildTable, rows: pd.DataFrame, schema: Schema, keys: Ints
     return np.isin(keys, rows[schema.key_of(child)].to_numpy()[codes == 0])
 
 
-def _values(column: Column, rows: int, generator: np.random.Generator) -> object:
+def _values(column: Column, rows: int, generator: np.random.Generator) -> Array:
     if isinstance(column, IntegerColumn):
         # Not by ``integers``: bounds may lie beyond what 64 bits hold.
         return np.rint(generator.uniform(column.lower, column.upper, rows))
@@ -104,7 +103,7 @@ def _labels(column: BooleanColumn | ListedColumn) -> tuple[str, ...]:
     return ("no", "yes") if isinstance(column, BooleanColumn) else column.categories
 
 
-def _effect(schema: Schema, target: str, causes: list[Any], generator: np.random.Generator) -> Any:
+def _effect(schema: Schema, target: str, causes: list[Array], generator: np.random.Generator) -> Any:
     """Values of the target: mostly the rank of a sum of ranks, the rest at random."""
     ranks = sum(pd.Series(values).rank(pct=True, method="average") for values in causes)
     share = pd.Series(ranks).rank(pct=True, method="first").to_numpy()
@@ -113,7 +112,7 @@ def _effect(schema: Schema, target: str, causes: list[Any], generator: np.random
 
 def _linked(
     schema: Schema, views: Sequence[Sequence[str]], rows: int, generator: np.random.Generator
-) -> dict[str, Any]:
+) -> dict[str, Array]:
     """Values of the columns in views; the levels go round among the columns of each view."""
     count = min(_LEVELS, *map(len, views)) if views else 0
     levels = generator.random((count, rows))
@@ -124,7 +123,7 @@ def _linked(
     }
 
 
-def _following(column: NumberColumn, share: Any, generator: np.random.Generator) -> Any:
+def _following(column: Column, share: Array, generator: np.random.Generator) -> Any:
     """Values of a column: mostly as high as a share from 0 to 1 says, the rest at random."""
     explained = generator.random(len(share)) < _SHARE_EXPLAINED
     level = np.where(explained, share, generator.random(len(share)))

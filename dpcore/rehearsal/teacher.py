@@ -48,7 +48,7 @@ def _rank(knowledge: Knowledge, number: bool) -> tuple[bool, float]:
     return is_number == number, -figure.value - figure.above if is_number else figure.value - figure.noise_margin
 
 
-def quality(model: Any) -> Figure | None:
+def quality(model: object) -> Figure | None:
     """Accuracy, or RMSE of a number, on people set aside; None if unknown."""
     evaluation = getattr(model, "evaluation", None)
     if evaluation is None:
@@ -70,26 +70,18 @@ def measured_groups(knowledge: Knowledge) -> list[Groups]:
 
 @dataclass(frozen=True)
 class Teacher:
-    """What the target of each record of a pool may be.
-
-    Attributes
-    ----------
-    expected : array of shape (n_records, n_classes) or (n_records,)
-        Probabilities of the classes, or predictions of a number.
-    spread : float
-        Standard deviation of the number around its prediction.
-    ceiling : float
-        Accuracy or RMSE of the model itself on records of the pool.
-    groups : array of shape (n_records,)
-        Predicted class of each record; of numbers, a fifth of their predictions.
-    """
+    """What the target of each record of a pool may be."""
 
     knowledge: Knowledge
     column: Any
     expected: Floats
+    """Probabilities of the classes, or predictions of a number: shape (n_records, n_classes)."""
     spread: float
+    """Standard deviation of the number around its prediction."""
     ceiling: float
+    """Accuracy or RMSE of the model itself on records of the pool."""
     groups: Ints
+    """Predicted class of each record; of numbers, a fifth of their predictions: shape (n_records,)."""
 
     @property
     def number(self) -> bool:

@@ -9,10 +9,10 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal, TypeVar
+from typing import Final, Literal, TypeVar
 
 from dpcore.numerals import whole
-from dpcore.released.noisy_counts import told_share
+from dpcore.released.noisy_counts import Numbers, told_share
 
 #: Rows of one table that are printed, and of one that few read; the downloads of a release hold all.
 MOST_ROWS, FEW_ROWS = 100, 12
@@ -32,32 +32,22 @@ class Heading:
 
 @dataclass(frozen=True)
 class Headline:
-    """How good a model is, before anything that could be read as a finding.
-
-    Attributes
-    ----------
-    grade : {"good", "fair", "none", "unknown"}
-        ``none``: not shown to be better than chance. ``unknown``: not checked, or noise hides it.
-    """
+    """How good a model is, before anything that could be read as a finding."""
 
     grade: Grade
+    """``none``: not shown to be better than chance. ``unknown``: not checked, or noise hides it."""
     headline: str
     sentence: str
 
 
 @dataclass(frozen=True)
 class Paragraph:
-    """A paragraph; ``lead`` are its first words, in bold.
-
-    Attributes
-    ----------
-    kind : {"plain", "small", "warning", "note"}
-        ``small`` explains, ``note`` was written by a person beside a result.
-    """
+    """A paragraph; ``lead`` are its first words, in bold."""
 
     words: str
     lead: str = ""
     kind: Literal["plain", "small", "warning", "note"] = "plain"
+    """``small`` explains, ``note`` was written by a person beside a result."""
 
 
 @dataclass(frozen=True)
@@ -159,26 +149,18 @@ def count_cell(count: float, margin: float) -> Noisy:
 
 @dataclass(frozen=True)
 class Table:
-    """A table.
-
-    Attributes
-    ----------
-    rows : tuple of tuple of Cell
-        Those that are shown.
-    all_rows : int
-        How many there are.
-    remainder : int
-        How many rows at the end are of everybody who is in no other: they are shown whatever is left out.
-    kind : {"plain", "pairs", "totals", "schema"}
-        ``pairs``: a name and a value in each row.
-    """
+    """A table."""
 
     caption: str
     head: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
+    """Those that are shown."""
     all_rows: int
+    """How many there are."""
     remainder: int = 0
+    """How many rows at the end are of everybody who is in no other: they are shown whatever is left out."""
     kind: Literal["plain", "pairs", "totals", "schema"] = "plain"
+    """``pairs``: a name and a value in each row."""
 
     @classmethod
     def of(
@@ -223,61 +205,43 @@ class Table:
 
 @dataclass(frozen=True)
 class Group:
-    """Some people of a model: who they are, and their noisy numbers for each class.
-
-    Attributes
-    ----------
-    name, sign : str
-        What it is called as text, such as ``1. IF``, and where signs stand apart, such as ``IF``; either may be empty.
-    conditions : tuple of str
-        All hold. Of the people who are in no other group, words for them.
-    numbers : Numbers
-        The rule, node or clause.
-    margin : int
-        Noise on each count stays within plus or minus this, at 95 %.
-    place : int
-        Of its true numbers among all.
-    prediction : int or None
-        Class that is predicted, where groups say so.
-    code : str
-        The same as a program.
-    mark : str
-        Whether the group predicts, if not every one does.
-    """
+    """Some people of a model: who they are, and their noisy numbers for each class."""
 
     name: str
     sign: str
+    """``name``, ``sign``: what it is called as text, such as ``1. IF``, and where signs stand apart, such as ``IF``;
+    either may be empty."""
     conditions: tuple[str, ...]
-    numbers: Any
+    """All hold. Of the people who are in no other group, words for them."""
+    numbers: Numbers
+    """The rule, node or clause."""
     margin: int
+    """Noise on each count stays within plus or minus this, at 95 %."""
     place: int = 0
+    """Of its true numbers among all."""
     prediction: int | None = None
+    """Class that is predicted, where groups say so."""
     code: str = ""
+    """The same as a program."""
     mark: str = ""
+    """Whether the group predicts, if not every one does."""
 
 
 @dataclass(frozen=True)
 class Groups:
-    """People in groups, each with the noisy chances and counts of the classes.
-
-    Attributes
-    ----------
-    who : str
-        What a group is called.
-    shown : int
-        Class whose chance is shown where one of them is.
-    remainder : bool
-        Whether the last group is of everybody who is in no other.
-    """
+    """People in groups, each with the noisy chances and counts of the classes."""
 
     caption: str
     who: str
+    """What a group is called."""
     groups: tuple[Group, ...]
     target: str
     classes: tuple[str, ...]
     shown: int
+    """Class whose chance is shown where one of them is."""
     most: int = MOST_ROWS
     remainder: bool = False
+    """Whether the last group is of everybody who is in no other."""
 
     @property
     def outcome(self) -> str:
@@ -326,22 +290,15 @@ def _count(group: Group, code: int) -> Noisy:
 
 @dataclass(frozen=True, eq=False)
 class Figure:
-    """A figure, described once: :mod:`dpcore.plots.figures` draws it, and tells it in words.
-
-    Attributes
-    ----------
-    kind : str
-        Which one.
-    of : tuple
-        What it shows: the arguments of its drawing and of its words.
-    name : str
-        Its own within a file, fit for file names.
-    """
+    """A figure, described once: :mod:`dpcore.plots.figures` draws it, and tells it in words."""
 
     kind: str
+    """Which one."""
     title: str
-    of: tuple[Any, ...]
+    of: tuple[object, ...]
+    """What it shows: the arguments of its drawing and of its words."""
     name: str = "figure"
+    """Its own within a file, fit for file names."""
 
     @property
     def caption(self) -> str:

@@ -10,10 +10,13 @@ import math
 import re
 from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from dpcore.arrays import Floats, Ints
+from dpcore.domain.conditions import Condition
 from dpcore.privacy.budgets import EPSILON_STEP, BudgetSplit, gaussian_tail, geometric_tail, row_epsilon
 from dpcore.privacy.filters import largest_rho, smallest_epsilon
 from dpcore.privacy.losses import pure_rho
@@ -55,12 +58,12 @@ def agree(given: object, rebuilt: object) -> bool:
     return bool(given == rebuilt)
 
 
-def within(given: object, low: Any, high: Any) -> Any:
+def within(given: ArrayLike, low: ArrayLike, high: ArrayLike) -> Floats:
     """Numbers moved between two limits."""
     return np.clip(np.asarray(given, dtype=np.float64), low, high)
 
 
-def pairs_of(rows: Any) -> tuple[tuple[float, float], ...]:
+def pairs_of(rows: Floats) -> tuple[tuple[float, float], ...]:
     """Ends of intervals from an array of shape (n, 2)."""
     return tuple((float(low), float(high)) for low, high in rows)
 
@@ -120,7 +123,7 @@ def check_classes(release: Release, classes: Sequence[str]) -> None:
     demand(tuple(classes) == tuple(release.domain.column(release.target).classes))
 
 
-def check_conditions(release: Release, conditions: Iterable[Any], columns: Iterable[str] | None = None) -> None:
+def check_conditions(release: Release, conditions: Iterable[Condition], columns: Iterable[str] | None = None) -> None:
     """Demand that conditions are ranges of cells of the schema, and of columns that may be asked for."""
     allowed = {column.name for column in release.domain if column.name != release.target}
     allowed &= allowed if columns is None else set(columns)
@@ -177,7 +180,7 @@ def margin_within(given: int, scales: tuple[float, float], terms: int = 1, *, ga
 
 
 def intervals_within(
-    given: Any,
+    given: Sequence[tuple[float, float]],
     counts: Sequence[int],
     estimates: Sequence[float],
     alpha: Sequence[float],
@@ -219,8 +222,33 @@ def rebuilt_numbers(
     return {"estimates": tuple(shares), "intervals": ends}
 
 
+def rebuilt_groups(
+    release: Release,
+    groups: Iterable[Numbers],
+    given: int,
+    steps: Sequence[str],
+    alpha: Sequence[float],
+    *,
+    estimated: bool = True,
+) -> tuple[int, list[dict[str, object]]]:
+    """The 95 % margin of counts that one step of the budget bought, and what follows for each rule or clause from it.
+
+    Parameters
+    ----------
+    given : int
+        The margin that the model states.
+    steps : sequence of str
+        The step, and those of which some budget may have been passed on to it: see :func:`count_scales`.
+    estimated : bool
+        See :func:`rebuilt_numbers`.
+    """
+    scales = count_scales(release, *steps)
+    margin = margin_within(given, scales, gaussian=is_gaussian(release.certificate))
+    return margin, [rebuilt_numbers(release, one, margin, scales, alpha, estimated=estimated) for one in groups]
+
+
 def rebuilt_evaluation(
-    release: Release, given: Evaluation | None, estimates: Any = None, labels: Any = None
+    release: Release, given: Evaluation | None, estimates: ArrayLike | None = None, labels: Ints | None = None
 ) -> Evaluation | None:
     """Quality on people set aside, from the noisy counts of its groups.
 

@@ -30,23 +30,15 @@ MOST_GROUPS: Final = 5000
 
 
 class Figure(FrozenModel):
-    """A quality figure with the two errors it carries, each as half of a 95 % interval.
-
-    Attributes
-    ----------
-    value : float
-    noise_margin : float
-        For the noise; below the value only, if ``noise_above`` says how far it reaches above.
-    sampling_margin : float
-        For chance in who was set aside.
-    noise_above : float or None
-        ``None``: as far as below. So in releases of earlier versions.
-    """
+    """A quality figure with the two errors it carries, each as half of a 95 % interval."""
 
     value: float
     noise_margin: float
+    """For the noise; below the value only, if ``noise_above`` says how far it reaches above."""
     sampling_margin: float
+    """For chance in who was set aside."""
     noise_above: float | None = None
+    """``None``: as far as below. So in releases of earlier versions."""
 
     @property
     def above(self) -> float:
@@ -55,44 +47,31 @@ class Figure(FrozenModel):
 
 
 class Evaluation(FrozenModel):
-    """Quality on records that the model was not fitted to.
-
-    Attributes
-    ----------
-    noisy_confusion : tuple of tuple of int
-        Hold-out records by true class (row) and predicted class (column), with noise.
-    accuracy : Figure or None
-        Share predicted correctly; ``None`` if noise drowns the counts.
-    auc : Figure or None
-        Area under the ROC curve of the second class; of more than two classes the mean over
-        them, each against all others. ``None`` if noise drowns all records of a class, or all others.
-    count_margin : int
-        Noise on each count of a group stays within plus or minus this, with 95 % confidence.
-    group_estimates : tuple of tuple of float, shape (n_groups, n_classes)
-        Released class probabilities of the groups that all of this is worked out from: those of all
-        records of a group, or typical ones where they differ; of earlier forests shares of the votes.
-        Empty in releases of earlier versions, as is ``group_counts``.
-    group_counts : tuple of tuple of int, shape (n_groups, n_classes)
-        Hold-out records per group and true class, with noise.
-    scale : float
-        Of the two-sided geometric noise on each of these counts.
-    group_limits : tuple of float, shape (n_groups,)
-        If groups are ranges of the chance of the second of two classes: above which chance each begins, the
-        first with everybody. Else empty, as in releases of earlier versions.
-    rows_per_person : int
-        Most records of one person: so many count as one where chance in who was set aside is told. 1 in
-        releases of earlier versions.
-    """
+    """Quality on records that the model was not fitted to."""
 
     noisy_confusion: tuple[tuple[int, ...], ...]
+    """Hold-out records by true class (row) and predicted class (column), with noise."""
     accuracy: Figure | None
+    """Share predicted correctly; ``None`` if noise drowns the counts."""
     auc: Figure | None
+    """Area under the ROC curve of the second class; of more than two classes the mean over them, each against all
+    others. ``None`` if noise drowns all records of a class, or all others."""
     count_margin: int
+    """Noise on each count of a group stays within plus or minus this, with 95 % confidence."""
     group_estimates: tuple[tuple[float, ...], ...] = ()
+    """Shape (n_groups, n_classes). Released class probabilities of the groups that all of this is worked out from:
+    those of all records of a group, or typical ones where they differ; of earlier forests shares of the votes. Empty in
+    releases of earlier versions, as is ``group_counts``."""
     group_counts: tuple[tuple[int, ...], ...] = ()
+    """Hold-out records per group and true class, with noise: shape (n_groups, n_classes)."""
     scale: float = 0.0
+    """Of the two-sided geometric noise on each of these counts."""
     group_limits: tuple[float, ...] = ()
+    """Shape (n_groups,). If groups are ranges of the chance of the second of two classes: above which chance each
+    begins, the first with everybody. Else empty, as in releases of earlier versions."""
     rows_per_person: int = Field(default=1, ge=1)
+    """Most records of one person: so many count as one where chance in who was set aside is told. 1 in releases of
+    earlier versions."""
 
     @model_validator(mode="after")
     def _of_the_same_groups(self) -> Self:

@@ -13,25 +13,19 @@ from dpcore.arrays import Array, Floats, Ints
 from dpcore.domain.columns import Column, IntegerColumn, NumericColumn
 from dpcore.domain.encoding import encode
 from dpcore.domain.schemas.schema import Schema
-from dpcore.released.noisy_counts import nearest
+from dpcore.released.noisy_counts import Numbers, nearest
 
 
 @dataclass
 class Records:
-    """Tables of invented records.
-
-    Attributes
-    ----------
-    tables : mapping of str to DataFrame
-        The main table under the name of its entity, and every further one.
-    known : dict of str to array
-        Cell codes of columns of the main table, as far as they were needed.
-    """
+    """Tables of invented records."""
 
     schema: Schema
     tables: Mapping[str, pd.DataFrame]
+    """The main table under the name of its entity, and every further one."""
     known: dict[str, Ints] = field(default_factory=dict)
-    _found: dict[int, tuple[Any, Ints]] = field(default_factory=dict)
+    """Cell codes of columns of the main table, as far as they were needed."""
+    _found: dict[int, tuple[object, Ints]] = field(default_factory=dict)
 
     @property
     def main(self) -> pd.DataFrame:
@@ -50,7 +44,7 @@ class Records:
             self.known[name] = encode(column, self.main[name])[0].astype(np.int64)
         return self.known[name]
 
-    def once(self, model: Any, find: Callable[[], Ints]) -> Ints:
+    def once(self, model: object, find: Callable[[], Ints]) -> Ints:
         """Codes that a model gives the records, found the first time they are asked for."""
         if id(model) not in self._found:
             self._found[id(model)] = model, find()  # While it is kept, no other has its id.
@@ -109,27 +103,18 @@ class Bins(Protocol):
 
 @dataclass(frozen=True)
 class Groups:
-    """Groups that divide the records among them, and noisy numbers of those in each.
-
-    Attributes
-    ----------
-    place : callable
-        Group of each of some records: shape (n_rows,).
-    counts : array of shape (n_groups,)
-        May be negative.
-    error : float or array of shape (n_groups,)
-        Standard deviation of the noise on each of them.
-    bins : Bins or None
-        The bins of one column, if the groups are just those.
-    columns : tuple of str
-        What the records are divided by, if it is cells of one column or of two.
-    """
+    """Groups that divide the records among them, and noisy numbers of those in each."""
 
     place: Callable[[Records], Ints]
+    """Group of each of some records: shape (n_rows,)."""
     counts: Floats
+    """May be negative: shape (n_groups,)."""
     error: float | Floats
+    """Standard deviation of the noise on each of them: shape (n_groups,)."""
     bins: Bins | None = None
+    """The bins of one column, if the groups are just those."""
     columns: tuple[str, ...] = ()
+    """What the records are divided by, if it is cells of one column or of two."""
 
     @property
     def shares(self) -> Floats:
@@ -148,7 +133,7 @@ def deviation(margin: float) -> float:
     return margin / _MARGIN
 
 
-def by_class(place: Callable[[Records], Ints], groups: Sequence[Any], margin: int) -> Groups:
+def by_class(place: Callable[[Records], Ints], groups: Sequence[Numbers], margin: int) -> Groups:
     """Groups that were counted class by class."""
     counts = np.array([group.noisy_counts for group in groups], dtype=np.float64)
     return Groups(place, counts.sum(axis=1), float(np.sqrt(counts.shape[1])) * deviation(margin))
@@ -156,15 +141,10 @@ def by_class(place: Callable[[Records], Ints], groups: Sequence[Any], margin: in
 
 @dataclass(frozen=True)
 class Evidence:
-    """What a rehearsal reads off a released model: nothing, unless its family says more.
-
-    Attributes
-    ----------
-    model : BaseModel
-        The released model.
-    """
+    """What a rehearsal reads off a released model: nothing, unless its family says more."""
 
     model: Any
+    """The released model."""
 
     @property
     def number(self) -> bool:

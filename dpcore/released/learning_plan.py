@@ -35,27 +35,17 @@ ROUNDS: Final = (Decimal("0.25"), Decimal("0.25"), Decimal("0.5"))
 
 @dataclass(frozen=True)
 class LearningPlan:
-    """What is learned of which columns, and what it costs. Public.
-
-    Attributes
-    ----------
-    schema : Schema
-        With stand-ins for what is to be learned.
-    questions : mapping of str to ColumnQuestion
-    asked : Decimal
-        Epsilon of all columns together.
-    loss : Loss
-        What the account is charged.
-        Its delta holds ``threshold_delta`` too.
-    threshold_delta : Decimal
-        Set aside from the delta of the account: chance that the rho does not hold. See ``docs/privacy/learned.md``.
-    """
+    """What is learned of which columns, and what it costs. Public."""
 
     schema: Schema
+    """With stand-ins for what is to be learned."""
     questions: Mapping[str, ColumnQuestion]
     asked: Decimal
+    """Epsilon of all columns together."""
     loss: Loss
+    """What the account is charged. Its delta holds ``threshold_delta`` too."""
     threshold_delta: Decimal
+    """Set aside from the delta of the account: chance that the rho does not hold. See ``docs/privacy/learned.md``."""
 
     def written(self) -> dict[str, object]:
         """All but the schema, as JSON can hold it."""

@@ -61,16 +61,16 @@ LEAST_STEPS: Final = 1_000
 class Parameters(FrozenModel):
     """Public choices of the analyst, each described by its field.
 
-    A field has a title of a few plain words, a description, and limits. If it counts only for some
-    choices of another, ``json_schema_extra={"only": ...}`` names them; ``{"least": ...}`` is the least that a new
-    request may ask for, where stored releases have less. Command line, estimators,
-    pages and the docstring of the class take all this from the field.
+    A field has a title of a few plain words, limits, and a description, which stands below it as a docstring. If it
+    counts only for some choices of another, ``json_schema_extra={"only": ...}`` names them; ``{"least": ...}`` is the
+    least that a new request may ask for, where stored releases have less. Command line, estimators, pages and the
+    docstring of the class take all this from the field.
     """
 
-    model_config = ConfigDict(allow_inf_nan=False)
+    model_config = ConfigDict(allow_inf_nan=False, use_attribute_docstrings=True)
 
     @classmethod
-    def __pydantic_init_subclass__(cls, **_: Any) -> None:
+    def __pydantic_init_subclass__(cls, **_: object) -> None:
         described = numpy_items(cls)
         cls.__doc__ = f"{cleandoc(cls.__doc__ or '')}\n\nAttributes\n----------\n{described}\n"
 
@@ -90,7 +90,7 @@ class Parameter:
     @property
     def description(self) -> str:
         """What it does, for somebody who sees the title."""
-        return self.field.description or ""
+        return " ".join((self.field.description or "").split())
 
     @property
     def help(self) -> str:
@@ -131,7 +131,7 @@ class Parameter:
         return get_args(self.kind) if get_origin(self.kind) is Literal else ()
 
     @cached_property
-    def limits(self) -> dict[str, Any]:
+    def limits(self) -> dict[str, float]:
         """What a new request is limited by, of ``ge``, ``gt``, ``le`` and ``lt``."""
         declared = {
             name: getattr(item, name)

@@ -221,19 +221,13 @@ _MEASURES = (SENSITIVITY, SPECIFICITY, POSITIVE_VALUE, NEGATIVE_VALUE, FLAGGED)
 
 @dataclass(frozen=True)
 class OperatingPoint:
-    """Shares that follow from one threshold.
-
-    Attributes
-    ----------
-    threshold : float
-        Records whose estimate of the class is at least this are flagged; above it, if the evaluation
-        holds the limits of its groups.
-    figures : mapping of str to Figure or None
-        By measure; ``None`` where noise drowns the records that it is a share of.
-    """
+    """Shares that follow from one threshold."""
 
     threshold: float
+    """Records whose estimate of the class is at least this are flagged; above it, if the evaluation holds the limits of
+    its groups."""
     figures: Mapping[str, Figure | None]
+    """By measure; ``None`` where noise drowns the records that it is a share of."""
 
     @property
     def number_needed_to_examine(self) -> tuple[float, float, float] | None:

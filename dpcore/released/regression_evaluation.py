@@ -26,29 +26,20 @@ _FIRST_GROUP = 0.1
 
 
 class RegressionEvaluation(FrozenModel):
-    """Quality on records that the model was not fitted to, in units of the target.
-
-    Attributes
-    ----------
-    error_edges : tuple of float, shape (n_groups + 1,)
-        Groups of the absolute error: group i holds error_edges[i] <= error < error_edges[i + 1],
-        the last one also its upper end.
-    noisy_errors : tuple of int, shape (n_groups,)
-        Hold-out records per group, with noise.
-    rmse : Figure or None
-        Root mean squared error; ``None`` if noise drowns the counts, or they may be of fewer than five people. What few
-        people with huge errors may add hides in the noise, so that this often reaches farther above than below.
-    constant_rmse : Figure or None
-        The same for a model that predicts the intercept for everyone.
-    count_margin : int
-        Noise on each count stays within plus or minus this, with 95 % confidence.
-    """
+    """Quality on records that the model was not fitted to, in units of the target."""
 
     error_edges: tuple[float, ...]
+    """Shape (n_groups + 1,). Groups of the absolute error: group i holds error_edges[i] <= error < error_edges[i + 1],
+    the last one also its upper end."""
     noisy_errors: tuple[int, ...]
+    """Hold-out records per group, with noise: shape (n_groups,)."""
     rmse: Figure | None
+    """Root mean squared error; ``None`` if noise drowns the counts, or they may be of fewer than five people. What few
+    people with huge errors may add hides in the noise, so that this often reaches farther above than below."""
     constant_rmse: Figure | None
+    """The same for a model that predicts the intercept for everyone."""
     count_margin: int
+    """Noise on each count stays within plus or minus this, with 95 % confidence."""
 
 
 def error_edges(bounds: tuple[float, float]) -> Floats:

@@ -31,32 +31,14 @@ SEEDED: Final = "Its noise is repeatable: it was not drawn from the operating sy
 
 
 class Certificate(FrozenModel):
-    """The guarantee of one release. Holds public values only.
-
-    Attributes
-    ----------
-    rho : Decimal or None
-        Bound on its loss in zero-concentrated differential privacy, by which it is composed with
-        others. ``None`` if nothing is known, as of a Markov chain, or in releases of versions that did not say.
-    composition : str
-        How the parts of ``budget_split`` compose; empty if they simply add up.
-    guarantee : str
-        What holds. It is "none" whenever the release is not private.
-    origins : tuple of str
-        Where the facts of its schema come from, each origin once.
-    asked : Decimal or None
-        Epsilon that was asked for; ``None`` if it is ``epsilon``, or in releases of versions that did not say.
-    conditional_allowed : bool
-        Whether the custodian of private records allowed runs on them whose guarantee has a condition, when it was made.
-    cuts_from : str
-        Id of the release whose counts told where columns of numbers may be cut; empty: all of the schema's cut
-        points, or some that were chosen by hand.
-    """
+    """The guarantee of one release. Holds public values only."""
 
     definition: Definition
     epsilon: Decimal
     delta: Decimal
     rho: Decimal | None = None
+    """Bound on its loss in zero-concentrated differential privacy, by which it is composed with others. ``None`` if
+    nothing is known, as of a Markov chain, or in releases of versions that did not say."""
     neighboring_relation: str = "one person added or removed"
     privacy_unit: str
     max_rows_per_person: int
@@ -64,20 +46,28 @@ class Certificate(FrozenModel):
     budget_split: dict[str, Decimal]
     parallel_split: dict[str, Decimal]
     composition: str = ""
+    """How the parts of ``budget_split`` compose; empty if they simply add up."""
     sampler: str
     guarantee: Guarantee
+    """What holds. It is "none" whenever the release is not private."""
     randomness: Literal["operating system", "not private: seeded"]
     schema_hash: str
     origins: tuple[Origin, ...] = Field(default=(DECLARED,), min_length=1)
+    """Where the facts of its schema come from, each origin once."""
     asked: Decimal | None = None
+    """Epsilon that was asked for; ``None`` if it is ``epsilon``, or in releases of versions that did not say."""
     conditional_allowed: bool = False
+    """Whether the custodian of private records allowed runs on them whose guarantee has a condition, when it was made.
+    """
     cuts_from: str = Field(default="", max_length=64)
+    """Id of the release whose counts told where columns of numbers may be cut. It is empty if these are all of the
+    schema's cut points, or some that were chosen by hand."""
     engine_version: str
     created: datetime
 
     @model_validator(mode="before")
     @classmethod
-    def _kept_by_noise_alone(cls, content: object) -> Any:
+    def _kept_by_noise_alone(cls, content: object) -> object:
         """Read certificates of seeded noise from before they said "none"."""
         if isinstance(content, dict) and content.get("randomness") == NOT_PRIVATE:
             return content | {"guarantee": "none"}
@@ -107,33 +97,26 @@ class Certificate(FrozenModel):
 
 
 class Release(FrozenModel):
-    """A frozen, self-contained result: everything after it is post-processing.
-
-    Attributes
-    ----------
-    kind : str
-        Name of the learner; tells how to read ``model``.
-    domain : Schema
-        Public schema, so that a release can be read and used without the data set.
-    model : dict
-        The released model, in the form of its family's pydantic model.
-    """
+    """A frozen, self-contained result: everything after it is post-processing."""
 
     format: Literal[1] = 1
     id: str = Field(min_length=8, max_length=64, pattern=r"^[!-~]+$")
     kind: str
+    """Name of the learner; tells how to read ``model``."""
     dataset_id: str
     dataset_name: str
     target: str
     parameters: dict[str, Any]
     model: dict[str, Any]
+    """The released model, in the form of its family's pydantic model."""
     certificate: Certificate
     domain: Schema
+    """Public schema, so that a release can be read and used without the data set."""
     _stored: Release | None = PrivateAttr(default=None)
 
     @model_validator(mode="before")
     @classmethod
-    def _with_origin(cls, content: Any) -> Any:
+    def _with_origin(cls, content: Any) -> object:
         return _marked(content) if _inferred_before_origins(content) else content
 
     @model_validator(mode="after")
@@ -146,10 +129,10 @@ class Release(FrozenModel):
 
     @property
     def stored(self) -> Release:
-        """The release as it is stored: itself, unless it was put into the words of people."""
+        """The release as it is stored, which is itself unless it was put into the words of people."""
         return self if self._stored is None else self._stored
 
-    def reworded(self, **changes: Any) -> Self:
+    def reworded(self, **changes: object) -> Self:
         """The same release in other words, to be shown; as a file, it stays what it is."""
         shown = self.model_copy(update=changes)
         shown._stored = self.stored
@@ -239,7 +222,7 @@ def _inferred_before_origins(content: object) -> bool:
     )
 
 
-def _marked(content: dict[str, Any]) -> dict[str, Any]:
+def _marked(content: dict[str, Any]) -> dict[str, object]:
     """The same release, whose schema and certificate say that it is not private."""
     before = Schema.model_validate(content["domain"] | {"origin": DECLARED})
     after = before.model_copy(update={"origin": INFERRED})

@@ -19,57 +19,36 @@ _MEGABYTE: Final = 10**6
 
 @dataclass(frozen=True)
 class Work:
-    """Work of one kind of step, in units whose price can be measured on any machine.
-
-    Attributes
-    ----------
-    words : float
-        Words of bit vectors that are combined and counted.
-    places : float
-        Places of the table that are looked up and added to a count.
-    draws : float
-        Numbers that a mechanism draws.
-    calls : float
-        Questions to the table with what is done about their answers, whatever their size.
-    cores : int or None
-        Most cores that can share words and places; ``None``: all.
-    """
+    """Work of one kind of step, in units whose price can be measured on any machine."""
 
     words: float = 0.0
+    """Words of bit vectors that are combined and counted."""
     places: float = 0.0
+    """Places of the table that are looked up and added to a count."""
     draws: float = 0.0
+    """Numbers that a mechanism draws."""
     calls: float = 0.0
+    """Questions to the table with what is done about their answers, whatever their size."""
     cores: int | None = None
+    """Most cores that can share words and places; ``None``: all."""
 
 
 @dataclass(frozen=True)
 class Workload:
-    """All work of a run: a function of its plan, so of public values.
-
-    Attributes
-    ----------
-    steps : Mapping[str, Work]
-        By the names under which the run reports its progress, in their order.
-    bytes : float
-        Most memory that it takes at once, beside what every process needs.
-    """
+    """All work of a run: a function of its plan, so of public values."""
 
     steps: Mapping[str, Work]
+    """By the names under which the run reports its progress, in their order."""
     bytes: float
+    """Most memory that it takes at once, beside what every process needs."""
 
 
 @dataclass(frozen=True)
 class DurationForecast:
-    """What a run will take on one machine, if nothing else runs there.
-
-    Attributes
-    ----------
-    steps : Mapping[str, float]
-        Seconds of each step, in order.
-    bytes : float
-    """
+    """What a run will take on one machine, if nothing else runs there."""
 
     steps: Mapping[str, float]
+    """Seconds of each step, in order."""
     bytes: float
 
     @property

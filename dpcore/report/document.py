@@ -24,16 +24,11 @@ class Section:
 
 @dataclass(frozen=True)
 class Document:
-    """A whole file.
-
-    Attributes
-    ----------
-    facts : mapping of str to str
-        What stands below the title.
-    """
+    """A whole file."""
 
     title: str
     facts: Mapping[str, str]
+    """What stands below the title."""
     sections: tuple[Section, ...]
 
     @property

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
-from dpcore.domain.columns import MAX_COLUMNS, NumericColumn, format_number
+from dpcore.domain.columns import MAX_COLUMNS, Column, NumericColumn, format_number
 from dpcore.domain.schemas.labels import categories
 from dpcore.domain.schemas.origins import Origin
 from dpcore.domain.schemas.schema import Schema
@@ -25,18 +24,18 @@ def schema_tables(schema: Schema) -> list[Table]:
     return [main, *children]
 
 
-def _table(caption: str, columns: Sequence[Any], origin: Origin) -> Table:
+def _table(caption: str, columns: Sequence[Column], origin: Origin) -> Table:
     """Columns of one table; ``origin`` is that of those that say none of their own."""
     return Table.of(caption, _HEAD, (_row(column, origin) for column in columns), most=MAX_COLUMNS, kind="schema")
 
 
-def _row(column: Any, origin: Origin) -> Sequence[str]:
+def _row(column: Column, origin: Origin) -> Sequence[str]:
     kind = f"{column.type}, may be predicted" if column.target else column.type
     name = f"{column.label} ({column.name})" if column.label else column.name
     return (name, kind, _values(column), column.origin or origin, column.description)
 
 
-def _values(column: Any) -> str:
+def _values(column: Column) -> str:
     if isinstance(column, NumericColumn):
         unit = f" {column.unit}" if column.unit else ""
         low, high = format_number(column.lower), format_number(column.upper)

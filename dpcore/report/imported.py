@@ -15,6 +15,8 @@ import threading
 from decimal import Decimal
 from typing import Any, Final, NoReturn
 
+from pydantic import BaseModel
+
 from dpcore.errors import FrostglassError, RequestError
 from dpcore.models.readable import readable
 from dpcore.models.released import family_of, parse_model
@@ -138,7 +140,7 @@ def _fault(release: Release) -> str:
     return _GOOD
 
 
-def _follows(family: ReleasedFamily, release: Release, model: Any) -> bool:
+def _follows(family: ReleasedFamily, release: Release, model: BaseModel) -> bool:
     """Whether all that follows from other fields is what they say."""
     try:
         rebuilt = family.rebuilt(release, model)
@@ -161,9 +163,9 @@ def _are_parameters(family: ReleasedFamily, release: Release) -> bool:
     return bool(aside) == bool(release.certificate.parallel_split)
 
 
-def _is_modest(content: dict[str, Any]) -> bool:
+def _is_modest(content: dict[str, object]) -> bool:
     """Whether no text, and no list of values, is longer than those of runs."""
-    waiting: list[Any] = [content]
+    waiting: list[object] = [content]
     count = 0
     while waiting:
         value = waiting.pop()

@@ -19,22 +19,15 @@ _WEAKEST_FIRST: tuple[Guarantee, ...] = ("none", "conditional on convergence", "
 
 @dataclass(frozen=True)
 class Total:
-    """What some results cost together.
-
-    Attributes
-    ----------
-    what : str
-        What it is the cost of.
-    epsilon, delta : str
-        To the last digit.
-    odds : str
-        What they mean.
-    """
+    """What some results cost together."""
 
     what: str
+    """What it is the cost of."""
     epsilon: str
     delta: str
+    """``epsilon``, ``delta``: to the last digit."""
     odds: str
+    """What they mean."""
 
 
 def totals(releases: Sequence[Release], balance: Balance, guarantee: Guarantee) -> list[Total]:

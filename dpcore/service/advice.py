@@ -13,6 +13,8 @@ from typing import Any, Final
 from dpcore.domain.columns import NumericColumn
 from dpcore.domain.schemas.labels import called
 from dpcore.domain.schemas.schema import Schema
+from dpcore.models.released import parse_model
+from dpcore.models.summaries.released.reading import total_of
 from dpcore.numerals import whole
 from dpcore.privacy.budgets import USUAL_EPSILONS, format_epsilon, row_epsilon
 from dpcore.released.noisy_counts import sum_tail
@@ -94,9 +96,6 @@ class Advice:
 
 def released_row_count(releases: Sequence[Release]) -> int | None:
     """Rows as the most exact of some first looks tells them; ``None`` if none tells them well."""
-    from dpcore.models.released import parse_model
-    from dpcore.models.summaries.released.reading import total_of
-
     looks = [one for one in releases if one.kind == "summaries"]
     if not looks:
         return None

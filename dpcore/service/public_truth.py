@@ -29,15 +29,8 @@ class PublicTruth(ServiceBase):
         RequestError
             If the data set is not marked public.
         """
-        from dpcore.models.registry import public_records
-        from dpcore.models.released import family_of, parse_model
-
-        release = release.stored
-        table = self._store.table(self._public(release.dataset_id).id)
-        records = public_records(family_of(release), table, _part(release))
-        counts: tuple[tuple[int, ...], ...] = parse_model(release).count_records(
-            records, release.domain, release.target
-        )
+        release, model, records = self._with_records(release)
+        counts: tuple[tuple[int, ...], ...] = model.count_records(records, release.domain, release.target)
         return counts
 
     def true_tables(self, release: Release) -> list[Ints]:
@@ -48,12 +41,8 @@ class PublicTruth(ServiceBase):
         RequestError
             If the data set is not marked public.
         """
-        from dpcore.models.released import parse_model
-
-        release = release.stored
-        dataset = self._public(release.dataset_id)
-        frame = self._store.table(dataset.id).public_frame(_part(release))
-        tables: list[Ints] = parse_model(release).exact_tables(frame, release.domain)
+        release, model, frame = self._with_records(release)
+        tables: list[Ints] = model.exact_tables(frame, release.domain)
         return tables
 
     def true_cells(self, release: Release) -> list[Ints]:
@@ -64,12 +53,7 @@ class PublicTruth(ServiceBase):
         RequestError
             If the data set is not marked public.
         """
-        from dpcore.models.registry import public_records
-        from dpcore.models.released import family_of, parse_model
-
-        release = release.stored
-        table = self._store.table(self._public(release.dataset_id).id)
-        records, model = public_records(family_of(release), table, _part(release)), parse_model(release)
+        release, model, records = self._with_records(release)
         return [model.exact_table(records, release.domain, (place,)) for place in range(len(model.axes))]
 
     def chain_courses(self, release: Release) -> list[ChainCourse]:
@@ -89,7 +73,7 @@ class PublicTruth(ServiceBase):
         self,
         dataset_id: str,
         target: str,
-        methods: Sequence[tuple[str, Mapping[str, Any]]],
+        methods: Sequence[tuple[str, Mapping[str, object]]],
         epsilons: Sequence[str],
         repeats: int,
         progress: Callable[[int, int], None],
@@ -111,7 +95,7 @@ class PublicTruth(ServiceBase):
     def compare_redescriptions(
         self,
         dataset_id: str,
-        methods: Sequence[Mapping[str, Any]],
+        methods: Sequence[Mapping[str, object]],
         epsilons: Sequence[str],
         repeats: int,
         progress: Callable[[int, int], None],
@@ -143,13 +127,18 @@ class PublicTruth(ServiceBase):
 
         return plain_tree_accuracy(self._store.table(self._public(dataset_id).id), target)
 
+    def _with_records(self, release: Release) -> tuple[Release, Any, Any]:
+        """A release as it was stored, its model, and the records that it was learned from, if they are public."""
+        from dpcore.models.registry import public_records
+        from dpcore.models.released import family_of, parse_model
+
+        stored = release.stored
+        table = self._store.table(self._public(stored.dataset_id).id)
+        part: Part = "train" if stored.certificate.parallel_split else "all"
+        return stored, parse_model(stored), public_records(family_of(stored), table, part)
+
     def _public(self, dataset_id: str) -> DatasetInfo:
         dataset = self._visible(dataset_id)
         if not dataset.public:
             raise RequestError("The records of this data set are private: nobody may see them.")
         return dataset
-
-
-def _part(release: Release) -> Part:
-    """People that a release was learned from."""
-    return "train" if release.certificate.parallel_split else "all"

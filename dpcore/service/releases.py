@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from dpcore.errors import NotFoundError
 from dpcore.released.release import Release
+from dpcore.report.totals import Total, totals, weakest
 from dpcore.service.base import ServiceBase, check_id
 from dpcore.workspace.files.descriptions import ReleaseNote, Sharing
 from dpcore.workspace.people.users import ROLES
-from dpcore.workspace.results.drafts import SavedDraft, read_draft, write_draft
+from dpcore.workspace.results.dossier import Application
+from dpcore.workspace.results.drafts import Draft, SavedDraft, read_draft, write_draft
 from dpcore.workspace.results.notes import read_notes, write_note
-
-if TYPE_CHECKING:
-    from dpcore.report.totals import Total
-    from dpcore.workspace.results.dossier import Application
-    from dpcore.workspace.results.drafts import Draft
 
 _NO_RELEASE = "There is no such release."
 
@@ -113,8 +109,6 @@ class Releases(ServiceBase):
         NotFoundError
             If there is no such data set or release.
         """
-        from dpcore.report.totals import totals, weakest
-
         dataset = self._visible(dataset_id)
         chosen = [self.release(release_id) for release_id in release_ids]
         every = weakest(self._everybodys(dataset.id))

@@ -5,13 +5,7 @@ from dataclasses import replace
 import pytest
 
 from dpcore.audit import redescriptions
-from dpcore.audit.redescriptions import (
-    AUDITS,
-    LinkedRuns,
-    PairCountRuns,
-    PairRuns,
-    PoolRuns,
-)
+from dpcore.audit.redescriptions import AUDITS, LinkedRuns, PairCountRuns, PairRuns, PoolRuns
 from dpcore.models.redescriptions.learning import pool, starts
 from dpcore.models.redescriptions.learning import redescription_learner as learner
 from dpcore.privacy.mechanisms import GeometricMechanism

@@ -246,8 +246,7 @@ def test_panels_agree_with_one_rule():
 
 
 @pytest.mark.parametrize(
-    ("law", "exact"),
-    [("gumbel", exponential_probabilities), ("exponential", permute_and_flip_probabilities)],
+    ("law", "exact"), [("gumbel", exponential_probabilities), ("exponential", permute_and_flip_probabilities)]
 )
 def test_a_choice_knows_its_law(law, exact):
     scores = np.array([5, 0, 3, 3, -40])

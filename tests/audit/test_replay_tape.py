@@ -64,10 +64,7 @@ def departures():
     yield "other size of a draw", lambda tape: used(tape, words=6)
     yield (
         "other scale",
-        lambda tape: (
-            tape.words(5),
-            GeometricMechanism(2, Decimal(1)).release(np.zeros(2, int), tape),
-        ),
+        lambda tape: (tape.words(5), GeometricMechanism(2, Decimal(1)).release(np.zeros(2, int), tape)),
     )
     yield "nothing at all", lambda tape: None
     yield "one more draw", lambda tape: (used(tape), tape.words(1))

@@ -15,14 +15,7 @@ from dpcore.audit.bounds import (
     ratio_bound,
     threshold_events,
 )
-from dpcore.audit.suite import (
-    AUDITS,
-    MECHANISM_AUDITS,
-    exponential_audit,
-    noisy_max_audit,
-    run_audits,
-    threshold_audit,
-)
+from dpcore.audit.suite import AUDITS, MECHANISM_AUDITS, exponential_audit, noisy_max_audit, run_audits, threshold_audit
 from dpcore.commands import app
 from dpcore.privacy import mechanisms
 from dpcore.privacy.budgets import calibrate_gaussian, discrete_gaussian_delta, gaussian_delta

@@ -132,10 +132,7 @@ def as_python() -> Iterator[None]:
 
 def test_times_are_compared_part_by_part_if_these_are_long_enough() -> None:
     steps = ["growing", "growing", "checking", "end of the run"]
-    times = {
-        "empty": [np.array([0.010, 1e-4, 0.010, 1e-5])] * 4,
-        "full": [np.array([0.0102, 2e-4, 0.012, 3e-5])] * 4,
-    }
+    times = {"empty": [np.array([0.010, 1e-4, 0.010, 1e-5])] * 4, "full": [np.array([0.0102, 2e-4, 0.012, 3e-5])] * 4}
     found = {name: own for name, *own in timing._judged(steps, times)}
     assert found["growing"][2:] == [pytest.approx(1.02), pytest.approx(1.0)]
     assert found["checking"][2:] == [pytest.approx(1.2), pytest.approx(1.0)]

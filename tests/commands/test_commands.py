@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -21,6 +22,7 @@ from dpcore.domain.schemas.schema import Schema
 from dpcore.models.released import parse_model
 from dpcore.privacy.budgets import format_epsilon
 from dpcore.released.release import Release
+from tests.support.rows import for_each
 from tests.support.workspaces.command_line import HOME, call, refuse, run
 
 FIT = ("fit", "rule-list", "breast_cancer", "--target", "diagnosis", "--sampler", "pool", "--pool-size", "200")
@@ -344,7 +346,8 @@ def test_the_same_nonce_spends_once(stored: None) -> None:
     assert "spent 0.50" in run("ledger", "show", "breast_cancer")
 
 
-@pytest.mark.parametrize(
+@pytest.mark.usefixtures("unchanged", "files")
+@for_each(
     ("extra", "sentence"),
     [
         (("--epsilon", "0"), "above 0"),
@@ -360,7 +363,6 @@ def test_the_same_nonce_spends_once(stored: None) -> None:
         (("--epsilon", "1", "--output", "cells.csv"), "exists already"),
     ],
 )
-@pytest.mark.usefixtures("unchanged", "files")
 def test_a_refused_fit_spends_nothing(extra: tuple[str, ...], sentence: str) -> None:
     assert sentence in refuse(*FIT, *extra)
     assert "spent 0.00" in run("ledger", "show", "breast_cancer")
@@ -383,6 +385,16 @@ def test_storing_loads_no_compiler_and_no_frames_where_they_are_not_needed() -> 
     )
     root = Path(__file__).resolve().parents[2]
     subprocess.run([sys.executable, "-c", told], env={**os.environ, "PYTHONPATH": str(root)}, check=True)
+
+
+@pytest.mark.parametrize("group", [(), ("schema",), ("data",), ("release",), ("ledger",), ("installation",)])
+def test_a_list_says_of_each_command_what_it_says_of_itself(group: tuple[str, ...]) -> None:
+    """Lists are made without loading the commands."""
+    _, _, listed = run(*group, "--help").partition("Commands:\n")
+    for name in re.findall(r"^  (\S+)", listed, re.MULTILINE):
+        usage, does, *_ = run(*group, name, "--help").split("\n\n")
+        assert f" {name} " in usage
+        assert " ".join([name, *does.split()]) in " ".join(listed.split())
 
 
 def test_module_runs_as_a_program(home: Path, files: tuple[Path, Path]) -> None:
@@ -424,7 +436,8 @@ def test_limits_are_changed_one_by_one() -> None:
     assert "budget 3.00, spent 0.00, left 3.00, at most" in run("ledger", "caps", "breast_cancer", "--delta", "0")
 
 
-@pytest.mark.parametrize(
+@pytest.mark.usefixtures("unchanged")
+@for_each(
     ("changes", "sentence"),
     [
         ((), "Give at least one new limit"),
@@ -434,7 +447,6 @@ def test_limits_are_changed_one_by_one() -> None:
         (("--analyst-cap", "-1"), "0 or more"),
     ],
 )
-@pytest.mark.usefixtures("unchanged")
 def test_a_limit_that_cannot_be_used_is_one_line(changes: tuple[str, ...], sentence: str) -> None:
     assert sentence in refuse("ledger", "caps", "breast_cancer", *changes)
     assert "budget 2.00 at δ = 10⁻⁵, spent 0.00" in run("ledger", "show", "breast_cancer")
@@ -465,7 +477,7 @@ def test_a_charge_counts_by_its_rho_or_by_what_a_run_of_this_program_may_have_co
         assert sentence in refuse(*charge, "--rho", wrong)
 
 
-@pytest.mark.parametrize("text", ["0", "-1", "4 GB", "1.5", "", "\u00b2"])
+@for_each("text", ["0", "-1", "4 GB", "1.5", "", "\u00b2"])
 def test_a_setting_that_is_no_number_is_told_in_a_sentence(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FROSTGLASS_MEMORY", text)
     assert refuse("data", "list") == "error: FROSTGLASS_MEMORY must be a whole number above 0, for example 8192."

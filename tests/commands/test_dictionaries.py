@@ -8,10 +8,9 @@ import json
 import pandas as pd
 import pyreadstat
 import pytest
-from typer.testing import CliRunner
 
-from dpcore.commands import app
 from dpcore.domain.schemas.schema import Schema
+from tests.support.workspaces.command_line import refuse, run
 
 PEOPLE = pd.DataFrame(
     {
@@ -69,13 +68,6 @@ def home(home):
     return home
 
 
-def run(*arguments, code=0):
-    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
-    assert result.exit_code == code, result.output
-    assert "Traceback" not in result.output
-    return result.stdout if code == 0 else result.stderr
-
-
 def _redcap(folder):
     path = folder / "clinic_dictionary.csv"
     headers = dict.fromkeys(REDCAP[0]) | {
@@ -130,13 +122,13 @@ def test_a_dictionary_and_a_budget_store_a_data_set(home, kind):
 
 def test_a_row_limit_is_asked_for_and_never_made_up(home):
     asked = ("data", "add", "people.csv", "--dictionary", _redcap(home), "--budget", "2")
-    told = run(*asked, code=2)
+    told = refuse(*asked)
     assert "how many rows there may be" in told
     assert "--max-rows" in told
     assert run(*asked, "--max-rows", "100").startswith("stored: ")
     schema = home / "schema.yaml"
     _template(schema, _redcap(home))
-    assert "leave --max-rows out" in run("data", "check", "people.csv", "--schema", schema, "--max-rows", "9", code=2)
+    assert "leave --max-rows out" in refuse("data", "check", "people.csv", "--schema", schema, "--max-rows", "9")
 
 
 @pytest.mark.parametrize("form", ["frostglass", "csvw", "frictionless", "croissant"])
@@ -144,7 +136,7 @@ def test_a_schema_is_exported(home, form):
     schema = home / "schema.yaml"
     _template(schema, _redcap(home))
     if form == "frostglass":
-        assert "frictionless, csvw, croissant" in run("schema", "export", schema, "--format", form, code=2)
+        assert "frictionless, csvw, croissant" in refuse("schema", "export", schema, "--format", form)
         return
     written = home / "exported.json"
     run("schema", "export", schema, "--format", form, "-o", written)

@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from dpcore.commands.shell import open_service
+from dpcore.commands.opening import open_service
 from dpcore.demo.trains import clauses_theory, draw_trains, trains_schema
 from dpcore.models.ilp.released.ilp_reading import NO_PREDICTION
 from dpcore.models.released import parse_model
+from dpcore.numerals import whole
 from dpcore.released.release import Release
 from tests.support.workspaces.command_line import run
 
@@ -48,5 +49,5 @@ def test_rules_are_fitted_printed_and_written(home: Path) -> None:
     release = Release.from_json(path.read_text())
     assert (release.kind, release.target) == ("ilp", "direction")
     west, east = parse_model(release).groups[0].noisy_counts
-    assert re.search(rf"\b{west:,} ±.*\b{east:,} ±", first, re.DOTALL)
+    assert re.search(rf" {whole(west)} ±.* {whole(east)} ±", first, re.DOTALL)
     assert run("release", "show", release.id) == run("release", "show", path) == text

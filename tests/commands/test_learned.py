@@ -13,6 +13,7 @@ import yaml
 
 from dpcore.report.certificate import certificate_lines
 from dpcore.service import Service
+from tests.support.rows import for_each
 from tests.support.workspaces.command_line import HOME, call, refuse, run
 
 COLUMNS = [
@@ -209,7 +210,7 @@ def test_another_budget_that_is_shared_pays_for_numbers_and_has_nothing_set_asid
     assert len(lines("other", "learn")) == 1
 
 
-@pytest.mark.parametrize(
+@for_each(
     "changes",
     [
         {"rho": "0.000001"},

@@ -19,6 +19,7 @@ from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import IngestError
 from dpcore.privacy.randomness import RandomSource, SecureRandom, SeededRandom
 from tests.support.rows import for_each
+from tests.support.tables.small_tables import ward
 
 FALSE_ALARM = 1e-6
 MANY = 40
@@ -28,15 +29,13 @@ def schema(kept: int = 2, max_rows: int = 200, **child: Any) -> Schema:
     """People with a number of their own, and visits each of which has a number of its own."""
     row = {"type": "categorical", "categories": [str(i) for i in range(MANY)]}
     visit = {"name": "visit", "max_rows_per_person": kept, "columns": [{"name": "row", **row}]}
-    return Schema.from_mapping(
-        {
-            "name": "clinic",
-            "max_rows": max_rows,
-            "holdout_percent": 50,
-            "privacy_unit": {"column": "who"},
-            "columns": [{"name": "person", **row}],
-            "children": [visit | child],
-        }
+    return ward(
+        {"name": "person", **row},
+        name="clinic",
+        max_rows=max_rows,
+        holdout_percent=50,
+        privacy_unit={"column": "who"},
+        children=[visit | child],
     )
 
 
@@ -120,12 +119,7 @@ def test_without_a_person_exactly_its_slots_are_gone(gone: int) -> None:
     everybody = kept(make(people(8), visits(owners), schema(MANY), SeededRandom(1)))
     main, child = people(8), visits(owners)
     fewer = kept(
-        make(
-            main[main["who"] != f"p{gone}"],
-            child[child["who"] != f"p{gone}"],
-            schema(MANY),
-            SeededRandom(2),
-        )
+        make(main[main["who"] != f"p{gone}"], child[child["who"] != f"p{gone}"], schema(MANY), SeededRandom(2))
     )
     assert fewer == {person: rows for person, rows in everybody.items() if person != gone}
     # Rows of somebody whom the main table does not know change nothing.

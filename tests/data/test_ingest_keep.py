@@ -24,6 +24,7 @@ from dpcore.errors import SchemaError
 from dpcore.intake.joins.relations import check_headers, rows_for
 from dpcore.privacy.randomness import SecureRandom, SeededRandom
 from tests.support.rows import for_each
+from tests.support.tables.small_tables import ward
 
 FALSE_ALARM = 1e-6
 #: A whole table is stored for each example.
@@ -47,13 +48,12 @@ PLAIN = {"name": "row", **NUMBER}
 
 
 def schema(columns: Sequence[str] = (), rows_each: int = 1, max_rows: int = 500, **unit: Any) -> Schema:
-    return Schema.from_mapping(
-        {
-            "name": "d",
-            "max_rows": max_rows,
-            "privacy_unit": {"column": "who", "max_rows_per_person": rows_each, **unit},
-            "columns": [PLAIN, *({"name": name, **SUMMARIES[name]} for name in columns)],
-        }
+    return ward(
+        PLAIN,
+        *({"name": name, **SUMMARIES[name]} for name in columns),
+        name="d",
+        max_rows=max_rows,
+        privacy_unit={"column": "who", "max_rows_per_person": rows_each, **unit},
     )
 
 

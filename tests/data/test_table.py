@@ -19,21 +19,17 @@ from dpcore.errors import SchemaError
 from dpcore.privacy.randomness import SeededRandom
 from tests.support.learning.partitioned import divided
 from tests.support.rows import for_each
+from tests.support.tables.small_tables import ward
 
 ARRAYS = ("codes", "numbers", "cells", "parts", "ids")
 MAX_ROWS = 300
-SCHEMA = Schema.from_mapping(
-    {
-        "name": "ward",
-        "max_rows": MAX_ROWS,
-        "holdout_percent": 40,
-        "columns": [
-            {"name": "age", "type": "integer", "lower": 0, "upper": 100, "bins": 5},
-            {"name": "sex", "type": "categorical", "categories": ["f", "m"]},
-            {"name": "stage", "type": "ordinal", "categories": ["low", "mid", "high"]},
-            {"name": "died", "type": "boolean", "target": True},
-        ],
-    }
+SCHEMA = ward(
+    {"name": "age", "type": "integer", "lower": 0, "upper": 100, "bins": 5},
+    {"name": "sex", "type": "categorical", "categories": ["f", "m"]},
+    {"name": "stage", "type": "ordinal", "categories": ["low", "mid", "high"]},
+    {"name": "died", "type": "boolean", "target": True},
+    max_rows=MAX_ROWS,
+    holdout_percent=40,
 )
 
 
@@ -86,11 +82,7 @@ def test_an_opened_table_is_mapped_and_read_only(tmp_path):
 
 def test_shapes_and_files_depend_on_the_schema_only(tmp_path):
     constant = pd.DataFrame({"age": [5], "sex": ["f"], "stage": ["low"], "died": ["no"]})
-    tables = [
-        table(1),
-        table(MAX_ROWS, seed=1),
-        ingest([constant], SCHEMA, SeededRandom(2)),
-    ]
+    tables = [table(1), table(MAX_ROWS, seed=1), ingest([constant], SCHEMA, SeededRandom(2))]
     shapes, sizes = set(), set()
     for i, made in enumerate(tables):
         folder = tmp_path / str(i)

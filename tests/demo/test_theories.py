@@ -13,38 +13,33 @@ from dpcore.demo.theories import Member, PlantedClause, PlantedTheory, Unit, ask
 from dpcore.demo.trains import CARS, draw_trains, make_trains, two_cars_theory
 from dpcore.demo.truth import PlantedCondition
 from dpcore.domain.encoding import encode
-from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import SchemaError
 from dpcore.models.ilp.language.atoms import chosen_atoms
 from tests.oracles.theories_oracle import every_record
+from tests.support.tables.small_tables import ward
 
 CLOSED = ("flat", "peaked")
-SCHEMA = Schema.from_mapping(
-    {
-        "name": "visits",
-        "max_rows": 100,
-        "privacy_unit": {"column": "id"},
-        "entity": "person",
-        "columns": [
-            {"name": "age", "type": "integer", "lower": 0, "upper": 100, "edges": [50]},
-            {"name": "ill", "type": "boolean", "target": True},
-        ],
-        "children": [
-            {
-                "name": "visit",
-                "max_rows_per_person": 3,
-                "columns": [
-                    {
-                        "name": "code",
-                        "type": "categorical",
-                        "categories": ["I21", "I50", "it's"],
-                        "groups": {"heart": ["I21", "I50"]},
-                    },
-                    {"name": "days", "type": "integer", "lower": 0, "upper": 9, "edges": [3]},
-                ],
-            }
-        ],
-    }
+SCHEMA = ward(
+    {"name": "age", "type": "integer", "lower": 0, "upper": 100, "edges": [50]},
+    {"name": "ill", "type": "boolean", "target": True},
+    name="visits",
+    privacy_unit={"column": "id"},
+    entity="person",
+    children=[
+        {
+            "name": "visit",
+            "max_rows_per_person": 3,
+            "columns": [
+                {
+                    "name": "code",
+                    "type": "categorical",
+                    "categories": ["I21", "I50", "it's"],
+                    "groups": {"heart": ["I21", "I50"]},
+                },
+                {"name": "days", "type": "integer", "lower": 0, "upper": 9, "edges": [3]},
+            ],
+        }
+    ],
 )
 
 

@@ -10,16 +10,11 @@ from dpcore.domain import encoding as blocks
 from dpcore.domain.encoding import Block, bin_numbers, encode
 from dpcore.domain.schemas.schema import Schema
 from tests.support.rows import for_each
+from tests.support.tables.small_tables import ward
 
-SCHEMA = Schema.from_mapping(
-    {
-        "name": "ward",
-        "max_rows": 100,
-        "columns": [
-            {"name": "age", "type": "real", "lower": 0, "upper": 100, "bins": 5},
-            {"name": "sex", "type": "categorical", "categories": ["f", "m"]},
-        ],
-    }
+SCHEMA = ward(
+    {"name": "age", "type": "real", "lower": 0, "upper": 100, "bins": 5},
+    {"name": "sex", "type": "categorical", "categories": ["f", "m"]},
 )
 ROWS = pd.DataFrame(
     {"age": ["-3", "20", "20.1", "old", None, "101"], "sex": ["f", "m", "F", "x", None, ""]}, dtype="str"

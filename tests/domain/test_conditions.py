@@ -22,20 +22,15 @@ from dpcore.errors import FrostglassError, RequestError, SchemaError
 from tests.oracles import encoding_oracle
 from tests.support.rows import for_each
 from tests.support.strategies import schemas, simple_names
+from tests.support.tables.small_tables import ward
 
-SCHEMA = Schema.from_mapping(
-    {
-        "name": "ward",
-        "max_rows": 100,
-        "columns": [
-            {"name": "age", "type": "integer", "lower": 0, "upper": 100, "edges": [18, 60]},
-            {"name": "mass kg", "type": "real", "lower": 0, "upper": 1, "bins": 1},
-            {"name": "sex", "type": "categorical", "categories": ["f", "m", "non = binary"]},
-            {"name": "stage", "type": "ordinal", "categories": ["low", "mid", "high"]},
-            {"name": "x < y", "type": "real", "lower": -1, "upper": 1, "edges": [0, 0.5]},
-            {"name": "died", "type": "boolean", "target": True},
-        ],
-    }
+SCHEMA = ward(
+    {"name": "age", "type": "integer", "lower": 0, "upper": 100, "edges": [18, 60]},
+    {"name": "mass kg", "type": "real", "lower": 0, "upper": 1, "bins": 1},
+    {"name": "sex", "type": "categorical", "categories": ["f", "m", "non = binary"]},
+    {"name": "stage", "type": "ordinal", "categories": ["low", "mid", "high"]},
+    {"name": "x < y", "type": "real", "lower": -1, "upper": 1, "edges": [0, 0.5]},
+    {"name": "died", "type": "boolean", "target": True},
 )
 
 
@@ -53,13 +48,7 @@ def every_literal(schema: Schema) -> list[Condition]:
 
 def test_texts_of_thresholds():
     found = schema_conditions(SCHEMA, "died", thresholds=True, reserved=True)
-    assert texts("age", found) == [
-        "age <= 18",
-        "age > 18",
-        "age <= 60",
-        "age > 60",
-        "age = (missing)",
-    ]
+    assert texts("age", found) == ["age <= 18", "age > 18", "age <= 60", "age > 60", "age = (missing)"]
     assert texts("mass kg", found) == ["mass kg = (missing)"]
     assert texts("stage", found) == [
         "stage = low",

@@ -15,22 +15,16 @@ from dpcore.domain.conditions import (
     schema_conditions,
     threshold_conditions,
 )
-from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import RequestError
 from tests.support.rows import for_each
+from tests.support.tables.small_tables import ward
 
-SCHEMA = Schema.from_mapping(
-    {
-        "name": "ward",
-        "max_rows": 100,
-        "columns": [
-            {"name": "age", "type": "integer", "lower": 0, "upper": 100, "bins": 10},
-            {"name": "dose: morning", "type": "real", "lower": -1, "upper": 1, "edges": [-0.5, 0, 0.25]},
-            {"name": "stage", "type": "ordinal", "categories": ["I", "II", "III"]},
-            {"name": "flat", "type": "real", "lower": 0, "upper": 1, "bins": 1},
-            {"name": "ill", "type": "boolean", "target": True},
-        ],
-    }
+SCHEMA = ward(
+    {"name": "age", "type": "integer", "lower": 0, "upper": 100, "bins": 10},
+    {"name": "dose: morning", "type": "real", "lower": -1, "upper": 1, "edges": [-0.5, 0, 0.25]},
+    {"name": "stage", "type": "ordinal", "categories": ["I", "II", "III"]},
+    {"name": "flat", "type": "real", "lower": 0, "upper": 1, "bins": 1},
+    {"name": "ill", "type": "boolean", "target": True},
 )
 
 

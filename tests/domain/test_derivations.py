@@ -53,8 +53,7 @@ def numbers(derive: dict[str, Any], **raw: list[Any]) -> list[float | None]:
 
 @pytest.mark.crossed
 @pytest.mark.parametrize(
-    ("part", "expected"),
-    [("year", 2024), ("quarter", 2), ("month", 5), ("weekday", 4), ("hour", 23)],
+    ("part", "expected"), [("year", 2024), ("quarter", 2), ("month", 5), ("weekday", 4), ("hour", 23)]
 )
 @pytest.mark.parametrize(
     "written",

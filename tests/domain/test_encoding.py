@@ -73,13 +73,7 @@ def test_bins_match_oracle(fields, values):
 
 
 def test_an_edge_belongs_to_the_bin_below():
-    assert cells(AGE, [17, 18, 19, 60, 61]) == [
-        "[0, 18]",
-        "[0, 18]",
-        "(18, 60]",
-        "(18, 60]",
-        "(60, 100]",
-    ]
+    assert cells(AGE, [17, 18, 19, 60, 61]) == ["[0, 18]", "[0, 18]", "(18, 60]", "(18, 60]", "(60, 100]"]
 
 
 def test_out_of_bounds_numbers_are_clamped():

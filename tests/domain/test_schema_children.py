@@ -91,10 +91,7 @@ def test_a_column_says_how_rules_may_ask_about_it(fields: dict[str, Any], modes:
         (with_car(name="train"), "distinct names"),
         (TRAIN | {"children": [CAR, CAR]}, "distinct names"),
         (TRAIN | {"privacy_unit": {}}, "must name the key"),
-        (
-            TRAIN | {"privacy_unit": {"column": "train_id", "max_rows_per_person": 2}},
-            "one row per person",
-        ),
+        (TRAIN | {"privacy_unit": {"column": "train_id", "max_rows_per_person": 2}}, "one row per person"),
         (with_car(max_rows_per_person=0), "max_rows_per_person"),
         (with_car(max_rows_per_person=1001), "max_rows_per_person"),
         ({**with_car(max_rows_per_person=1000), "max_rows": 1_000_000}, "must not exceed"),

@@ -214,34 +214,18 @@ def test_the_charge_comes_before_the_records(
 
 
 @EVERY
-@pytest.mark.parametrize("epsilon", [0, float("nan")])
-def test_an_epsilon_that_is_none_costs_nothing(case: Case, epsilon: float) -> None:
-    budget = BudgetAccountant(50)
-    with pytest.raises(BudgetError):
-        case.fit(accountant=budget, epsilon=epsilon)
-    assert budget.spent == 0
-
-
-@EVERY
-def test_a_word_that_is_no_choice_costs_nothing(case: Case) -> None:
-    budget = BudgetAccountant(50)
-    words = choices(case.kind._learner.parameters)
-    for name in words:
-        with pytest.raises(RequestError, match=name):
-            case.fit(accountant=budget, **{name: "guess"})
+def test_what_is_no_epsilon_no_choice_or_beyond_its_bounds_costs_nothing(case: Case) -> None:
+    budget, known = BudgetAccountant(50), case.kind._learner.parameters
+    words, numbers = [(name, "guess") for name in choices(known)], beyond_bounds(known)
     assert words
-    assert budget.spent == 0
-
-
-@EVERY
-def test_a_number_beyond_its_bounds_costs_nothing(case: Case) -> None:
-    budget = BudgetAccountant(50)
-    numbers = beyond_bounds(case.kind._learner.parameters)
-    for name, value in numbers:
+    assert numbers
+    for name, value in (*words, *numbers):
         with pytest.raises(RequestError, match=name):
             case.fit(accountant=budget, **{name: value})
-    assert numbers
-    assert budget.spent == 0
+    for epsilon in (0, float("nan")):
+        with pytest.raises(BudgetError):
+            case.fit(accountant=budget, epsilon=epsilon)
+    assert budget.entries == []
 
 
 @pytest.mark.crossed

@@ -129,16 +129,9 @@ def test_one_value_changes_no_other_record(name, value):
 
 def test_nested_lists_keep_the_type_of_each_value():
     prepared = prepare_fit(
-        [[50, "yes", 0.5, 1], [True, False, "x", 3.0]],
-        [1, "no"],
-        SCHEMA,
-        None,
-        numeric_target=False,
+        [[50, "yes", 0.5, 1], [True, False, "x", 3.0]], [1, "no"], SCHEMA, None, numeric_target=False
     )
-    assert prepared.frame.to_numpy().tolist() == [
-        [50, "yes", 0.5, 1, 1],
-        [True, False, "x", 3.0, "no"],
-    ]
+    assert prepared.frame.to_numpy().tolist() == [[50, "yes", 0.5, 1, 1], [True, False, "x", 3.0, "no"]]
     with pytest.raises(InputError, match="two dimensions"):
         prepare_fit([1, 2], [0, 1], SCHEMA, None, numeric_target=False)
     with pytest.raises(InputError, match="two dimensions"):

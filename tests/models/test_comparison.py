@@ -1,5 +1,7 @@
 """Methods side by side, on public data only."""
 
+from __future__ import annotations
+
 from decimal import Decimal
 
 import numpy as np
@@ -10,28 +12,23 @@ from dpcore.data.building.ingest import frame_chunks, ingest
 from dpcore.data.table import PrivateTable
 from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import RequestError
-from dpcore.models.comparison import (
-    compare_methods,
-    compare_redescriptions,
-)
+from dpcore.models.comparison import compare_methods, compare_redescriptions
 from dpcore.privacy.randomness import SeededRandom
 from tests.support.rows import for_each
+from tests.support.tables.small_relations import TARGET, draw_people, small_schema
+from tests.support.tables.small_tables import ward
 
 METHODS = [("tree", {"method": "lookahead", "blocks": (2,)}), ("rule_list", {"pool_size": 500})]
 
 
 def schema(holdout=30):
-    return Schema.from_mapping(
-        {
-            "name": "planted",
-            "max_rows": 2000,
-            "holdout_percent": holdout,
-            "columns": [
-                {"name": "a", "type": "boolean"},
-                {"name": "b", "type": "categorical", "categories": ["x", "y", "z"]},
-                {"name": "c", "type": "boolean", "target": True},
-            ],
-        }
+    return ward(
+        {"name": "a", "type": "boolean"},
+        {"name": "b", "type": "categorical", "categories": ["x", "y", "z"]},
+        {"name": "c", "type": "boolean", "target": True},
+        name="planted",
+        max_rows=2000,
+        holdout_percent=holdout,
     )
 
 
@@ -133,3 +130,20 @@ def test_redescriptions_are_judged_by_the_exact_records():
     assert scores[0].people == len(table().public_frame("all"))
     with pytest.raises(RequestError, match="1 to"):
         compare_redescriptions(table(), [], [Decimal(1)], 1, lambda *_: None)
+
+
+def test_rules_over_several_tables_are_compared_by_all_of_them() -> None:
+    """Whoever takes a high dose of a is ill: a tree sees the main table only."""
+    schema = small_schema(max_rows=2000, holdout_percent=30)
+    crowd = draw_people(1500, 1, schema)
+    for person, rows in zip(crowd.people, crowd.rows, strict=True):
+        high = any(row == {"kind": "a", "dose": "high"} for row in rows["drug"])
+        person[TARGET] = "yes" if high else "no"
+    rules = {"max_literals": 2, "clauses": 1}
+    told: list[tuple[int, int]] = []
+    scores = compare_methods(
+        crowd.table(schema), TARGET, [("ilp", rules), ("tree", {})], [Decimal(5)], 1, lambda *done: told.append(done)
+    )
+    assert scores[0].mean == 1
+    assert scores[1].mean < 0.9
+    assert told == [(1, 2), (2, 2)]

@@ -7,7 +7,9 @@ class, all missing. A few of each in the normal run, thousands in the slow one.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from random import Random
+from typing import Any
 
 import pytest
 from hypothesis import Phase, given, settings
@@ -20,7 +22,7 @@ from dpcore.models.redescriptions.released.consistent import consistent_counts
 from dpcore.models.redescriptions.released.tree_pair import Domain
 from dpcore.models.registry import LEARNERS, public_records
 from dpcore.models.released import parse_model
-from dpcore.plots.figures import alt
+from dpcore.plots import figures
 from dpcore.privacy.budgets import EPSILON_STEP
 from dpcore.privacy.randomness import SecureRandom, SeededRandom
 from dpcore.released.blocks import Figure, only
@@ -41,6 +43,16 @@ from tests.support.learning.configurations import (
 
 #: A smaller seed is no simpler configuration, so there is nothing to shrink.
 _FIND = (Phase.explicit, Phase.reuse, Phase.generate)
+
+
+def of_every_way(examples: int, **more: Any) -> Callable[[Any], Any]:
+    """A property of every family and method, tried on so many configurations of each."""
+
+    def over(test: Any) -> Any:
+        drawn = settings(max_examples=examples, phases=_FIND, deadline=None)(given(seed=seeds, **more)(test))
+        return pytest.mark.parametrize(("family", "way"), WAYS)(drawn)
+
+    return over
 
 
 def finite(value: object) -> bool:
@@ -79,17 +91,13 @@ def check_progress(random: Random, drawn: Configuration, plan: RunPlan) -> None:
     assert told[0]
 
 
-@pytest.mark.parametrize(("family", "way"), WAYS)
-@settings(max_examples=FEW, phases=_FIND, deadline=None)
-@given(seed=seeds)
+@of_every_way(FEW)
 def test_what_a_plan_accepts_runs(family, way, seed):
     random = Random(seed)
     check_run(random, *planned(random, family, way))
 
 
-@pytest.mark.parametrize(("family", "way"), WAYS)
-@settings(max_examples=2 * FEW, phases=_FIND, deadline=None)
-@given(seed=seeds, steps=st.integers(1, 300))
+@of_every_way(2 * FEW, steps=st.integers(1, 300))
 def test_a_budget_of_a_few_smallest_steps_is_refused_or_enough(family, way, seed, steps):
     """Every division of it is checked before a record is touched, down to the last row."""
     random = Random(seed)
@@ -99,36 +107,28 @@ def test_a_budget_of_a_few_smallest_steps_is_refused_or_enough(family, way, seed
         check_run(random, drawn, plan)
 
 
-@pytest.mark.parametrize(("family", "way"), WAYS)
-@settings(max_examples=FEW // 2, phases=_FIND, deadline=None)
-@given(seed=seeds)
+@of_every_way(FEW // 2)
 def test_progress_is_the_same_whatever_the_people(family, way, seed):
     random = Random(seed)
     check_progress(random, *planned(random, family, way))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("family", "way"), WAYS)
-@settings(max_examples=MANY, phases=_FIND, deadline=None)
-@given(seed=seeds)
+@of_every_way(MANY)
 def test_what_thousands_of_plans_accept_runs(family, way, seed):
     random = Random(seed)
     check_run(random, *planned(random, family, way))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("family", "way"), WAYS)
-@settings(max_examples=MANY // 4, phases=_FIND, deadline=None)
-@given(seed=seeds)
+@of_every_way(MANY // 4)
 def test_progress_of_hundreds_of_plans_is_the_same_whatever_the_people(family, way, seed):
     random = Random(seed)
     check_progress(random, *planned(random, family, way))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("family", "way"), WAYS)
-@settings(max_examples=MANY // 16, phases=_FIND, deadline=None)
-@given(seed=seeds)
+@of_every_way(MANY // 16)
 def test_releases_of_any_plan_can_be_read_and_used(family, way, seed):
     """As text, as a report, for predictions and beside the true counts of public data."""
     random = Random(seed)
@@ -139,7 +139,7 @@ def test_releases_of_any_plan_can_be_read_and_used(family, way, seed):
     assert release_text(release)
     blocks = blocks_of(release)
     assert blocks
-    assert all(drawn(figure) and alt(figure) for figure in only(blocks, Figure))
+    assert all(figures.drawn(figure) and figures.alt(figure) for figure in only(blocks, Figure))
     records = public_records(LEARNERS[family].family, table, "all")
     if drawn.target:
         assert len(model.predict(records, drawn.schema)) == len(table.public_frame("all"))

@@ -13,6 +13,7 @@ from dpcore.errors import RequestError
 from dpcore.models.convergence import ChainCourse
 from tests.support.rows import for_each
 from tests.support.tables import toy_people
+from tests.support.tables.small_tables import ward
 
 SCHEMA = toy_people.schema()
 PEOPLE = toy_people.frame(400)
@@ -90,13 +91,12 @@ def test_a_stored_result_of_fewer_steps_is_read_and_its_chain_is_refused():
 
 def test_a_chain_over_one_condition_moves_between_its_two_lists():
     """Its log score has two values, and the share of each is that of the target."""
-    schema = Schema.from_mapping(
-        {
-            "name": "one",
-            "max_rows": 60,
-            "holdout_percent": 0,
-            "columns": [{"name": "x", "type": "boolean"}, {"name": "y", "type": "boolean", "target": True}],
-        }
+    schema = ward(
+        {"name": "x", "type": "boolean"},
+        {"name": "y", "type": "boolean", "target": True},
+        name="one",
+        max_rows=60,
+        holdout_percent=0,
     )
     frame = pd.DataFrame({"x": [0, 1] * 30, "y": [0, 1] * 30})
     chosen = {"sampler": "mcmc", "mcmc_steps": 20_000, "antecedents": "given", "given": ("x = yes",), "max_rules": 1}

@@ -14,27 +14,22 @@ from dpcore import DPRuleListClassifier, DPSummary
 from dpcore.data.building.ingest import frame_chunks, ingest
 from dpcore.data.table import PrivateTable
 from dpcore.domain.conditions import read_cuts
-from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import RequestError
 from dpcore.learning.learner import Run
 from dpcore.models.registry import LEARNERS
 from dpcore.privacy.randomness import SeededRandom
 from dpcore.released.release import Release, make_release
 from tests.support.rows import for_each
+from tests.support.tables.small_tables import ward
 
-SCHEMA = Schema.from_mapping(
-    {
-        "name": "ward",
-        "max_rows": 2000,
-        "holdout_percent": 0,
-        "columns": [
-            {"name": "age", "type": "integer", "lower": 0, "upper": 100, "bins": 20},
-            {"name": "pressure", "type": "real", "lower": 50, "upper": 250, "bins": 40},
-            {"name": "stage", "type": "ordinal", "categories": ["I", "II", "III"]},
-            {"name": "visits", "type": "integer", "lower": 0, "upper": 30, "edges": [0, 1, 10]},
-            {"name": "ill", "type": "boolean", "target": True},
-        ],
-    }
+SCHEMA = ward(
+    {"name": "age", "type": "integer", "lower": 0, "upper": 100, "bins": 20},
+    {"name": "pressure", "type": "real", "lower": 50, "upper": 250, "bins": 40},
+    {"name": "stage", "type": "ordinal", "categories": ["I", "II", "III"]},
+    {"name": "visits", "type": "integer", "lower": 0, "upper": 30, "edges": [0, 1, 10]},
+    {"name": "ill", "type": "boolean", "target": True},
+    max_rows=2000,
+    holdout_percent=0,
 )
 CUTS = ("age: 60", "pressure: 100, 150")
 #: Codes of the last cells below these cuts.

@@ -18,26 +18,23 @@ from dpcore.models.summaries.released.summary_model import NoisyTable, SummaryMo
 from dpcore.models.summaries.released.summary_parameters import axes_of
 from dpcore.released.release import Release, make_release
 from pages.components.releases.found import _rows as found_rows
-from tests.plots.ilp.test_ilp import ATOMS, BOTH, release_of
 from tests.support.pages.page_tools import SCHEMA
 from tests.support.results import small_redescriptions
+from tests.support.results.small_theories import ATOMS, BOTH, release_of
+from tests.support.tables.small_tables import ward
 
-LABELLED = Schema.from_mapping(
+LABELLED = ward(
     {
-        "name": "stays",
-        "max_rows": 2000,
-        "columns": [
-            {
-                "name": "dis_code",
-                "label": "Discharge",
-                "type": "categorical",
-                "categories": ["1", "11"],
-                "labels": {"1": "home", "11": "died"},
-            },
-            {"name": "age", "type": "integer", "lower": 20, "upper": 60, "edges": [40, 50]},
-            {"name": "ill", "type": "boolean"},
-        ],
-    }
+        "name": "dis_code",
+        "label": "Discharge",
+        "type": "categorical",
+        "categories": ["1", "11"],
+        "labels": {"1": "home", "11": "died"},
+    },
+    {"name": "age", "type": "integer", "lower": 20, "upper": 60, "edges": [40, 50]},
+    {"name": "ill", "type": "boolean"},
+    name="stays",
+    max_rows=2000,
 )
 
 

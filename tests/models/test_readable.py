@@ -27,6 +27,7 @@ from dpcore.privacy.randomness import SeededRandom
 from dpcore.released.release import Release, make_release
 from tests.support.results.content import content
 from tests.support.rows import for_each
+from tests.support.tables.small_tables import ward
 from tests.support.workspaces.fake_learner import real_learners
 
 _ROWS = 1500
@@ -42,13 +43,7 @@ def schema(**changes: dict[str, Any]) -> Schema:
         {"name": "prior_tia", "type": "boolean", "view": "right"},
         {"name": "dead30", "type": "boolean", "target": True},
     ]
-    return Schema.from_mapping(
-        {
-            "name": "Stays",
-            "max_rows": 2000,
-            "columns": [column | changes.get(str(column["name"]), {}) for column in columns],
-        }
-    )
+    return ward(*[column | changes.get(str(column["name"]), {}) for column in columns], name="Stays", max_rows=2000)
 
 
 def labelled() -> Schema:

@@ -10,7 +10,7 @@ from streamlit.runtime.scriptrunner.script_cache import ScriptCache
 from streamlit.testing.v1 import app_test, local_script_runner
 from streamlit.testing.v1.local_script_runner import LocalScriptRunner
 
-from pages.components.kit import tabs
+from pages.components.kit import drawing
 from tests.support.pages.page_tools import home
 from tests.support.pages.page_visitors import visit
 
@@ -22,7 +22,7 @@ manifest_scanner.scan_component_manifests = cache(manifest_scanner.scan_componen
 # And it compiles a page once.
 app_test.ScriptCache = local_script_runner.ScriptCache = cache(ScriptCache)
 
-_IS_OPEN = tabs.is_open
+_IS_OPEN = drawing.is_open
 _look = local_script_runner.require_widgets_deltas
 
 
@@ -39,10 +39,10 @@ local_script_runner.require_widgets_deltas = _wait
 @pytest.fixture(autouse=True)
 def every_tab(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every tab of a result counts as open: a test reads what is in all of them."""
-    monkeypatch.setattr(tabs, "is_open", lambda _: True)
+    monkeypatch.setattr(drawing, "is_open", lambda _: True)
 
 
 @pytest.fixture
 def one_by_one(every_tab: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Tabs are opened one by one, as in a browser."""
-    monkeypatch.setattr(tabs, "is_open", _IS_OPEN)
+    monkeypatch.setattr(drawing, "is_open", _IS_OPEN)

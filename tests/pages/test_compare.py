@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pages.components.families.shared.interval_text import IntervalText, compared
+from pages.components.families.registry import IntervalText, compared
 from pages.components.visitor import access
 from tests.support.pages.page_tools import add_ward, checked, fit, open_page, submit, words
 

@@ -21,7 +21,7 @@ from dpcore.workspace.database.transactions import write
 from dpcore.workspace.ledger.ledger_lines import append, caps_of
 from dpcore.workspace.ledger.requests import RunRequest
 from dpcore.workspace.people.users import LOCAL_USER, Role, User
-from pages.components.custodian import audit_log, budget_requests
+from pages.components.custodian import audit_log
 from pages.components.run import meter
 from pages.components.visitor import access, menu
 from pages.components.visitor import login as logins
@@ -404,16 +404,16 @@ def test_a_grant_is_told_even_if_the_total_could_not_be_raised(monkeypatch: pyte
 def test_waiting_requests_are_counted_in_the_menu(login: Login, monkeypatch: pytest.MonkeyPatch) -> None:
     dataset = new_ward(each="0")
     login(OFFICE)
-    assert budget_requests.waiting() == 0
+    assert menu.waiting() == 0
     asked(dataset)
-    assert budget_requests.waiting() == 1
+    assert menu.waiting() == 1
     shown: list[str] = []
     page = menu.st.Page
     monkeypatch.setattr(menu.st, "Page", lambda *file, **more: shown.append(more["title"]) or page(*file, **more))
     open_page()
     assert "Custodian (1)" in shown
     login(ANN)
-    assert budget_requests.waiting() == 0
+    assert menu.waiting() == 0
 
 
 # Audit log

@@ -8,25 +8,25 @@ from streamlit.testing.v1 import AppTest
 def page() -> None:
     import streamlit as st
 
-    from pages.components.kit import dialog, refresh
+    from pages.components.kit import drawing
 
     state = st.session_state
-    dialog.begin()
+    drawing.begin()
     state["drawn"] = state.get("drawn", 0) + 1
 
-    @dialog.titled("A question", on_dismiss=lambda: None)
+    @drawing.dialog("A question", on_dismiss=lambda: None)
     def ask() -> None:
         st.button("Yes", key="yes", on_click=answer)
 
     def answer() -> None:
         state["asked"] = False
-        dialog.answer()
+        drawing.dialog_answered()
 
     if state.get("asked", True):
         ask()
     if state.pop("wanted", False):
-        refresh.page()
-        dialog.follow()
+        drawing.again()
+        drawing.follow_dialog()
         state["waited"] = True
 
 

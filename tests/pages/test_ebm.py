@@ -20,7 +20,7 @@ from dpcore.privacy.budgets import format_epsilon
 from dpcore.released.release import Release, make_release
 from dpcore.report.spending import adds, adds_reason
 from dpcore.service import Service
-from pages.components.families.shared import number_check
+from pages.components.families.shared import evaluation
 from pages.components.visitor import access
 from tests.support.pages.page_tools import (
     add_ward,
@@ -382,10 +382,10 @@ def test_two_results_are_compared_line_by_line(monkeypatch):
 
 def test_an_error_is_told_in_three_digits_with_its_noise():
     check = small_ebm("regression").evaluation
-    assert number_check.error_words(check.rmse) == "6.2 (noise alone ±0.3)"
-    assert number_check.error_words(None) == "not known"
+    assert evaluation.error_words(check.rmse) == "6.2 (noise alone ±0.3)"
+    assert evaluation.error_words(None) == "not known"
     hidden = check.rmse.model_copy(update={"noise_above": 40.0})
-    assert number_check.error_words(hidden) == "at least 5.9 (noise alone 5.9 to 46.2)"
+    assert evaluation.error_words(hidden) == "at least 5.9 (noise alone 5.9 to 46.2)"
 
 
 def test_an_error_of_which_noise_hides_more_is_told_as_the_least(monkeypatch):

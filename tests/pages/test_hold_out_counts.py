@@ -78,11 +78,11 @@ def test_a_threshold_is_one_of_chances_only_where_it_parts_them(
 
         from dpcore.domain.counted import PEOPLE
         from dpcore.released.evaluation import evaluate
-        from pages.components.families.shared import thresholds
+        from pages.components.families.shared import evaluation
 
         counts, estimates = np.array([[900, 60], [100, 140]]), np.array([[0.9, 0.1], [0.4, 0.6]])
         model = SimpleNamespace(evaluation=evaluate(counts, estimates, 1e-6, 1, limits=limits), classes=("no", "yes"))
-        thresholds.render(model, "ill", PEOPLE, "a", chances=True, typical=typical)
+        evaluation.thresholds(model, "ill", PEOPLE, "a", chances=True, typical=typical)
 
     app = AppTest.from_function(drawn, args=(limits, typical)).run()
     assert not app.exception
@@ -100,14 +100,14 @@ def test_thresholds_say_what_they_count(most: int, noun: str) -> None:
         from dpcore.domain.counted import counted
         from dpcore.domain.schemas.schema import Schema
         from dpcore.released.evaluation import evaluate
-        from pages.components.families.shared import thresholds
+        from pages.components.families.shared import evaluation
 
         columns = [{"name": "ill", "type": "boolean", "target": True}]
         unit = {"column": "who", "max_rows_per_person": most}
         schema = Schema.from_mapping({"name": "ward", "max_rows": 2000, "columns": columns, "privacy_unit": unit})
         counts, estimates = np.array([[900, 60], [100, 140]]), np.array([[0.9, 0.1], [0.4, 0.6]])
         model = SimpleNamespace(evaluation=evaluate(counts, estimates, 1e-6, 1), classes=("no", "yes"))
-        thresholds.render(model, "ill", counted(schema), "a", chances=True)
+        evaluation.thresholds(model, "ill", counted(schema), "a", chances=True)
 
     app = AppTest.from_function(drawn, args=(most,)).run()
     assert not app.exception

@@ -22,10 +22,9 @@ from dpcore.released.release import Release
 from dpcore.service import Service
 from pages.components.families.ilp import ilp_result as result
 from pages.components.families.shared import downloads
-from pages.components.kit import texts
+from pages.components.kit import markup
 from pages.components.run import compare_methods
 from pages.components.visitor import access
-from tests.plots.ilp.test_ilp import BOTH, DROPPED, a_car, release_of
 from tests.support.pages.page_tools import (
     add_ward,
     at_run,
@@ -38,6 +37,7 @@ from tests.support.pages.page_tools import (
     submit,
     words,
 )
+from tests.support.results.small_theories import BOTH, DROPPED, a_car, release_of
 from tests.support.tables.small_trains import SCHEMA, TARGET, trains
 
 PAGE = "relational_rules"
@@ -285,7 +285,7 @@ def test_a_clause_that_does_not_predict_is_marked(monkeypatch):
     text = shown(open_page("releases"))
     assert text.count("✗ does not predict") == 1
     assert "✓ predicts direction = east" in text
-    assert texts.text("negative_counts") in text
+    assert markup.text("negative_counts") in text
     assert '<span class="neg">−4</span> ±12' in text
     assert "No clause predicts" not in text
 
@@ -436,9 +436,9 @@ def test_more_rows_than_there_can_be_are_told_apart():
 
 
 def _warn(schema, tables):
-    from pages.components.families.ilp import try_case
+    from pages.components.families.ilp import ilp_cases
 
-    try_case._too_many(schema, tables)
+    ilp_cases._too_many(schema, tables)
 
 
 NASTY = Schema.from_mapping(

@@ -10,11 +10,11 @@ from dpcore.models.ilp.language.atoms import Atom
 from dpcore.models.ilp.language.clause import Variable
 from dpcore.models.ilp.language.nested_conditions import NestedCondition
 from dpcore.models.released import parse_model
-from pages.components.families.ilp import case, try_case
+from pages.components.families.ilp import ilp_cases
 from pages.components.visitor import access
 from tests.pages.test_ilp import by_hand, programs, shown
-from tests.plots.ilp.test_ilp_prolog import release_of_one
 from tests.support.pages.page_tools import checked, open_page, spent_on, words
+from tests.support.results.small_theories import release_of_one
 from tests.support.tables.nested_relations import draw_patients, nested_schema
 
 PAGE = "relational_rules"
@@ -59,12 +59,12 @@ def test_a_clause_over_nested_rows_is_read_made_up_and_tried(monkeypatch):
 def test_keys_of_a_case_are_texts_that_may_be_told_or_not():
     release = theory()
     model = parse_model(release)
-    clause_columns = try_case.clause_columns(model.clauses)
-    links = {child.name: try_case._links(child, clause_columns) for child in SCHEMA.children}
+    clause_columns = ilp_cases.clause_columns(model.clauses)
+    links = {child.name: ilp_cases._links(child, clause_columns) for child in SCHEMA.children}
     assert links["stay"] == {"stay_id": "What rows of lab call it. Any number or name."}
     assert links["lab"] == {"of": "The stay that it belongs to, as the table of these calls it."}
     assert links["drug"] == {}
-    tables = case.made_up(release, model, 0, 1)
+    tables = ilp_cases.made_up(release, model, 0, 1)
     assert model.possible_groups(tables, SCHEMA) == (0,)
     told = {**tables, "lab": tables["lab"].assign(of=tables["lab"]["of"].astype(str))}
     assert model.possible_groups(told, SCHEMA) == (0,)

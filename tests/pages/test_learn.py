@@ -27,7 +27,7 @@ from dpcore.lessons import (
     worst_odds,
 )
 from dpcore.privacy.budgets import format_epsilon
-from pages.components.kit.texts import text
+from pages.components.kit.markup import text
 from pages.components.lessons import course
 from pages.components.lessons.topics import budget, delta
 from pages.components.visitor import access

@@ -13,8 +13,8 @@ from dpcore.workspace.database.transactions import write
 from dpcore.workspace.results.imports import keep_import
 from pages.components.releases import library, release_names
 from pages.components.visitor import access
-from tests.plots.ilp.test_ilp import BOTH, release_of
 from tests.support.pages.page_tools import add_ward, button, checked, fit, open_page, submit, words
+from tests.support.results.small_theories import BOTH, release_of
 
 
 def test_results_stand_in_a_table_with_what_tells_them_apart() -> None:

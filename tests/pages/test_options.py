@@ -9,7 +9,7 @@ def test_the_first_of_two_that_read_alike_can_be_chosen():
     def script() -> None:
         import streamlit as st
 
-        from pages.components.kit.texts import distinct_labels
+        from pages.components.kit.markup import distinct_labels
 
         words = distinct_labels({"one": "age", "other": "age"})
         st.text(st.selectbox("Column", list(words), 0, format_func=words.__getitem__, key="column"))

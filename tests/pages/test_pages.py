@@ -15,13 +15,13 @@ from dpcore.domain.schemas.schema import Schema
 from dpcore.intake.columns import category_text, schema_columns, schema_rows
 from dpcore.models.released import parse_model
 from dpcore.released.quality import operating_points, verdict
-from dpcore.report.names import RULE_LIST_SAMPLERS
+from dpcore.report.names import METHODS, RULE_LIST_SAMPLERS
 from dpcore.service import Service
 from dpcore.workspace.ledger.requests import RunRequest, RunStatus
 from pages.components.families.forest import forest_inputs
 from pages.components.families.rule_list import rule_list_inputs
 from pages.components.kit import markup, schema_view
-from pages.components.kit.texts import METHODS, texts
+from pages.components.kit.markup import texts
 from pages.components.lessons import course
 from pages.components.run import meter
 from pages.components.visitor import access

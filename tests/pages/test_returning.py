@@ -8,13 +8,13 @@ from starlette.routing import Route
 from starlette.testclient import TestClient
 from streamlit.testing.v1 import AppTest
 
-from pages.components.server.remembering import remember
 from pages.components.visitor import login, remembered
+from pages.components.visitor.remembered import answer
 from tests.support.pages.page_tools import ROOT, add_ward, checked, words
 from tests.support.pages.page_visitors import ANN
 from tests.support.rows import for_each
 
-SITE = TestClient(Starlette(routes=[Route("/remember", remember)]))
+SITE = TestClient(Starlette(routes=[Route("/remember", answer)]))
 
 
 def kept(monkeypatch: pytest.MonkeyPatch, value: str) -> None:

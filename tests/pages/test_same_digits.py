@@ -156,10 +156,10 @@ def test_the_meter_asks_again_for_the_price_if_somebody_has_spent() -> None:
     def script() -> None:
         import streamlit as st
 
-        from pages.components.visitor import access as own
+        from pages.components.visitor import access
 
-        own.show_cost_of_this_run(st.session_state["price"])
-        st.session_state["told"] = own.this_run(st.session_state["balance"])
+        access.show_cost_of_this_run(st.session_state["price"])
+        st.session_state["told"] = access.this_run(st.session_state["balance"])
 
     other = AppTest.from_function(script)
     other.session_state["price"], other.session_state["balance"] = first, now

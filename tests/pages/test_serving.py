@@ -24,8 +24,7 @@ from streamlit.runtime.memory_media_file_storage import MemoryMediaFileStorage
 from dpcore.errors import InstallationError
 from dpcore.service import Service
 from pages.components.kit import made_file
-from pages.components.kit.markup import unparted
-from pages.components.kit.texts import ASSETS
+from pages.components.kit.markup import ASSETS, unparted
 from pages.components.server import shell, sweeping
 from pages.components.server.delivery import Delivery
 from tests.support.rows import for_each

@@ -14,7 +14,7 @@ from dpcore.service import Service
 from dpcore.workspace.ledger.requests import RunStatus
 from dpcore.workspace.people.users import ROLES, User
 from dpcore.workspace.results.dossier import Application
-from pages.components.families.shared import release_file
+from pages.components.families.shared import downloads
 from pages.components.releases.release_filter import Wanted
 from pages.components.visitor import access
 from tests.support.pages.page_tools import (
@@ -202,7 +202,7 @@ def test_files_of_what_may_not_be_read_any_more_say_so_instead(visit: Visit):
     visit(BOB)
     service = access.service()
     release = service.release(hers)
-    make = release_file.maker(release)
+    make = downloads.page_maker(release)
     assert "IF" in make()
     visit(ANN)
     access.service().share(hers, False)
@@ -217,7 +217,7 @@ def test_a_sentence_in_a_file_is_escaped():
     def refuse() -> str:
         raise NotFoundError(reports.SCRIPT)
 
-    read = reports.read(release_file.or_sentence(refuse))
+    read = reports.read(downloads.or_sentence(refuse))
     assert read.scripts == []
     assert reports.SCRIPT in read.text
 

@@ -19,7 +19,7 @@ from dpcore.models.summaries.released.crosstab import how_many
 from dpcore.models.summaries.released.summary_words import count_words
 from dpcore.models.summaries.released.synthesis import WHAT_IT_IS
 from pages.components.families.shared.downloads import File
-from pages.components.families.summaries import records
+from pages.components.families.summaries import summary_files
 from pages.components.families.summaries import summary_result as result
 from pages.components.families.summaries.summary_state import STANDING_OUT, Look
 from pages.components.visitor import access
@@ -203,11 +203,11 @@ def test_files_of_invented_records_say_what_they_are() -> None:
     look(add_ward(), **ALL)
     [release] = access.service().releases()
     made = Look(release, parse_model(release), None, "k")
-    text = records.content(made, 20, release.domain.entity, "csv")
+    text = summary_files.content(made, 20, release.domain.entity, "csv")
     assert text.startswith(f"# {WHAT_IT_IS[0]}".encode())
     assert len(pd.read_csv(io.BytesIO(text), skiprows=5)) == 20
-    assert text == records.content(made, 20, release.domain.entity, "csv")
-    parquet = records.content(made, 20, release.domain.entity, "parquet")
+    assert text == summary_files.content(made, 20, release.domain.entity, "csv")
+    parquet = summary_files.content(made, 20, release.domain.entity, "parquet")
     assert WHAT_IT_IS[0].encode() in pq.read_schema(io.BytesIO(parquet)).metadata[b"about"]
 
 

@@ -17,10 +17,10 @@ from dpcore.models.trees.learning.tree_learner import TreeLearner
 from dpcore.models.trees.released.forest_model import ForestModel
 from dpcore.models.trees.released.tree_model import TreeModel
 from dpcore.released.release import make_release
+from dpcore.report.names import METHODS
 from dpcore.service import Service
 from dpcore.workspace.ledger.requests import RunRequest
 from pages.components.families.tree import tree_inputs as inputs
-from pages.components.kit.texts import METHODS
 from pages.components.run import compare_methods
 from pages.components.visitor import access
 from tests.support.pages.page_tools import (

@@ -19,7 +19,7 @@ from dpcore.service import Service
 from dpcore.workspace.ledger.requests import RunRequest, RunStatus
 from dpcore.workspace.people.users import ROLES
 from pages.components.report import draft
-from pages.components.visitor import access, menu, outcome
+from pages.components.visitor import access, menu
 from tests.support.pages.page_tools import ROOT, add_ward, checked, open_page
 from tests.support.pages.page_visitors import ANN, BOB, person, result_of_visitor
 from tests.support.pages.places import Place, moved, places, without_key
@@ -39,7 +39,7 @@ def test_every_input_has_a_name_of_its_own():
 
 def a_message(patch: Patch, _app: AppTest, _dataset_id: str) -> None:
     """Every place that tells of an outcome tells of one."""
-    patch.setattr(outcome, "_said", lambda _: ("A problem.", ""))
+    patch.setattr(access, "_said", lambda _: ("A problem.", ""))
 
 
 def a_run(patch: Patch, _app: AppTest, dataset_id: str) -> None:

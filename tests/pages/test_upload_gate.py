@@ -182,7 +182,7 @@ def test_a_file_that_was_read_as_a_result_is_in_memory_no_more(bring: Any, monke
     monkeypatch.setattr(upload_gate, "get_script_run_ctx", lambda: context)
     page = SimpleNamespace(spinner=lambda _: nullcontext(), session_state={importing._TURN: 0}, rerun=lambda: None)
     monkeypatch.setattr(importing, "st", page)
-    monkeypatch.setattr(importing.outcome, "of", lambda *_: None)
+    monkeypatch.setattr(importing.access, "note_outcome", lambda *_: None)
     [record] = manager.get_files("ann", ["f"])
     importing._take(UploadedFile(record, FileURLs()))
     assert manager.get_files("ann", ["f"]) == []

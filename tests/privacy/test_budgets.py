@@ -147,14 +147,7 @@ def test_decimal_weights_sum_exactly_too(total, weights):
 
 @for_each(
     "weights",
-    [
-        {},
-        {"a": 0},
-        {"a": 1, "b": -1},
-        {"a": 2, "b": -1},
-        {"a": Decimal("nan")},
-        {"a": Decimal("inf"), "b": 1},
-    ],
+    [{}, {"a": 0}, {"a": 1, "b": -1}, {"a": 2, "b": -1}, {"a": Decimal("nan")}, {"a": Decimal("inf"), "b": 1}],
 )
 def test_weights_that_split_nothing(weights):
     with pytest.raises(BudgetError, match="must be positive"):

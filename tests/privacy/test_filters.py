@@ -19,11 +19,7 @@ from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import BudgetError
 from dpcore.models.registry import LEARNERS
 from dpcore.privacy.budgets import EPSILON_STEP
-from dpcore.privacy.filters import (
-    PrivacyFilter,
-    largest_rho,
-    smallest_epsilon,
-)
+from dpcore.privacy.filters import PrivacyFilter, largest_rho, smallest_epsilon
 from dpcore.privacy.losses import (
     NOT_STATED,
     NOTHING,
@@ -347,11 +343,7 @@ def test_a_plan_states_a_loss_that_is_not_more_than_that_of_its_epsilon(name, ev
     assert total_loss([loss, loss]).rho == 2 * loss.rho
 
 
-@given(
-    st.decimals("0.001", "3", places=3),
-    st.sampled_from([Decimal(0), DELTA, DELTA / 20]),
-    st.booleans(),
-)
+@given(st.decimals("0.001", "3", places=3), st.sampled_from([Decimal(0), DELTA, DELTA / 20]), st.booleans())
 def test_as_many_runs_fit_as_are_accepted_one_by_one(epsilon, delta, tight):
     cap = PrivacyFilter(CAP, DELTA)
     loss = run_loss(epsilon, delta, gaussian_rho(float(epsilon) / 4)) if tight else pure_loss(epsilon, delta)

@@ -75,12 +75,7 @@ def test_two_sided_geometric_noise_on_one_count_is_randomized_response(epsilon):
             assert abs(divergence(here, there, order) - exact) < exact * mpf("1e-9")
 
 
-@given(
-    st.lists(st.integers(0, 40), min_size=2, max_size=7),
-    st.data(),
-    st.sampled_from(EPSILONS[2:7]),
-    st.booleans(),
-)
+@given(st.lists(st.integers(0, 40), min_size=2, max_size=7), st.data(), st.sampled_from(EPSILONS[2:7]), st.booleans())
 def test_the_exponential_mechanism_loses_no_more_than_its_range_allows(scores, data, epsilon, same):
     """Scores that move by one: all upwards with the full weight, or either way with half of it."""
     steps = st.sampled_from((0, 1) if same else (-1, 0, 1))

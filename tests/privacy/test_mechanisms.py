@@ -159,10 +159,7 @@ SCORES = np.array([0, 5, 9, 10, 10, -40])
 @for_each("source", SOURCES)
 @for_each(
     ("kind", "probabilities"),
-    [
-        (ExponentialMechanism, exponential_probabilities),
-        (NoisyMax, permute_and_flip_probabilities),
-    ],
+    [(ExponentialMechanism, exponential_probabilities), (NoisyMax, permute_and_flip_probabilities)],
 )
 @for_each("monotone", [True, False])
 def test_selections_have_their_exact_distribution(source, kind, probabilities, monotone):
@@ -229,8 +226,7 @@ def test_rounded_utilities_allow_for_computation_error(exact, move, wrong, wrong
 
 
 @pytest.mark.parametrize(
-    ("first", "second", "step"),
-    [(0.39999999999999997, 0.69, 0.01), (0.506383673, 1.506383673, 1e-9)],
+    ("first", "second", "step"), [(0.39999999999999997, 0.69, 0.01), (0.506383673, 1.506383673, 1e-9)]
 )
 def test_rounding_is_not_fooled_by_a_quotient_that_is_rounded_up(first, second, step):
     """Here 0.69 / 0.01 is less than 69, but its float is 69: one step too many."""

@@ -9,7 +9,6 @@ import pandas as pd
 import pytest
 
 from dpcore.data.building.ingest import frame_chunks, ingest
-from dpcore.domain.schemas.schema import Schema
 from dpcore.learning.learner import Run
 from dpcore.models.registry import LEARNERS
 from dpcore.models.released import parse_model
@@ -20,20 +19,16 @@ from dpcore.rehearsal.trust import close_from
 from dpcore.released.evidence import Records
 from dpcore.released.release import make_release
 from tests.support.tables import small_trains
+from tests.support.tables.small_tables import ward
 
-SCHEMA = Schema.from_mapping(
-    {
-        "name": "ward",
-        "max_rows": 6000,
-        "holdout_percent": 30,
-        "columns": [
-            {"name": "age", "type": "integer", "lower": 20, "upper": 100, "bins": 8},
-            {"name": "smoker", "type": "boolean"},
-            {"name": "ward", "type": "categorical", "categories": ["a", "b", "c", "d"]},
-            {"name": "sex", "type": "categorical", "categories": ["f", "m"]},
-            {"name": "ill", "type": "boolean", "target": True},
-        ],
-    }
+SCHEMA = ward(
+    {"name": "age", "type": "integer", "lower": 20, "upper": 100, "bins": 8},
+    {"name": "smoker", "type": "boolean"},
+    {"name": "ward", "type": "categorical", "categories": ["a", "b", "c", "d"]},
+    {"name": "sex", "type": "categorical", "categories": ["f", "m"]},
+    {"name": "ill", "type": "boolean", "target": True},
+    max_rows=6000,
+    holdout_percent=30,
 )
 
 
@@ -118,15 +113,13 @@ def test_without_pairs_of_the_target_the_invented_effect_stays(table):
 
 def test_a_number_follows_all_of_its_pairs_together():
     """Two columns add up to the target: one after another along pairs, records would follow them less closely."""
-    schema = Schema.from_mapping(
-        {
-            "name": "sum",
-            "max_rows": 6000,
-            "columns": [
-                {"name": name, "type": "integer", "lower": 0, "upper": 10, "bins": 5, "target": name == "y"}
-                for name in "aby"
-            ],
-        }
+    schema = ward(
+        *[
+            {"name": name, "type": "integer", "lower": 0, "upper": 10, "bins": 5, "target": name == "y"}
+            for name in "aby"
+        ],
+        name="sum",
+        max_rows=6000,
     )
     draw = np.random.default_rng(5)
     one, other = draw.integers(0, 11, (2, 5000))

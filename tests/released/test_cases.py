@@ -7,22 +7,18 @@ from itertools import product
 import numpy as np
 
 from dpcore.domain.conditions import Condition
-from dpcore.domain.schemas.schema import Schema
 from dpcore.released.cases import first_possible, possible_cells
 from dpcore.released.evidence import Records
 from tests.support.rows import for_each
+from tests.support.tables.small_tables import ward
 from tests.support.workspaces.fake_learner import small_frame, small_schema
 
-SCHEMA = Schema.from_mapping(
-    {
-        "name": "cases",
-        "max_rows": 10,
-        "columns": [
-            {"name": "age", "type": "integer", "lower": 0, "upper": 100, "edges": [30, 60]},
-            {"name": "sex", "type": "categorical", "categories": ["f", "m"]},
-            {"name": "ill", "type": "boolean", "target": True},
-        ],
-    }
+SCHEMA = ward(
+    {"name": "age", "type": "integer", "lower": 0, "upper": 100, "edges": [30, 60]},
+    {"name": "sex", "type": "categorical", "categories": ["f", "m"]},
+    {"name": "ill", "type": "boolean", "target": True},
+    name="cases",
+    max_rows=10,
 )
 COLUMNS = ("age", "sex", "ill")
 SIZES = {name: len(SCHEMA.column(name).cells) for name in COLUMNS}

@@ -20,10 +20,11 @@ from dpcore.privacy.losses import pure_rho
 from dpcore.released.plan import CountNoise, RunPlan, check_classes, guarantee_sentence, target_column
 from dpcore.released.release import Release, make_release
 from dpcore.version import __version__
-from pages.components.families.shared import certificate
+from pages.components.families.shared import downloads
 from tests.oracles import privacy_oracle
 from tests.support.rows import for_each
 from tests.support.strategies import schemas
+from tests.support.tables.small_tables import ward
 
 
 class Parameters(BaseModel):
@@ -37,13 +38,10 @@ class Model(BaseModel):
 
 
 def schema(rows_per_person: int = 1) -> Schema:
-    return Schema.from_mapping(
-        {
-            "name": "ward",
-            "max_rows": 500,
-            "privacy_unit": {"column": "who", "max_rows_per_person": rows_per_person},
-            "columns": [{"name": "died", "type": "boolean", "target": True}],
-        }
+    return ward(
+        {"name": "died", "type": "boolean", "target": True},
+        max_rows=500,
+        privacy_unit={"column": "who", "max_rows_per_person": rows_per_person},
     )
 
 
@@ -209,8 +207,8 @@ def test_certificate_says_how_parts_compose():
     shown = certificate_text(made)
     assert "delta = 10⁻⁷" in shown
     assert made.certificate.composition in shown
-    assert certificate.lines(made)["How the parts add up"] == made.certificate.composition
-    assert "How the parts add up" not in certificate.lines(release())
+    assert downloads.certificate_pairs(made)["How the parts add up"] == made.certificate.composition
+    assert "How the parts add up" not in downloads.certificate_pairs(release())
 
 
 def test_releases_made_before_there_was_a_composition_still_read():

@@ -7,6 +7,7 @@ import math
 from hypothesis import strategies as st
 
 from dpcore.domain.schemas.schema import Schema
+from tests.support.tables.small_tables import ward
 
 #: Signs, quotes and spaces that conditions and file formats must survive.
 LETTERS = st.sampled_from([*"abxyz019 <>=.'\"#:-_éß", " and ", "\u2028"])
@@ -58,11 +59,9 @@ def schemas(draw, names=None, categories=None, max_columns: int = 4) -> Schema:
             unique=True,
         )
     )
-    return Schema.from_mapping(
-        {
-            "name": "made up",
-            "max_rows": draw(st.integers(1, 300)),
-            "holdout_percent": draw(st.integers(0, 50)),
-            "columns": [draw(columns(name, categories)) for name in chosen],
-        }
+    return ward(
+        *[draw(columns(name, categories)) for name in chosen],
+        name="made up",
+        max_rows=draw(st.integers(1, 300)),
+        holdout_percent=draw(st.integers(0, 50)),
     )

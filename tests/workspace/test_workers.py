@@ -422,12 +422,12 @@ def test_other_methods_are_warmed_up_where_something_had_to_be_compiled(
     monkeypatch: pytest.MonkeyPatch, compiled: int, passes: list[bool]
 ) -> None:
     seen, done = dict.fromkeys([True, False], 0), itertools.count(step=compiled)
-    monkeypatch.setattr("dpcore.compiled.compilations", lambda: next(done))
+    monkeypatch.setattr("dpcore.workspace.runs.worker.compilations", lambda: next(done))
 
     def warming(learner: object, *, by_default: bool) -> None:
         seen[by_default] += 1
 
-    monkeypatch.setattr("dpcore.rehearsal.warm_up", warming)
+    monkeypatch.setattr("dpcore.workspace.runs.worker.warm_up_family", warming)
     worker.warm_up()
     assert [by_default for by_default, times in seen.items() if times] == passes
 
@@ -444,8 +444,8 @@ def test_a_run_waits_for_one_family_at_most_while_a_worker_warms_up(
                 service._queue.reserve(request, service._user.name, loss, "n", "hash")
             states.append(service.runs(dataset.id)[0].state)
 
-        monkeypatch.setattr("dpcore.rehearsal.warm_up", warming)
-        monkeypatch.setattr(worker, "settle", lambda home: None)
+        monkeypatch.setattr("dpcore.workspace.runs.worker.warm_up_family", warming)
+        monkeypatch.setattr(worker, "calibrate", lambda home: None)
         monkeypatch.setattr(worker, "_application_is_there", lambda: True)
         monkeypatch.setattr(worker, "_heard", lambda: False)
         monkeypatch.setattr(worker.os, "nice", lambda more: 0)

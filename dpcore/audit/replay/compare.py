@@ -22,32 +22,19 @@ CONVERGED: Final = 1e-6
 
 @dataclass(frozen=True)
 class Replayed:
-    """Outcome of one replay.
-
-    Attributes
-    ----------
-    attained : float
-        Loss as a share of the epsilon that the certificate claims; of a run that composes by
-        rho, as a share of that, if it is more.
-    violation : str
-        What is wrong, for a developer; empty if nothing is.
-    distance : float
-        How far the last states of its Markov chains are from their limits.
-    """
+    """Outcome of one replay."""
 
     attained: float
+    """Loss as a share of the epsilon that the certificate claims; of a run that composes by rho, as a share of that, if
+    it is more."""
     violation: str = ""
+    """What is wrong, for a developer; empty if nothing is."""
     distance: float = 0.0
+    """How far the last states of its Markov chains are from their limits."""
 
 
 def replay(
-    learner: Learner,
-    plan: RunPlan,
-    first: PrivateTable,
-    second: PrivateTable,
-    seed: int,
-    *,
-    wild: bool = False,
+    learner: Learner, plan: RunPlan, first: PrivateTable, second: PrivateTable, seed: int, *, wild: bool = False
 ) -> Replayed:
     """Run on the first table, then on the second with all outputs forced, and compare.
 

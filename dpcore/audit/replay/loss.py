@@ -32,49 +32,34 @@ Spectrum = tuple[Floats, Floats]
 
 @dataclass
 class Loss:
-    """Privacy loss between two tables, along the outputs of one run.
-
-    Attributes
-    ----------
-    pure : float
-        Sum over noise and over choices of the largest loss that any of their outputs has. Each
-        is charged to the budget as a mechanism of its own.
-    drawn : float
-        Sum of the losses of the outputs, over draws that belong to larger mechanisms, such as
-        the splits of a tree that is drawn whole.
-    reach : float
-        Largest size of that sum at any time, had the last draw had any other output.
-    mu_squared : float
-        Sum of (distance / scale)^2 over Gaussian noise.
-    fine_mu_squared : float
-        The part of it that is of a fine scale, where it is compared as continuous noise is.
-    coarse : list of (array, array)
-        Losses, with their probabilities, of other Gaussian noise.
-    choices : list of (array, array)
-        Log-probabilities of all outputs of the choices, on the first and the second table.
-    kept : float
-        Largest loss of a single mechanism, as a share of what it promises to a row, or to a person.
-    rho : float
-        Loss in zero-concentrated DP: of Gaussian and of two-sided geometric noise; of choices and of larger
-        mechanisms by the Rényi divergence of their outputs, as far as these are known.
-    stages : list of float
-        Largest size of the loss within each larger mechanism: in all draws between two ticks of progress.
-    walks : list of (StationaryState, StationaryState)
-        Markov chains. All other attributes take them for selections from their limits.
-    """
+    """Privacy loss between two tables, along the outputs of one run."""
 
     pure: float = 0.0
+    """Sum over noise and over choices of the largest loss that any of their outputs has. Each is charged to the budget
+    as a mechanism of its own."""
     drawn: float = 0.0
+    """Sum of the losses of the outputs, over draws that belong to larger mechanisms, such as the splits of a tree that
+    is drawn whole."""
     reach: float = 0.0
+    """Largest size of that sum at any time, had the last draw had any other output."""
     mu_squared: float = 0.0
+    """Sum of (distance / scale)^2 over Gaussian noise."""
     fine_mu_squared: float = 0.0
+    """The part of it that is of a fine scale, where it is compared as continuous noise is."""
     coarse: list[Spectrum] = field(default_factory=list)
+    """Losses, with their probabilities, of other Gaussian noise."""
     noise: float = 0.0
     choices: list[tuple[Floats, Floats]] = field(default_factory=list)
+    """Log-probabilities of all outputs of the choices, on the first and the second table."""
     kept: float = 0.0
+    """Largest loss of a single mechanism, as a share of what it promises to a row, or to a person."""
     rho: float = 0.0
+    """Loss in zero-concentrated DP: of Gaussian and of two-sided geometric noise; of choices and of larger mechanisms
+    by the Rényi divergence of their outputs, as far as these are known."""
     stages: list[float] = field(default_factory=list)
+    """Largest size of the loss within each larger mechanism: in all draws between two ticks of progress."""
     walks: list[tuple[StationaryState, StationaryState]] = field(default_factory=list)
+    """Markov chains. All other attributes take them for selections from their limits."""
     _stage: list[Draw] = field(default_factory=list)
 
     @classmethod

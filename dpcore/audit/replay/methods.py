@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 from zlib import crc32
 
 import numpy as np
@@ -27,28 +27,18 @@ _DELTA: Final = "0.001"
 
 @dataclass(frozen=True)
 class ReplayMethod:
-    """One way to learn.
-
-    Attributes
-    ----------
-    family : str
-        Name of the learner.
-    name : str
-    shape : SchemaShape
-    choices : mapping of str to tuple
-        Values of each parameter to draw from; those not named keep their defaults.
-    delta : str
-        That an account gives to a run. If it is not 0, only runs are replayed that compose.
-    epsilons : tuple of str
-        To draw from.
-    """
+    """One way to learn."""
 
     family: str
+    """Name of the learner."""
     name: str
     shape: SchemaShape
     choices: Choices = field(default_factory=dict)
+    """Values of each parameter to draw from; those not named keep their defaults."""
     delta: str = "0"
+    """That an account gives to a run. If it is not 0, only runs are replayed that compose."""
     epsilons: tuple[str, ...] = _EPSILONS
+    """To draw from."""
 
     def generator(self, seed: int) -> np.random.Generator:
         """What is drawn for a seed, which other methods do not change."""
@@ -148,12 +138,7 @@ _CLAUSES: Final[Choices] = {
     "max_literals": (1, 2, 3),
     "max_variables": (0, 1, 2),
     "negation": _ON_OR_OFF,
-    "quantifiers": (
-        None,
-        ("exists", "counts"),
-        ("exists", "counts", "order", "alike"),
-        ("exists", "within", "counts"),
-    ),
+    "quantifiers": (None, ("exists", "counts"), ("exists", "counts", "order", "alike"), ("exists", "within", "counts")),
     "most_counted": (2, 5),
     "clauses": (1, 2, 3),
     "positive_weight": (1, 3),
@@ -189,7 +174,7 @@ _LEVELS: Final = SchemaShape("", (1, 2), levels=True)
 _RELATIONS: Final = SchemaShape(features=(1, 2), children=True, nested=True)
 
 
-def _of(choices: Choices, **fixed: Any) -> Choices:
+def _of(choices: Choices, **fixed: object) -> Choices:
     return {**choices, **{name: (value,) for name, value in fixed.items()}}
 
 

@@ -20,31 +20,22 @@ Generator = np.random.Generator
 
 @dataclass(frozen=True)
 class SchemaShape:
-    """What a method asks of a schema.
-
-    Attributes
-    ----------
-    target : {"classes", "two classes", "numbers", ""}
-        Empty: no column is predicted, and every column is on a side.
-    features : (int, int)
-        Fewest and most columns beside the target, or on either side.
-    children : bool
-        Whether there may be child tables.
-    nested : bool
-        Whether rows of one of them may belong to rows of the other.
-    levels : bool
-        Whether there are a column of codes, with levels of groups above them, and one of numbers.
-    """
+    """What a method asks of a schema."""
 
     target: str = "classes"
+    """{"classes", "two classes", "numbers", ""}. Empty: no column is predicted, and every column is on a side."""
     features: tuple[int, int] = (1, 4)
+    """Fewest and most columns beside the target, or on either side."""
     children: bool = False
+    """Whether there may be child tables."""
     nested: bool = False
+    """Whether rows of one of them may belong to rows of the other."""
     levels: bool = False
+    """Whether there are a column of codes, with levels of groups above them, and one of numbers."""
 
 
 #: A column of codes with two levels above them, and one of numbers.
-LEVELS: Final = (
+LEVELS: Final[tuple[dict[str, object], ...]] = (
     {
         "name": "codes",
         "type": "categorical",
@@ -84,7 +75,7 @@ def random_schema(rng: Generator, shape: SchemaShape) -> Schema:
     )
 
 
-def _columns(rng: Generator, shape: SchemaShape) -> list[dict[str, Any]]:
+def _columns(rng: Generator, shape: SchemaShape) -> list[dict[str, object]]:
     count = int(rng.integers(*shape.features, endpoint=True))
     if shape.target:
         return [*(_column(rng, f"x{i}") for i in range(count)), _target(rng, shape.target)]
@@ -101,8 +92,8 @@ def _target(rng: Generator, target: str) -> dict[str, object]:
     return {"name": "y", "type": "categorical", "categories": labels, "target": True}
 
 
-def _column(rng: Generator, name: str) -> dict[str, Any]:
-    kinds: list[dict[str, Any]] = [
+def _column(rng: Generator, name: str) -> dict[str, object]:
+    kinds: list[dict[str, object]] = [
         {"type": "boolean"},
         {"type": "categorical", "categories": ["a", "b", "c"][: int(rng.integers(1, 4))]},
         {"type": "ordinal", "categories": ["low", "middle", "high"]},
@@ -112,7 +103,7 @@ def _column(rng: Generator, name: str) -> dict[str, Any]:
     return {"name": name, **kinds[int(rng.integers(len(kinds)))]}
 
 
-def _child(rng: Generator, number: int) -> dict[str, Any]:
+def _child(rng: Generator, number: int) -> dict[str, object]:
     columns = [_column(rng, f"c{i}") for i in range(int(rng.integers(1, 3)))]
     return {
         "name": f"child{number}",
@@ -125,29 +116,20 @@ def _child(rng: Generator, number: int) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Rows:
-    """Encoded rows, as ingestion leaves them.
-
-    Attributes
-    ----------
-    codes : list of arrays of shape (n_rows,)
-        Cell of each row, by column of the schema.
-    numbers : list of arrays of shape (n_rows,)
-        Value of each row, by numeric column.
-    numeric : list of int
-        Position of each numeric column among all.
-    holdout : array of shape (n_rows,)
-    slots : mapping of str to array of shape (n_child_columns, n_slots, n_rows)
-        Cells of the rows of each child table; -1 where there is none.
-    links : mapping of str to array of shape (n_slots, n_rows)
-        For a table whose rows belong to those of another: the slot of each row's parent.
-    """
+    """Encoded rows, as ingestion leaves them."""
 
     codes: list[Ints]
+    """Cell of each row, by column of the schema: shape (n_rows,)."""
     numbers: list[Floats]
+    """Value of each row, by numeric column: shape (n_rows,)."""
     numeric: list[int]
+    """Position of each numeric column among all."""
     holdout: Flags
+    """Shape (n_rows,)."""
     slots: Mapping[str, Ints]
+    """Cells of the rows of each child table; -1 where there is none: shape (n_child_columns, n_slots, n_rows)."""
     links: Mapping[str, Ints] = field(default_factory=dict)
+    """Shape (n_slots, n_rows). For a table whose rows belong to those of another: the slot of each row's parent."""
 
     def beside(self, others: Rows) -> Rows:
         """These rows and then others."""

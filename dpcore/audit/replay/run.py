@@ -26,26 +26,18 @@ _OUTPUTS: Final = 4
 
 @dataclass(frozen=True)
 class Summary:
-    """Replays of one method.
-
-    Attributes
-    ----------
-    attained : float
-        Largest loss as a share of what the certificate claims, of a person learned from.
-    evaluated : float
-        The same of a person set aside, whom the evaluation alone sees; 0 if there was none.
-    violations : tuple of str
-        What is wrong, each with the seed that repeats it.
-    distance : float
-        Largest distance of the last states of Markov chains from their limits.
-    """
+    """Replays of one method."""
 
     method: ReplayMethod
     configurations: int
     attained: float
+    """Largest loss as a share of what the certificate claims, of a person learned from."""
     evaluated: float
+    """The same of a person set aside, whom the evaluation alone sees; 0 if there was none."""
     violations: tuple[str, ...]
+    """What is wrong, each with the seed that repeats it."""
     distance: float
+    """Largest distance of the last states of Markov chains from their limits."""
 
 
 def replay_all(count: int, seed: int = 0, family: str = "") -> Iterator[Summary]:

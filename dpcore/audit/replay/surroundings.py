@@ -25,15 +25,10 @@ _COMPILED: Final = ("__pycache__", ".pyc", ".nbi", ".nbc")
 
 @dataclass
 class Surroundings:
-    """Warnings, log records, output, files and environment of one run.
-
-    Attributes
-    ----------
-    told : list of tuple
-        What happened, in order: a channel, and what was said there.
-    """
+    """Warnings, log records, output, files and environment of one run."""
 
     told: list[tuple[str, ...]] = field(default_factory=list)
+    """What happened, in order: a channel, and what was said there."""
     _written: dict[str, None] = field(default_factory=dict)
 
     def differ(self, other: Surroundings) -> str:
@@ -72,7 +67,7 @@ class Surroundings:
         make, root, compiler = logging.getLogRecordFactory(), logging.getLogger(), logging.getLogger("numba")
         levels = root.level, compiler.level
 
-        def noting(*named: Any, **more: Any) -> logging.LogRecord:
+        def noting(*named: object, **more: object) -> logging.LogRecord:
             record = make(*named, **more)
             self.told.append(("log", record.name, record.levelname, record.getMessage()))
             return record

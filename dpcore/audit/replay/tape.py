@@ -15,6 +15,9 @@ import numpy as np
 from dpcore.arrays import Ints, Words
 from dpcore.privacy.randomness import Choice, Noise, SeededRandom, State, Walk
 
+#: What an observer of a program may know of one thing that it does, and its kind first.
+RunFact = tuple[Any, ...]
+
 
 class DepartureError(Exception):
     """A run did something else than the one before it, though all outputs were the same."""
@@ -22,23 +25,15 @@ class DepartureError(Exception):
 
 @dataclass(frozen=True)
 class RunEvent:
-    """One thing that a run did.
+    """One thing that a run did."""
 
-    Attributes
-    ----------
-    what : tuple
-        What an observer of the program may know: kind, scale, size, or a tick of progress. It
-        must be the same on neighbouring tables as long as the outputs are.
-    given : object
-        What came from the records: exact values, scores, or a
-        :class:`dpcore.privacy.randomness.Walk`.
-    output : object
-        What was drawn. For parts that run at the same time, the tape of each.
-    """
-
-    what: tuple[Any, ...]
+    what: RunFact
+    """What an observer of the program may know: kind, scale, size, or a tick of progress. It must be the same on
+    neighbouring tables as long as the outputs are."""
     given: Any = None
+    """What came from the records: exact values, scores, or a :class:`dpcore.privacy.randomness.Walk`."""
     output: Any = None
+    """What was drawn. For parts that run at the same time, the tape of each."""
 
 
 @dataclass
@@ -82,13 +77,13 @@ class Tape:
         tapes: Sequence[Tape] = self._happen(("parts", count))
         return tapes
 
-    def _happen(self, what: tuple[Any, ...], given: Any = None, drawn: Any = None) -> Any:
+    def _happen(self, what: RunFact, given: object = None, drawn: object = None) -> Any:
         """Note an event and return its output."""
         output = self._draw(what, given, drawn)
         self.events.append(RunEvent(what, given, output))
         return output if what[0] == "parts" else deepcopy(output)
 
-    def _draw(self, what: tuple[Any, ...], given: Any, drawn: Any) -> Any:
+    def _draw(self, what: RunFact, given: object, drawn: object) -> object:
         raise NotImplementedError
 
 
@@ -107,7 +102,7 @@ class Recording(Tape):
         super().__init__()
         self._source, self._wild = SeededRandom(seed), wild
 
-    def _draw(self, what: tuple[Any, ...], given: Any, drawn: Any) -> Any:
+    def _draw(self, what: RunFact, given: Any, drawn: object) -> object:
         match what:
             case ("words", count):
                 return self._source.words(count)
@@ -152,7 +147,7 @@ class Forced(Tape):
             if mine.what != other.what:
                 raise DepartureError(_difference(mine, other))
 
-    def _draw(self, what: tuple[Any, ...], given: Any, drawn: Any) -> Any:  # noqa: ARG002
+    def _draw(self, what: RunFact, given: object, drawn: object) -> object:  # noqa: ARG002
         place = len(self.events)
         other = self._recorded[place] if place < len(self._recorded) else RunEvent(("end",))
         if other.what != what:

@@ -47,19 +47,14 @@ class Moves:
 
 @dataclass(frozen=True)
 class StationaryState:
-    """Last state of a chain on one table, over all states, in an order that records do not change.
-
-    Attributes
-    ----------
-    limit : array of shape (n_states,)
-        Log-probabilities of the stationary distribution.
-    arrived : array of shape (n_states,)
-        Probabilities after all steps. Exact but for rounding: from the start and the proposals of the chain's own
-        code, for every word that it may draw, by as many products with its transition matrix as it has steps.
-    """
+    """Last state of a chain on one table, over all states, in an order that records do not change."""
 
     limit: Floats
+    """Log-probabilities of the stationary distribution: shape (n_states,)."""
     arrived: Floats
+    """Shape (n_states,). Probabilities after all steps. Exact but for rounding: from the start and the proposals of the
+    chain's own code, for every word that it may draw, by as many products with its transition matrix as it has steps.
+    """
 
     @property
     def distance(self) -> float:

@@ -23,37 +23,27 @@ _Crowd = Mapping[Any, int]
 
 @dataclass(frozen=True)
 class Witness:
-    """A method with its parameters, many people, and one more.
-
-    Attributes
-    ----------
-    family, method : str
-    chosen : mapping
-        Parameters.
-    crowd : mapping of tuple of int to int
-        How many people have these cells in the columns of :data:`SCHEMAS`.
-    person : tuple of int
-        Cells of the person who is added.
-    epsilon : str
-        So large that the output that shows most is nearly certain on one of the tables; or small, if rho is to be
-        shown.
-    delta : str
-        That an account gives to a run that composes.
-    """
+    """A method with its parameters, many people, and one more."""
 
     family: str
     method: str
-    chosen: Mapping[str, Any]
+    chosen: Mapping[str, object]
+    """Parameters."""
     crowd: _Crowd
+    """How many people have these cells in the columns of :data:`SCHEMAS`."""
     person: _Answers
+    """Cells of the person who is added."""
     epsilon: str = "200"
+    """So large that the output that shows most is nearly certain on one of the tables; or small, if rho is to be shown.
+    """
     delta: str = "0"
+    """That an account gives to a run that composes."""
 
     @property
     def schema(self) -> Schema:
         """Yes/no columns, half of them on either side or the last one to be predicted."""
         count = len(self.person)
-        columns: list[dict[str, Any]] = [{"name": f"x{place}", "type": "boolean"} for place in range(count)]
+        columns: list[dict[str, object]] = [{"name": f"x{place}", "type": "boolean"} for place in range(count)]
         if not get_family(self.family).targeted:
             for place, column in enumerate(columns):
                 column["view"] = "left" if 2 * place < count else "right"
@@ -119,17 +109,20 @@ def _related(people: list[_Answers]) -> Rows:
 #: Rows of a person in the tables of a :class:`NestedWitness`.
 _STAYS: Final = 2
 _LABS: Final = 3
-_CHAINED: Final = {
-    "literals": ("stay: x = yes", "lab: x = yes"),
-    "quantifiers": ("exists", "within"),
-    "max_literals": 2,
-    "max_variables": 1,
+#: One clause, on which nearly all is spent.
+_CLAUSE: Final = {
     "clauses": 1,
     "length_prior": False,
     "criterion": "share",
     "min_share": 0,
     "count_share": "0.01",
     "evaluate": False,
+}
+_CHAINED: Final = _CLAUSE | {
+    "literals": ("stay: x = yes", "lab: x = yes"),
+    "quantifiers": ("exists", "within"),
+    "max_literals": 2,
+    "max_variables": 1,
 }
 _CHOICE: Final = {"starts": 1, "depth": 1, "tree_share": 0.99, "margins": False}
 #: The first column tells the classes apart; the second speaks against it.
@@ -186,18 +179,7 @@ WITNESSES: Final[tuple[Witness, ...]] = (
     Witness(
         "ilp",
         "noisy_max, composing",
-        {
-            "method": "noisy_max",
-            "literals": ("x0 = yes", "x1 = yes"),
-            "max_literals": 1,
-            "max_variables": 0,
-            "clauses": 1,
-            "length_prior": False,
-            "criterion": "share",
-            "min_share": 0,
-            "count_share": "0.01",
-            "evaluate": False,
-        },
+        {**_CLAUSE, "method": "noisy_max", "literals": ("x0 = yes", "x1 = yes"), "max_literals": 1, "max_variables": 0},
         {(0, 0, 0): 30, (0, 0, 1): 30},
         (1, 0, 1),
         "0.3",
@@ -252,13 +234,7 @@ WITNESSES: Final[tuple[Witness, ...]] = (
         Witness(
             "redescriptions",
             f"mcmc_tree_pair, {sampler}",
-            {
-                **_CHOICE,
-                "method": "mcmc_tree_pair",
-                "sampler": sampler,
-                "pool_size": 64,
-                "steps": LEAST_STEPS,
-            },
+            {**_CHOICE, "method": "mcmc_tree_pair", "sampler": sampler, "pool_size": 64, "steps": LEAST_STEPS},
             {(1, 0, 0, 1): 30, (0, 1, 1, 1): 30, (0, 1, 1, 0): 3, (1, 0, 0, 0): 10},
             (0, 0, 1, 1),
         )

@@ -8,7 +8,7 @@ of integers, and the values that come first by order and, within the same moment
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -36,8 +36,8 @@ class Summaries:
         self._columns, self._numeric = columns, {column.name: place for place, column in enumerate(numeric)}
         summed = [column for column in columns if column.summary is not None]
         self._listed = [c for c in summed if c.name not in self._numeric and c.summary not in _BY_ORDER]
-        self._extreme = [c for c in summed if c.name in self._numeric and c.summary in {"minimum", "maximum"}]
-        self._added = [column for column in summed if column.summary in _BY_SUM]
+        self._extreme = [column for column in numeric if column.summary in {"minimum", "maximum"}]
+        self._added = [column for column in numeric if column.summary in _BY_SUM]
         self._placed = [column for column in summed if column.summary in _BY_ORDER]
         self.fields: list[object] = []
         if self._added:
@@ -87,7 +87,7 @@ class Summaries:
             self._take_placed(rows, owners, starts, kept, number, column)
         return kept
 
-    def _take_placed(self, rows: Array, owners: Ints, starts: Ints, kept: Array, number: int, column: Any) -> None:
+    def _take_placed(self, rows: Array, owners: Ints, starts: Ints, kept: Array, number: int, column: Column) -> None:
         place = self._columns.index(column)
         absent = rows["codes"][:, place] == len(column.cells) - 1
         when = in_order(rows["when"][:, number], column.summary)
@@ -109,7 +109,7 @@ class Summaries:
             rows["codes"][:, self._columns.index(column)] = bin_numbers(column, numbers)
 
 
-def in_order(order: Floats, keep: str) -> Floats:
+def in_order(order: Floats, keep: str | None) -> Floats:
     """Numbers of which the smallest is that of the row that counts; rows without order come last."""
     return -order if keep == "last" else order
 
@@ -122,7 +122,7 @@ def _ranks(column: Column) -> Ints:
     return cells
 
 
-def _grid(column: Any) -> tuple[float, float]:
+def _grid(column: NumberColumn) -> tuple[float, float]:
     """Where a column's numbers begin to count, and in how many steps each of their units."""
     if column.summary == "count":
         return 0.0, 1.0
@@ -133,7 +133,7 @@ def _digits(column: NumberColumn) -> int:
     return int(_DIGITS - np.ceil(np.log10(column.upper - column.lower)))
 
 
-def _of_sum(column: Any, total: Ints, met: Ints) -> Floats:
+def _of_sum(column: NumberColumn, total: Ints, met: Ints) -> Floats:
     if column.summary == "count":
         found = np.where(met > 0, total, np.nan)
     else:

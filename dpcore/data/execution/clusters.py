@@ -12,7 +12,7 @@ import asyncio
 import ipaddress
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import CancelledError, wait
 from contextlib import suppress
 from functools import lru_cache, partial
@@ -128,7 +128,7 @@ class ClusterExecutor:
                     ) from None
                 time.sleep(_LOOK)
 
-    def _told(self, places: Sequence[Any]) -> dict[str, tuple[str, bool]]:
+    def _told(self, places: Sequence[_Place]) -> dict[str, tuple[str, bool]]:
         client = self._connect()
         self._workers_of(client)
         told: dict[str, tuple[str, bool]]
@@ -143,9 +143,15 @@ class ClusterExecutor:
             ) from None
         return told
 
-    def _asked(self, kernel: Any, partitions: Sequence[Partition], public: Any, named: Mapping[str, object]) -> Any:
+    def _asked(
+        self,
+        kernel: Callable[..., Sums],
+        partitions: Sequence[Partition],
+        public: tuple[object, ...],
+        named: Mapping[str, object],
+    ) -> Sums:
         client = self._connect()
-        left, found, lost = _places(partitions), list[Any](), 0
+        left, found, lost = _places(partitions), list[Sums](), 0
         there = self._workers_of(client)
         while True:
             shares = {worker: left[first :: len(there)] for first, worker in enumerate(there[: len(left)])}
@@ -154,7 +160,7 @@ class ClusterExecutor:
             for worker, answer in answers.items():
                 if isinstance(answer, Exception) and worker not in gone:
                     raise answer
-            found += [answer for worker, answer in answers.items() if worker not in gone]
+            found += [answer for answer in answers.values() if not isinstance(answer, Exception)]
             if not gone:
                 return added(found)
             lost += len(gone)
@@ -165,8 +171,13 @@ class ClusterExecutor:
             there = [worker for worker in self._workers_of(client) if worker not in gone] or self._workers
 
     def _answers(
-        self, client: Client, shares: Mapping[str, list[_Place]], kernel: Any, public: Any, named: Mapping[str, object]
-    ) -> dict[str, Any]:
+        self,
+        client: Client,
+        shares: Mapping[str, list[_Place]],
+        kernel: Callable[..., Sums],
+        public: tuple[object, ...],
+        named: Mapping[str, object],
+    ) -> dict[str, Sums | Exception]:
         """What each worker finds, or why it is lost.
 
         Not a task of Dask's: its books of tasks take five times as long as the question itself.
@@ -181,7 +192,7 @@ class ClusterExecutor:
                 if shares.keys() - _identity(client)["workers"].keys():
                     raise TimeoutError("a worker is gone")
                 self._seen = time.monotonic()
-            answers: dict[str, Any] = asking.result()
+            answers: dict[str, Sums | Exception] = asking.result()
             return answers
         finally:
             asking.cancel()
@@ -241,7 +252,7 @@ class ClusterExecutor:
             )
 
 
-def _at_once(client: Client, call: Callable[..., Any], *arguments: Any) -> Any:
+def _at_once(client: Client, call: Callable[..., object], *arguments: object) -> Any:
     """What a call of a client gives. Raises ``TimeoutError`` where Dask would wait for ever."""
     return client.sync(partial(call, *arguments, asynchronous=True), callback_timeout=_SILENCE)
 
@@ -298,27 +309,36 @@ def _tell(places: Sequence[_Place]) -> tuple[str, bool]:
 
 
 async def _share(
-    shares: Mapping[str, list[_Place]], kernel: Any, public: Any, named: Mapping[str, object], dask_worker: Worker
-) -> Any:
+    shares: Mapping[str, list[_Place]],
+    kernel: Callable[..., Sums],
+    public: tuple[object, ...],
+    named: Mapping[str, object],
+    dask_worker: Worker,
+) -> Sums:
     """The sum over a worker's share of the partitions; it answers others meanwhile."""
     share, cores = shares[dask_worker.address], dask_worker.state.nthreads
     return await asyncio.to_thread(_sum, cores, kernel, share, public, named)
 
 
-def _sum(cores: int, kernel: Any, places: list[_Place], public: Any, named: Mapping[str, object]) -> Any:
+def _sum(
+    cores: int,
+    kernel: Callable[..., Sums],
+    places: list[_Place],
+    public: tuple[object, ...],
+    named: Mapping[str, object],
+) -> Sums:
     """The sum over some partitions. Its own faults must not pass for those of a connection."""
     try:
-        found: Any = _executor(cores).total(_answer, cast("Any", places), kernel, public, named)
+        return _executor(cores).total(_answer, cast("Any", places), kernel, public, named)
     except OSError:
         raise ClusterError("A worker of the cluster has no room, or cannot read its files any more.") from None
-    return found
 
 
-async def _awaited(ask: Callable[[], Any]) -> Any:
+async def _awaited(ask: Callable[[], Awaitable[_Told]]) -> _Told:
     return await ask()
 
 
-def _answer(place: Any, kernel: Any, public: Any, named: Mapping[str, object]) -> Any:
+def _answer(place: Any, kernel: Callable[..., Sums], public: tuple[object, ...], named: Mapping[str, object]) -> Sums:
     """What a kernel finds in one partition, which is opened, or fetched, by the thread that asks it."""
     return kernel(cached_partition(place), *public, **named)
 

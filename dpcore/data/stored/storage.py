@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from dpcore.arrays import Array
 from dpcore.data.packing import word_count
@@ -132,6 +133,10 @@ def checksum_of(file: Path) -> str:
         return hashlib.file_digest(content, "sha256").hexdigest()
 
 
+#: The columns of a file: for each array its type, and what they are called.
+_Columns = Mapping[str, tuple[DTypeLike, list[str]]]
+
+
 class _Layout:
     """Which columns each file has, in order: a name and the array that it is a row of."""
 
@@ -160,7 +165,7 @@ class _Layout:
                 records[name] = (np.uint16, [f"link {child.name} {slot}" for slot in each])
                 self.shapes[name] = (len(each), rows)
         self.shapes["ids"] = (rows,)
-        self.files: dict[str, Mapping[str, tuple[Any, list[str]]]] = {_RECORDS: records, _BITS: bits}
+        self.files: dict[str, _Columns] = {_RECORDS: records, _BITS: bits}
         self.lengths = {_RECORDS: rows, _BITS: word_count(rows), _PEOPLE: rows}
         if keeping:
             tables = [(child.name, child.max_rows_per_person) for child in schema.children]
@@ -168,7 +173,7 @@ class _Layout:
             self.files[_PEOPLE] = {"people": (np.uint64, ["who 0", "who 1", "word", *words])}
 
 
-def _write(file: Path, columns: Mapping[str, tuple[Any, list[str]]], arrays: Mapping[str, Array], length: int) -> None:
+def _write(file: Path, columns: _Columns, arrays: Mapping[str, Array], length: int) -> None:
     import pyarrow as pa
 
     vectors, names = [], []
@@ -197,7 +202,7 @@ def map_partition(
     return Partition(schema, arrays, place or (str(directory), number))
 
 
-def _vectors(file: Path, columns: Mapping[str, tuple[Any, list[str]]], length: int) -> Iterator[tuple[str, Array]]:
+def _vectors(file: Path, columns: _Columns, length: int) -> Iterator[tuple[str, Array]]:
     """The arrays of a file: shape (n_columns, length) each."""
     import pyarrow as pa
 
@@ -215,7 +220,7 @@ def _vectors(file: Path, columns: Mapping[str, tuple[Any, list[str]]], length: i
         place += len(own)
 
 
-def _side_by_side(found: Sequence[Any], kind: np.dtype[Any], length: int, owner: Any) -> Array:
+def _side_by_side(found: Sequence[Any], kind: np.dtype[Any], length: int, owner: object) -> Array:
     """Columns that lie one behind the other in a file as one array, without copying them."""
     import pyarrow as pa
 

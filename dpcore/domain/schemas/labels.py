@@ -17,7 +17,6 @@ from dpcore.domain.columns import (
     RESERVED,
     Column,
     IntegerColumn,
-    ListedColumn,
     NumberColumn,
     NumericColumn,
     format_number,
@@ -56,7 +55,7 @@ class Labels:
         """What a category, or another cell, is called."""
         return self._cells[table, column].get(cell, cell)
 
-    def _told(self, schema: Schema) -> dict[str, Any]:
+    def _told(self, schema: Schema) -> dict[str, object]:
         content: dict[str, Any] = schema.model_dump(mode="json")
         content["columns"] = [self._column(column, "") for column in content["columns"]]
         self._rename_order(content["privacy_unit"], "")
@@ -70,7 +69,7 @@ class Labels:
         if keeping["order_by"] is not None:
             keeping["order_by"] = self.column(keeping["order_by"], table)
 
-    def _column(self, column: dict[str, Any], table: str) -> Any:
+    def _column(self, column: dict[str, Any], table: str) -> object:
         name = column["name"]
         told = column | {"name": self.column(name, table), "derive": None, "summary": None}
         if "categories" in column:
@@ -115,7 +114,7 @@ def _between(low: float, high: float, *, first: bool, by_ones: bool) -> str:
     return f"{start}{format_number(low)} to {format_number(high)}"
 
 
-def categories(column: ListedColumn) -> list[str]:
+def categories(column: Column) -> list[str]:
     """Categories with their labels: ``died (11)``."""
     labels = {each.category: each.label for each in getattr(column, "labels", ())}
     return [f"{labels[cell]} ({cell})" if labels.get(cell, cell) != cell else cell for cell in column.classes]

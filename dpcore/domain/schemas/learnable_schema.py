@@ -36,18 +36,12 @@ _UNPAID = (
 
 @dataclass(frozen=True)
 class LearnableSchema:
-    """A schema, and what is to be learned of its columns; often nothing.
-
-    Attributes
-    ----------
-    schema : Schema
-        With stand-ins for what is to be learned.
-    questions : mapping of str to ColumnQuestion
-        What is to be learned, by the name of the column.
-    """
+    """A schema, and what is to be learned of its columns; often nothing."""
 
     schema: Schema
+    """With stand-ins for what is to be learned."""
     questions: Mapping[str, ColumnQuestion]
+    """What is to be learned, by the name of the column."""
 
     @classmethod
     def from_mapping(cls, content: object) -> Self:
@@ -96,18 +90,18 @@ class LearnableSchema:
         return yaml.safe_dump(content, sort_keys=False, allow_unicode=True)
 
     @property
-    def columns(self) -> list[dict[str, Any]]:
+    def columns(self) -> list[dict[str, object]]:
         """Columns of the main table with all that is known of them, and the marks."""
         return [self._marked(column.model_dump(mode="json")) for column in self.schema.columns]
 
-    def _marked(self, column: dict[str, Any]) -> dict[str, Any]:
+    def _marked(self, column: dict[str, Any]) -> dict[str, object]:
         question = self.questions.get(column["name"])
         if question is None:
             return column
         known = {key: fact for key, fact in column.items() if key not in {"bins", "categories", "origin"}}
         return {**known, "learn": question.model_dump(exclude_defaults=True) or True}
 
-    def content(self) -> dict[str, Any]:
+    def content(self) -> dict[str, object]:
         """All of it, as :meth:`from_mapping` takes it and JSON can hold it."""
         return {**self.schema.model_dump(mode="json"), "columns": self.columns}
 
@@ -149,7 +143,7 @@ def _question(given: Any) -> ColumnQuestion | None:
         raise SchemaError(f"'learn' of '{given['name']}': {explain_validation(error, learn)}") from None
 
 
-def stand_in(given: Any) -> Any:
+def stand_in(given: Any) -> object:
     """A column as it is until something of it is learned. Raises ``SchemaError``."""
     if _question(given) is None:
         return _unmarked(given)

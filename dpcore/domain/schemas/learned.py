@@ -18,58 +18,38 @@ _MOST_CATEGORIES, _MOST_BINS = 1000, 256
 
 
 class ColumnQuestion(SchemaPart):
-    """What is to be learned of one column.
-
-    Attributes
-    ----------
-    bins : int
-        Of a numeric column: bins that hold about as many rows each.
-    bounds : bool
-        Of a numeric column: whether the bounds become the .5 % and the 99.5 % quantile. Numbers
-        beyond are then moved there.
-    most : int
-        Of a categorical column: most categories, the most frequent ones.
-    """
+    """What is to be learned of one column."""
 
     bins: int = Field(default=USUAL_BINS, ge=2, le=_MOST_BINS)
+    """Of a numeric column: bins that hold about as many rows each."""
     bounds: bool = False
+    """Of a numeric column: whether the bounds become the .5 % and the 99.5 % quantile. Numbers beyond are then moved
+    there."""
     most: int = Field(default=_MOST_CATEGORIES, ge=1, le=_MOST_CATEGORIES)
+    """Of a categorical column: most categories, the most frequent ones."""
 
 
 class LearningCertificate(SchemaPart):
-    """What was learned privately, and what it cost the people of the data set.
-
-    Attributes
-    ----------
-    columns : tuple of str
-        Whose facts were learned.
-    left_out : tuple of str
-        Of these, those of which no category was frequent enough: they are not stored.
-    mechanisms : tuple of str
-    asked : Decimal
-        The epsilon that was asked for.
-    epsilon, delta : Decimal
-        The learning alone is (epsilon, delta)-DP.
-    rho, threshold_delta : Decimal
-        What the account is charged: but for an event of chance ``threshold_delta``, the learning
-        is rho-zero-concentrated DP.
-    rows_per_person, max_rows : int
-        Of a person, and of the data set, at most.
-    time : datetime
-    engine_version : str
-    """
+    """What was learned privately, and what it cost the people of the data set."""
 
     columns: tuple[Name, ...]
+    """Whose facts were learned."""
     left_out: tuple[Name, ...] = ()
+    """Of these, those of which no category was frequent enough: they are not stored."""
     mechanisms: tuple[str, ...]
     definition: Literal["pure", "approximate"]
     asked: Decimal
+    """The epsilon that was asked for."""
     epsilon: Decimal
     delta: Decimal
+    """``epsilon``, ``delta``: the learning alone is (epsilon, delta)-DP."""
     rho: Decimal
     threshold_delta: Decimal
+    """``rho``, ``threshold_delta``: what the account is charged: but for an event of chance ``threshold_delta``, the
+    learning is rho-zero-concentrated DP."""
     rows_per_person: int
     max_rows: int
+    """``rows_per_person``, ``max_rows``: of a person, and of the data set, at most."""
     time: datetime
     engine_version: str
 

@@ -30,18 +30,12 @@ INFERRED: Final = "inferred from records"
 
 @dataclass(frozen=True)
 class OriginMeaning:
-    """What an origin means to a reader.
-
-    Attributes
-    ----------
-    words : str
-        Where the facts come from.
-    problem : str
-        Why no result that rests on them is private; empty if it can be.
-    """
+    """What an origin means to a reader."""
 
     words: str
+    """Where the facts come from."""
     problem: str = ""
+    """Why no result that rests on them is private; empty if it can be."""
 
 
 _STANDINGS: dict[Origin, OriginMeaning] = {

@@ -59,18 +59,12 @@ def shared_things(schema: Schema) -> str:
 
 @dataclass(frozen=True)
 class UnitDifference:
-    """How two schemas, whose data sets share a budget, differ in who a person is.
-
-    Attributes
-    ----------
-    words : str
-        What each of them says.
-    consequence : str
-        What that means for the promise.
-    """
+    """How two schemas, whose data sets share a budget, differ in who a person is."""
 
     words: str
+    """What each of them says."""
     consequence: str
+    """What that means for the promise."""
 
     def sentence(self, name: str) -> str:
         """Both, to be read before the data set joins the budget of the one of this name."""

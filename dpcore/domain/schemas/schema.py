@@ -42,24 +42,17 @@ def _exact(matching: str) -> bool:
 
 
 class PrivacyUnit(RowSelection):
-    """Who is protected: a row, or the person that ``column`` identifies.
-
-    Attributes
-    ----------
-    column : str or None
-        Column that identifies the person. It is never stored. ``None``: each row is one person.
-    max_rows_per_person : int
-        Rows kept for one person, at ingestion: see ``keep``.
-    missing_codes : tuple of str
-        Texts that stand for no person, such as ``unknown``; their rows are dropped, as those without a person are.
-    matching : {"exact", "loose"}
-        ``loose``: identifiers that differ in spelling only (:data:`dpcore.domain.identifiers.STEPS`) are one person's.
-    """
+    """Who is protected: a row, or the person that ``column`` identifies."""
 
     column: Name | None = None
+    """Column that identifies the person. It is never stored. ``None``: each row is one person."""
     max_rows_per_person: int = Field(default=1, ge=1, le=1000)
+    """Rows kept for one person, at ingestion: see ``keep``."""
     missing_codes: tuple[str, ...] = Field(default=(), max_length=100, exclude_if=absent)
+    """Texts that stand for no person, such as ``unknown``; their rows are dropped, as those without a person are."""
     matching: Literal["exact", "loose"] = Field(default="exact", exclude_if=_exact)
+    """``loose``: identifiers that differ in spelling only (:data:`dpcore.domain.identifiers.STEPS`) are one person's.
+    """
 
     @model_validator(mode="after")
     def _one_row_each(self) -> Self:
@@ -84,38 +77,27 @@ class PrivacyUnit(RowSelection):
 
 
 class ChildTable(RowSelection, Table):
-    """A further table with any number of rows about each row of the main one.
-
-    Attributes
-    ----------
-    name : str
-        What one row is called: ``car``, ``prescription``.
-    key : str or None
-        Column that says whose row it is. It is never stored. ``None``: the same name as in the
-        main table, which is the column of the schema's ``privacy_unit``.
-    max_rows_per_person : int
-        Rows kept for one person, at ingestion: see ``keep``.
-    from_rows : bool
-        Whether its rows are those of the main table's file, which may then have several of a person.
-    row_key : str or None
-        Column that tells one row of a person from another; it is never stored. Needed where rows of
-        other tables belong to these.
-    parent : str or None
-        Table to whose rows these belong, as laboratory values do to an admission. Rows of a person
-        belong to rows of the same person: ``key`` names the person here, too.
-    parent_key : str or None
-        Column with the parent's ``row_key``; it is never stored. Rows whose parent row is not kept
-        are not kept either.
-    """
+    """A further table with any number of rows about each row of the main one."""
 
     name: Name
+    """What one row is called: ``car``, ``prescription``."""
     description: str = Field(default="", max_length=2000)
     key: Name | None = None
+    """Column that says whose row it is. It is never stored. ``None``: the same name as in the main table, which is the
+    column of the schema's ``privacy_unit``."""
     from_rows: bool = False
+    """Whether its rows are those of the main table's file, which may then have several of a person."""
     row_key: Name | None = Field(default=None, exclude_if=absent)
+    """Column that tells one row of a person from another; it is never stored. Needed where rows of other tables belong
+    to these."""
     parent: Name | None = Field(default=None, exclude_if=absent)
+    """Table to whose rows these belong, as laboratory values do to an admission. Rows of a person belong to rows of the
+    same person: ``key`` names the person here, too."""
     parent_key: Name | None = Field(default=None, exclude_if=absent)
+    """Column with the parent's ``row_key``; it is never stored. Rows whose parent row is not kept are not kept either.
+    """
     max_rows_per_person: int = Field(ge=1, le=1000)
+    """Rows kept for one person, at ingestion: see ``keep``."""
     columns: tuple[Column, ...] = Field(min_length=1, max_length=MAX_COLUMNS)
 
     @model_validator(mode="after")
@@ -203,37 +185,26 @@ def check_links(children: Sequence[ChildTable], key_of: Callable[[ChildTable], s
 
 
 class Schema(Table):
-    """The declared, public description of a data set.
-
-    Attributes
-    ----------
-    columns : tuple of columns
-        Columns that are stored. Others in an uploaded file are dropped at ingestion.
-    max_rows : int
-        Public upper limit N on the number of rows kept; a round number, not the row count.
-    holdout_percent : int
-        Chance, per person, of being put in the hold-out part at ingestion.
-    entity : str
-        What one row of the main table is called: ``person``, ``train``.
-    children : tuple of ChildTable
-        Further tables about the same people. Neighbours differ in one person with all rows.
-    origin : str
-        Where every fact comes from that says nothing of its own: see :mod:`dpcore.domain.schemas.origins`.
-    learned : LearningCertificate or None
-        What of it was learned privately, and at what cost.
-    """
+    """The declared, public description of a data set."""
 
     version: Literal[1] = SCHEMA_VERSION
     name: Name
     description: str = Field(default="", max_length=2000)
     privacy_unit: PrivacyUnit = PrivacyUnit()
     max_rows: int = Field(ge=1, le=100_000_000)
+    """Public upper limit N on the number of rows kept; a round number, not the row count."""
     holdout_percent: int = Field(default=20, ge=0, le=50)
+    """Chance, per person, of being put in the hold-out part at ingestion."""
     entity: Name = "person"
+    """What one row of the main table is called, as ``person`` or ``train``."""
     columns: tuple[Column, ...] = Field(min_length=1, max_length=MAX_COLUMNS)
+    """Columns that are stored. Others in an uploaded file are dropped at ingestion."""
     children: tuple[ChildTable, ...] = Field(default=(), max_length=20)
+    """Further tables about the same people. Neighbours differ in one person with all rows."""
     origin: Origin = DECLARED
+    """Where every fact comes from that says nothing of its own (see :mod:`dpcore.domain.schemas.origins`)."""
     learned: LearningCertificate | None = None
+    """What of it was learned privately, and at what cost."""
 
     @model_validator(mode="before")
     @classmethod
@@ -300,7 +271,7 @@ class Schema(Table):
         check_links(self.children, self.key_of)
         return self
 
-    def __iter__(self) -> Iterator[Any]:  # type: ignore[override]
+    def __iter__(self) -> Iterator[Column]:  # type: ignore[override]
         return iter(self.columns)
 
     def table(self, name: str) -> Schema | ChildTable:
@@ -387,7 +358,7 @@ class Schema(Table):
             content["origin"] = self.origin  # Left out, it would be read as inferred.
         return content
 
-    def _written(self) -> dict[str, Any]:
+    def _written(self) -> dict[str, object]:
         content = {"version": self.version, **self.model_dump(mode="json", exclude_defaults=True)}
         content["columns"] = [_compact(column) for column in self.columns]
         for child, written in zip(self.children, content.get("children", ()), strict=True):
@@ -463,9 +434,9 @@ def _parse(text: str) -> object:
         raise ValueError("a value is not what its tag says") from None
 
 
-def _compact(column: Any) -> dict[str, Any]:
+def _compact(column: Column) -> dict[str, object]:
     head = {"name": column.name, "type": column.type}
     written = {**head, **column.model_dump(mode="json", exclude_defaults=True)}
     if "labels" in written:
-        written["labels"] = {each.category: each.label for each in column.labels}
+        written["labels"] = {each["category"]: each["label"] for each in written["labels"]}
     return written

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, Final, Literal, Self
+from typing import TYPE_CHECKING, Final, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -24,39 +24,25 @@ def absent(value: object) -> bool:
 
 
 class RowFilter(SchemaPart):
-    """Which rows of a file are those of a table: the ones with one value in a column, which need not be stored.
-
-    Attributes
-    ----------
-    column : str
-    value : str
-        Empty: rows without a value there.
-    """
+    """Which rows of a file are those of a table: the ones with one value in a column, which need not be stored."""
 
     column: Name
     value: str = Field(default="", max_length=200)
+    """Empty: rows without a value there."""
 
 
 class RowSelection(SchemaPart):
-    """Which rows of a file belong to a table, and which of a person's are kept, if there are more than may be.
-
-    Attributes
-    ----------
-    where : RowFilter or None
-        Which rows of the file; ``None``: all.
-    keep : str
-        ``random``, or those that come ``first`` or ``last`` by ``order_by``; among rows that come
-        at once, and among rows without order, chance decides, never the order of the file.
-    order_by : str or None
-        Column of the file with dates or numbers. It need not be stored.
-    order_format : str
-        How its dates are written, in the letters of ``strptime``; ISO 8601, if empty.
-    """
+    """Which rows of a file belong to a table, and which of a person's are kept, if there are more than may be."""
 
     where: RowFilter | None = Field(default=None, exclude_if=absent)
+    """Which rows of the file; ``None``: all."""
     keep: Keep = "random"
+    """``random``, or those that come ``first`` or ``last`` by ``order_by``; among rows that come at once, and among
+    rows without order, chance decides, never the order of the file."""
     order_by: Name | None = None
+    """Column of the file with dates or numbers. It need not be stored."""
     order_format: DateFormat = ""
+    """How its dates are written, in the letters of ``strptime``; ISO 8601, if empty."""
 
     @model_validator(mode="after")
     def _ordered(self) -> Self:
@@ -101,7 +87,7 @@ class Table(SchemaPart):
 
     @property
     def file_columns(self) -> tuple[str, ...]:
-        """Columns of a file that are read: those of the table, or what they are made of."""
+        """Columns of a file that are read, which are those of the table or what they are made of."""
         sources = [source for column in self.columns for source in column.sources]
         where = self.keeping.where
         further = (self.keeping.order_by, None if where is None else where.column)
@@ -118,7 +104,7 @@ class Table(SchemaPart):
         needed = (source for column in self.columns if column.name not in known for source in column.sources)
         return [source for source in dict.fromkeys(needed) if source not in known]
 
-    def column(self, name: str) -> Any:
+    def column(self, name: str) -> Column:
         """Return the column called ``name``.
 
         Raises

@@ -19,13 +19,7 @@ import pandas as pd
 
 from dpcore.arrays import Cells, Floats, Ints
 from dpcore.data.building.people import People
-from dpcore.domain.columns import (
-    MISSING,
-    RESERVED,
-    BooleanColumn,
-    IntegerColumn,
-    NumericColumn,
-)
+from dpcore.domain.columns import MISSING, RESERVED, BooleanColumn, IntegerColumn, NumericColumn
 from dpcore.domain.encoding import MISSING_WORDS, Block, texts_of
 from dpcore.domain.schemas.labels import cells_called
 from dpcore.domain.schemas.schema import ChildTable, Schema
@@ -43,42 +37,29 @@ _CROWDED: Final = 0.9
 
 @dataclass(frozen=True)
 class Finding:
-    """How the values of one column fit.
-
-    Attributes
-    ----------
-    table : str
-        Name of the child table; empty for the main one.
-    rows, missing : int
-        All, and those without a value.
-    unmatched : int
-        Values that match no category, or are no number or no date.
-    below, above : int
-        Numbers that are moved to a bound.
-    strange : list of (str, int)
-        The most frequent of those that match nothing.
-    kinds : int
-        How many different ones there are; at least, if there are very many.
-    cells : int
-        Categories, or bins, that values fall into.
-    binned : bool
-        Whether these are bins of numbers.
-    corrections : list of Correction
-        What would make more of them fit.
-    """
+    """How the values of one column fit."""
 
     table: str
+    """Name of the child table; empty for the main one."""
     column: str
     rows: int
     missing: int
+    """``rows``, ``missing``: all, and those without a value."""
     unmatched: int
+    """Values that match no category, or are no number or no date."""
     below: int
     above: int
+    """``below``, ``above``: numbers that are moved to a bound."""
     strange: list[tuple[str, int]]
+    """The most frequent of those that match nothing."""
     kinds: int
+    """How many different ones there are; at least, if there are very many."""
     cells: int
+    """Categories, or bins, that values fall into."""
     binned: bool
+    """Whether these are bins of numbers."""
     corrections: list[Correction] = field(default_factory=list)
+    """What would make more of them fit."""
     #: Whether the schema says that no value is missing.
     never_missing: bool = False
     #: What is wrong with those that match nothing, where it is not the schema.
@@ -154,7 +135,7 @@ class Finding:
                 "them: choose cut points within it"
             )
 
-    def written(self) -> dict[str, Any]:
+    def written(self) -> dict[str, object]:
         """The finding as JSON can hold it."""
         return asdict(self)
 
@@ -170,7 +151,7 @@ class Finding:
 AnyFinding = Finding | RowFinding
 
 
-def read_finding(content: dict[str, Any]) -> AnyFinding:
+def read_finding(content: dict[str, object]) -> AnyFinding:
     """What ``written`` gave."""
     return Finding.read(content) if "column" in content else RowFinding.read(content)
 

@@ -42,29 +42,20 @@ _REMEMBERED, _SHOWN = 20_000, 2
 
 @dataclass(frozen=True)
 class PersonFacts:
-    """People and rows of the main table.
-
-    Attributes
-    ----------
-    column : str
-        Which column names the person.
-    rows, unnamed : int
-        All rows, and those that name nobody.
-    people : int
-    median, largest : int
-        Rows of a person.
-    limit, dropped : int
-        Rows that are kept of a person, and rows beyond it.
-    """
+    """People and rows of the main table."""
 
     column: str
+    """Which column names the person."""
     rows: int
     unnamed: int
+    """``rows``, ``unnamed``: all rows, and those that name nobody."""
     people: int
     median: int
     largest: int
+    """``median``, ``largest``: rows of a person."""
     limit: int
     dropped: int
+    """``limit``, ``dropped``: rows that are kept of a person, and rows beyond it."""
 
     @property
     def sentence(self) -> str:

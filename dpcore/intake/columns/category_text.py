@@ -85,7 +85,7 @@ def _line(category: str, between: str, label: str | None) -> str:
     return first if label is None else f"{first}{between}{label}"
 
 
-def listed(lines: str) -> dict[str, Any]:
+def listed(lines: str) -> dict[str, object]:
     """Categories and labels as they were written, one a line: ``11 = died``, or with a tab between.
 
     A category in quotes stays whole: ``"dose = 0" = none given``.

@@ -9,14 +9,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from dpcore.domain.columns import (
-    MAX_CATEGORIES,
-    BooleanColumn,
-    Column,
-    ListedColumn,
-    NumericColumn,
-    folded,
-)
+from dpcore.domain.columns import MAX_CATEGORIES, BooleanColumn, Column, ListedColumn, NumericColumn, folded
 from dpcore.domain.schemas.origins import LOOKED_UP
 from dpcore.domain.schemas.schema import Schema
 from dpcore.intake.columns.identifiers import is_identifying
@@ -34,18 +27,12 @@ _MOST_LISTED: Final = 100
 
 @dataclass(frozen=True)
 class Correction:
-    """A change to one column.
-
-    Attributes
-    ----------
-    words : str
-        What it does, for a button.
-    change : dict
-        Fields of the column of a schema, and their new values; under ``privacy_unit`` those of who a person is.
-    """
+    """A change to one column."""
 
     words: str
+    """What it does, for a button."""
     change: dict[str, Any]
+    """Fields of the column of a schema, and their new values; under ``privacy_unit`` those of who a person is."""
 
 
 def corrections(

@@ -39,7 +39,7 @@ _ABOUT = frozenset(
         *("test", "yn", "change", "unit", "units", "id", "date"),
     }
 )
-_SEXES: dict[str, Any] = {
+_SEXES: dict[str, object] = {
     "type": "categorical",
     "categories": ["female", "male"],
     "matching": "loose",
@@ -49,28 +49,19 @@ _SEXES: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class Measurement:
-    """A line of the table of plausible ranges: what a name stands for in one unit.
-
-    Attributes
-    ----------
-    words : tuple of tuple of str
-        The names it goes by, word by word.
-    fields : dict
-        Of a column of a schema.
-    units : tuple of tuple of str
-        What in a name tells the unit, word by word.
-    presumed : bool
-        Whether this is the unit where a name tells none.
-    source : str
-        What the line goes by.
-    """
+    """A line of the table of plausible ranges: what a name stands for in one unit."""
 
     name: str
     words: tuple[tuple[str, ...], ...]
+    """The names it goes by, word by word."""
     fields: dict[str, Any]
+    """Of a column of a schema."""
     units: tuple[tuple[str, ...], ...]
+    """What in a name tells the unit, word by word."""
     presumed: bool
+    """Whether this is the unit where a name tells none."""
     source: str
+    """What the line goes by."""
 
 
 @cache
@@ -126,7 +117,7 @@ def guess(name: str, declared: str | None = None) -> dict[str, Any]:
     return {"name": name, **fields}
 
 
-def _by_name(plain: str) -> dict[str, Any]:
+def _by_name(plain: str) -> dict[str, object]:
     if _YES_NO.search(plain):
         return {"type": "boolean"}
     if measured := _measured(plain):
@@ -143,7 +134,7 @@ def _by_name(plain: str) -> dict[str, Any]:
     return {}
 
 
-def _agreeing(fields: dict[str, Any], declared: str | None) -> dict[str, Any]:
+def _agreeing(fields: dict[str, Any], declared: str | None) -> dict[str, object]:
     """A guess without what a declared type rules out."""
     kind = fields.get("type")
     if kind is None:
@@ -161,7 +152,7 @@ def _agreeing(fields: dict[str, Any], declared: str | None) -> dict[str, Any]:
     return fields
 
 
-def _measured(plain: str) -> dict[str, Any]:
+def _measured(plain: str) -> dict[str, object]:
     """Fields of the measurement that a name stands for; only the type where it does not tell the unit."""
     words = _words(plain)
     if _ABOUT & set(words):

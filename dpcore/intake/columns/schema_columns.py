@@ -42,17 +42,19 @@ from dpcore.intake.columns.schema_rows import (
 )
 
 
-def fault_of(row: dict[str, Any]) -> str:
+def fault_of(row: dict[str, object]) -> str:
     """What is missing or wrong in a row of the form; empty if nothing is, or it is left out."""
     return _column(row)[1] if row[KEEP] else ""
 
 
-def columns_of(rows: pd.DataFrame, table: str = "", key: str | None = None) -> tuple[list[dict[str, Any]], list[str]]:
+def columns_of(
+    rows: pd.DataFrame, table: str = "", key: str | None = None
+) -> tuple[list[dict[str, object]], list[str]]:
     """Columns to be kept, as a schema wants them, and a sentence for each fault.
 
     The ``key`` identifies people and is not kept; faults name the ``table``, if there are several.
     """
-    columns: list[dict[str, Any]] = []
+    columns: list[dict[str, object]] = []
     faults: list[str] = []
     place = f"Table '{table}', column" if table else "Column"
     for row in written(rows):
@@ -68,7 +70,7 @@ def columns_of(rows: pd.DataFrame, table: str = "", key: str | None = None) -> t
     return columns, faults
 
 
-def _column(row: dict[str, Any]) -> tuple[dict[str, Any], str]:
+def _column(row: dict[str, Any]) -> tuple[dict[str, object], str]:
     kind = row[TYPE]
     column = {
         "name": row[NAME],
@@ -104,7 +106,7 @@ def _has_no_bins(row: dict[str, Any]) -> bool:
     return pd.isna(row[BINS]) and not words(row[CUTS])
 
 
-def _rest(row: dict[str, Any], kind: str) -> dict[str, Any]:
+def _rest(row: dict[str, object], kind: str) -> dict[str, object]:
     """What the form has no field for; labels are those of the categories that there are."""
     rest: dict[str, Any] = json.loads(words(row[REST]) or "{}")
     labels = rest.pop("labels", {})
@@ -114,7 +116,7 @@ def _rest(row: dict[str, Any], kind: str) -> dict[str, Any]:
     return rest | ({"labels": labels} if labels else {})
 
 
-def _add_missing(column: dict[str, Any], row: dict[str, Any]) -> str:
+def _add_missing(column: dict[str, object], row: dict[str, object]) -> str:
     try:
         codes = split_categories(words(row[MISSING]))
     except csv.Error:
@@ -124,7 +126,7 @@ def _add_missing(column: dict[str, Any], row: dict[str, Any]) -> str:
     return ""
 
 
-def _add_categories(column: dict[str, Any], row: dict[str, Any]) -> str:
+def _add_categories(column: dict[str, object], row: dict[str, object]) -> str:
     try:
         column["categories"] = split_categories(words(row[CATEGORIES]))
     except csv.Error:
@@ -137,7 +139,7 @@ def _add_categories(column: dict[str, Any], row: dict[str, Any]) -> str:
     return "" if column["categories"] else "list its categories, separated by semicolons."
 
 
-def _add_groups(column: dict[str, Any], row: dict[str, Any]) -> str:
+def _add_groups(column: dict[str, object], row: dict[str, object]) -> str:
     try:
         groups = split_groups(words(row[GROUPS]))
     except (csv.Error, ValueError):
@@ -150,7 +152,7 @@ def _add_groups(column: dict[str, Any], row: dict[str, Any]) -> str:
     return ""
 
 
-def _add_numeric(column: dict[str, Any], row: dict[str, Any]) -> str:
+def _add_numeric(column: dict[str, object], row: dict[str, Any]) -> str:
     if "derive" in column and pd.isna(row[LOWER]) and pd.isna(row[UPPER]):
         return ""  # They follow from what it is made of, or the check says that they are absent.
     if pd.isna(row[LOWER]) or pd.isna(row[UPPER]):
@@ -172,7 +174,7 @@ def _add_numeric(column: dict[str, Any], row: dict[str, Any]) -> str:
     return ""
 
 
-def _check(column: dict[str, Any]) -> str:
+def _check(column: dict[str, object]) -> str:
     try:
         COLUMN_ADAPTER.validate_python(stand_in(column))
     except SchemaError as error:

@@ -75,7 +75,7 @@ _SHOWN = frozenset(
 )
 
 
-def rows_of(drafts: list[dict[str, Any]]) -> pd.DataFrame:
+def rows_of(drafts: list[dict[str, object]]) -> pd.DataFrame:
     """One row of the form per drafted column."""
     frame = pd.DataFrame([_row(draft) for draft in drafts], columns=list(_DTYPES))
     return typed(frame)
@@ -116,7 +116,7 @@ def written(rows: pd.DataFrame) -> list[dict[str, Any]]:
     return [dict(zip(names, row, strict=True)) for row in zip(*fields, strict=True)]
 
 
-def read(records: list[dict[str, Any]]) -> pd.DataFrame:
+def read(records: list[dict[str, object]]) -> pd.DataFrame:
     """The rows that :func:`written` gave."""
     absent = {"bool": False}  # Noted before there was such a field.
     fields = {
@@ -137,7 +137,7 @@ def overlaid(rows: pd.DataFrame, edited: pd.DataFrame) -> pd.DataFrame:
     return read([fresh.get(row[NAME], row) for row in written(rows)])
 
 
-def only(rows: pd.DataFrame, drafts: list[dict[str, Any]]) -> pd.DataFrame:
+def only(rows: pd.DataFrame, drafts: list[dict[str, object]]) -> pd.DataFrame:
     """The form with these columns, and no others, kept."""
     return replaced(rows.assign(**{KEEP: False}), drafts)
 
@@ -156,7 +156,7 @@ def carry_over(rows: pd.DataFrame, earlier: pd.DataFrame) -> pd.DataFrame:
     return typed(carried)
 
 
-def replaced(rows: pd.DataFrame, drafts: list[dict[str, Any]]) -> pd.DataFrame:
+def replaced(rows: pd.DataFrame, drafts: list[dict[str, object]]) -> pd.DataFrame:
     """The form with what drafts say of columns; what they do not say stays, and so do other columns.
 
     Columns that the file does not have, as they are made of others, come last.
@@ -196,23 +196,23 @@ _SAID_BY: dict[str, frozenset[str]] = {
 }
 
 
-def difference(before: pd.DataFrame, after: pd.DataFrame) -> list[dict[str, Any]]:
+def difference(before: pd.DataFrame, after: pd.DataFrame) -> list[dict[str, object]]:
     """The rows of ``before`` that are others in ``after``; what is ticked makes no difference."""
     fresh = {row[NAME]: row for row in written(after)}
     return [row for row in written(before) if row[NAME] in fresh and _unticked(row) != _unticked(fresh[row[NAME]])]
 
 
-def _unticked(row: dict[str, Any]) -> dict[str, Any]:
+def _unticked(row: dict[str, object]) -> dict[str, object]:
     return row | {SELECT: False}
 
 
-def restored(rows: pd.DataFrame, earlier: list[dict[str, Any]]) -> pd.DataFrame:
+def restored(rows: pd.DataFrame, earlier: list[dict[str, object]]) -> pd.DataFrame:
     """The form with some of its rows as they were: see :func:`difference`."""
     known = {row[NAME]: row for row in earlier}
     return read([known.get(row[NAME], row) | {SELECT: row[SELECT]} for row in written(rows)])
 
 
-def lines_of(row: dict[str, Any], between: str = "\t") -> str:
+def lines_of(row: dict[str, object], between: str = "\t") -> str:
     """The categories of a row, one a line, each with its label if it has one."""
     labels = json.loads(words(row[REST]) or "{}").get("labels", {})
     return category_text.labelled(words(row[CATEGORIES]), labels, between)

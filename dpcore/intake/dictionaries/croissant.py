@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 from urllib.parse import quote
 
-from dpcore.domain.columns import Column, NumericColumn
+from dpcore.domain.columns import Column, ListedColumn, NumericColumn
 from dpcore.domain.schemas.schema import ChildTable, Schema
 from dpcore.intake.dictionaries.dictionary_tables import file_name
 
@@ -64,11 +64,11 @@ def _file(name: str) -> dict[str, object]:
     return {"@type": "cr:FileObject", "@id": _id("files", name), **told}
 
 
-def _record_sets(name: str, table: Schema | ChildTable) -> list[dict[str, Any]]:
+def _record_sets(name: str, table: Schema | ChildTable) -> list[dict[str, object]]:
     """The rows of a table, and before them the categories of its columns."""
     fields = [_field(name, column) for column in table.columns]
-    rows = {"@type": "cr:RecordSet", "@id": _id(name), "name": name, "field": fields}
-    return [*(_categories(name, column) for column in table.columns if hasattr(column, "categories")), rows]
+    rows: dict[str, object] = {"@type": "cr:RecordSet", "@id": _id(name), "name": name, "field": fields}
+    return [*(_categories(name, column) for column in table.columns if isinstance(column, ListedColumn)), rows]
 
 
 def _field(table: str, column: Column) -> dict[str, object]:
@@ -78,12 +78,12 @@ def _field(table: str, column: Column) -> dict[str, object]:
     field["dataType"] = _TYPES.get(column.type, "sc:Text")
     if column.sources == (column.name,):
         field["source"] = {"fileObject": {"@id": _id("files", table)}, "extract": {"column": column.name}}
-    if hasattr(column, "categories"):
+    if isinstance(column, ListedColumn):
         field["references"] = {"field": {"@id": f"{_id('categories', table, column.name)}/value"}}
     return field
 
 
-def _categories(table: str, column: Any) -> dict[str, Any]:
+def _categories(table: str, column: ListedColumn) -> dict[str, object]:
     ident = _id("categories", table, column.name)
     labels = {each.category: each.label for each in column.labels}
     fields = [
@@ -101,9 +101,10 @@ def _categories(table: str, column: Any) -> dict[str, Any]:
     }
 
 
-def _variable(column: Any) -> dict[str, Any]:
+def _variable(column: Column) -> dict[str, object]:
     """A column as others than Croissant find it: with its range and unit."""
-    told = {"@type": "PropertyValue", "name": column.label or column.name, "description": column.description}
+    told: dict[str, object] = {"@type": "PropertyValue", "name": column.label or column.name}
+    told["description"] = column.description
     if isinstance(column, NumericColumn):
         told |= {"minValue": column.lower, "maxValue": column.upper, "unitText": column.unit}
     return {name: value for name, value in told.items() if value != ""}

@@ -43,7 +43,7 @@ _LETTERS: Final = {"yyyy": "%Y", "MM": "%m", "dd": "%d", "HH": "%H", "mm": "%M",
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.]*")
 
 
-def fits(content: Mapping[str, Any]) -> bool:
+def fits(content: Mapping[str, object]) -> bool:
     """Whether this is such a description."""
     return "tableSchema" in content or isinstance(content.get("tables"), list)
 
@@ -62,7 +62,7 @@ def read(content: Mapping[str, object], title: str) -> Draft:
     return draft_of_tables(FORM, head, content.get(_REST), described)
 
 
-def _plain(content: Mapping[str, Any]) -> dict[str, Any]:
+def _plain(content: Mapping[str, Any]) -> dict[str, object]:
     """The same with terms that have no prefix and stand in no group."""
     groups = (content[name] for name in ("public", "bounds") if isinstance(content.get(name), Mapping))
     flat = {**content, **{name: value for group in groups for name, value in group.items()}}
@@ -74,7 +74,7 @@ def _stem(table: Mapping[str, object]) -> str:
     return unquote(re.sub(r"\.[A-Za-z0-9]+$", "", str(table.get("url", "")).rpartition("/")[2]))
 
 
-def _columns(table: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+def _columns(table: Mapping[str, object]) -> list[Mapping[str, object]]:
     schema = table.get("tableSchema")
     if not isinstance(schema, Mapping) or not isinstance(schema.get("columns"), list):
         raise IngestError("A table has no columns in this file. Put what another file says of it into this one.")
@@ -95,7 +95,7 @@ def _header(field: Mapping[str, object]) -> str:
     return str(titles or unquote(str(field.get("name", "")))).strip()
 
 
-def _head(table: Mapping[str, object], title: str) -> dict[str, Any]:
+def _head(table: Mapping[str, object], title: str) -> dict[str, object]:
     head = {
         "name": _words(table.get("dc:title"), 128) or title,
         "description": _words(table.get("dc:description"), 2000),
@@ -145,12 +145,12 @@ def _single(names: object) -> str | None:
     return names[0] if len(names) == 1 and isinstance(names[0], str) else None
 
 
-def _column(field: Mapping[str, Any], absent: Any) -> dict[str, Any]:
+def _column(field: Mapping[str, object], absent: object) -> dict[str, object]:
     column = column_texts(_header(field), _words(field.get("dc:title"), 128), _words(field.get("dc:description"), 500))
     return column | _facts(column["name"], field, texts(field.get("null", absent), "value"))
 
 
-def _facts(name: str, field: Mapping[str, object], absent: list[str]) -> dict[str, Any]:
+def _facts(name: str, field: Mapping[str, object], absent: list[str]) -> dict[str, object]:
     datatype = field.get("datatype", "string")
     about = datatype if isinstance(datatype, Mapping) else {"base": datatype}
     base = str(about.get("base", "string"))
@@ -171,14 +171,14 @@ def _facts(name: str, field: Mapping[str, object], absent: list[str]) -> dict[st
     return {"type": TEXT, "missing_codes": absent} if base in _TEXTS else {LEFT_OUT: f"of the type '{base[:40]}'"}
 
 
-def _limit(field: Mapping[str, object], about: Mapping[str, object], side: str, edges: list[Any]) -> Any:
+def _limit(field: Mapping[str, object], about: Mapping[str, object], side: str, edges: list[object]) -> object:
     """The least or greatest value that is named anywhere, ``None`` if there is none."""
     names = (f"{side}imum", f"{side}Inclusive", f"{side}Exclusive")
     found = [place[name] for place in (field, about) for name in names if place.get(name) is not None]
     return found[0] if found else edges[0 if side == "min" else -1] if edges else None
 
 
-def _partitions(field: Mapping[str, object]) -> tuple[list[str], list[Any]]:
+def _partitions(field: Mapping[str, object]) -> tuple[list[str], list[object]]:
     """The values that are listed, and the points at which neighbouring ranges meet."""
     parts = [_plain(part) for part in objects(field.get("partitions") or [])]
     rules = [rule for part in parts if isinstance(rule := part.get("predicate"), Mapping)]
@@ -201,7 +201,7 @@ def _format(about: Mapping[str, object]) -> str:
     return re.sub("|".join(_LETTERS), lambda found: _LETTERS[found[0]], form)
 
 
-def written(schema: Schema) -> dict[str, Any]:
+def written(schema: Schema) -> dict[str, object]:
     """A schema as CSVW metadata with privacy terms; what these have no words for stands under ``frostglass:schema``."""
     content = schema.to_mapping()
     children, columns = content.pop("children", []), content.pop("columns")
@@ -220,7 +220,7 @@ def written(schema: Schema) -> dict[str, Any]:
     return {"@context": _CONTEXT, "@type": "TableGroup", **names, "tables": [main, *further], **rest}
 
 
-def _written_child(child: dict[str, Any], schema: Schema) -> dict[str, Any]:
+def _written_child(child: dict[str, Any], schema: Schema) -> dict[str, object]:
     person = str(schema.privacy_unit.column)
     key = child.get("key", person)
     table = _written_table(child["name"], child.pop("columns"), key, schema)
@@ -231,7 +231,7 @@ def _written_child(child: dict[str, Any], schema: Schema) -> dict[str, Any]:
     return {**table, **({"dc:description": description} if description else {}), _REST: beyond(child, head)}
 
 
-def _written_table(name: str, columns: list[dict[str, Any]], key: str | None, schema: Schema) -> dict[str, Any]:
+def _written_table(name: str, columns: list[dict[str, object]], key: str | None, schema: Schema) -> dict[str, Any]:
     fields = [_field(column, schema) for column in columns]
     if key is not None:
         fields.insert(0, {**_named(key), "datatype": "string", "privacyId": True})
@@ -247,12 +247,12 @@ def _name(header: str) -> str:
     return header if _NAME.fullmatch(header) else quote(header, safe="").replace("-", "%2D").replace("~", "%7E")
 
 
-def _named(header: str) -> dict[str, Any]:
+def _named(header: str) -> dict[str, object]:
     name = _name(header)
     return {"@type": "Column", "name": name, **({} if name == header else {"titles": [header]})}
 
 
-def _field(column: dict[str, Any], schema: Schema) -> dict[str, Any]:
+def _field(column: dict[str, Any], schema: Schema) -> dict[str, object]:
     kind = column["type"]
     field = {**_named(column["name"]), "datatype": _TYPES.get(kind, "string")}
     field |= {"dc:title": column["label"]} if "label" in column else {}
@@ -269,7 +269,7 @@ def _field(column: dict[str, Any], schema: Schema) -> dict[str, Any]:
     return {**field, _REST: beyond(column, read)}
 
 
-def _written_ranges(column: dict[str, Any], schema: Schema) -> dict[str, Any]:
+def _written_ranges(column: dict[str, Any], schema: Schema) -> dict[str, object]:
     """The cells between cut points."""
     edges = [column["lower"], *column.get("edges", ()), column["upper"]]
     if len(edges) < 3 or sorted(set(edges)) != edges:  # A cell of one value, or none.

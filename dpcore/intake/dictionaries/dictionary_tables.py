@@ -87,7 +87,7 @@ def file_name(name: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:60] or "data"
 
 
-def draft_of_tables(form: str, head: dict[str, Any], rest: Any, tables: list[TableDescription]) -> Draft:
+def draft_of_tables(form: str, head: dict[str, Any], rest: object, tables: list[TableDescription]) -> Draft:
     """The draft of one or several tables; ``rest`` is what this program once wrote beside the head.
 
     Raises
@@ -125,7 +125,7 @@ def _towards(child: TableDescription, main: TableDescription) -> list[str]:
     return [side for side, table, _ in child.keys if main.name and table == main.name][:1]
 
 
-def _child(draft: Draft, child: TableDescription, side: str, person: str | None) -> dict[str, Any]:
+def _child(draft: Draft, child: TableDescription, side: str, person: str | None) -> dict[str, object]:
     gathered = child.gathered(side, child.name)
     draft.left_out |= gathered.left_out
     draft.notes += gathered.notes()

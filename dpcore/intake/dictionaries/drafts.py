@@ -47,24 +47,16 @@ _SWITCHES: Final = ({"1": "yes", "0": "no"}, {"1": "true", "0": "false"})
 
 @dataclass
 class Draft:
-    """A schema as far as a dictionary tells it.
-
-    Attributes
-    ----------
-    form : str
-        What kind of dictionary it is.
-    content : dict
-        Of a schema; what is not known, often the row limit, is not in it.
-    left_out : dict of str to str
-        Columns that are not kept, and why.
-    notes : list of str
-        Sentences about what was taken from elsewhere.
-    """
+    """A schema as far as a dictionary tells it."""
 
     form: str
+    """What kind of dictionary it is."""
     content: dict[str, Any]
+    """Of a schema; what is not known, often the row limit, is not in it."""
     left_out: dict[str, str] = field(default_factory=dict)
+    """Columns that are not kept, and why."""
     notes: list[str] = field(default_factory=list)
+    """Sentences about what was taken from elsewhere."""
 
     @property
     def unknown(self) -> list[str]:
@@ -176,7 +168,7 @@ class Gathered:
         return _sentence("From the table of plausible values that comes with the program: {}.", self.by_name)
 
 
-def _whole(known: dict[str, Any]) -> dict[str, Any]:
+def _whole(known: dict[str, Any]) -> dict[str, object]:
     """A column with what its name tells beyond what is known, and where its facts come from."""
     kind = known.get("type")
     named = guess(known["name"], kind if kind in NUMERIC else "text" if kind else None)
@@ -205,7 +197,7 @@ def _same_unit(known: Mapping[str, object], named: Mapping[str, object]) -> bool
     return not known.get("unit") or known["unit"] == named.get("unit")
 
 
-def _shaped(column: dict[str, Any], named: Mapping[str, Any]) -> dict[str, Any]:
+def _shaped(column: dict[str, object], named: Mapping[str, Any]) -> dict[str, object]:
     """A column with numbers gets cut points: its own, the usual ones of its name, or others by its range alone."""
     if column["type"] not in NUMERIC or {"edges", "bins"} & column.keys() or not {"lower", "upper"} <= column.keys():
         return column
@@ -214,7 +206,7 @@ def _shaped(column: dict[str, Any], named: Mapping[str, Any]) -> dict[str, Any]:
     return {**column, **({"edges": usual} if len(usual) > 1 else _by_range(column))}
 
 
-def _by_range(column: Mapping[str, Any]) -> dict[str, Any]:
+def _by_range(column: Mapping[str, Any]) -> dict[str, object]:
     """Equal bins; over several powers of ten, where most numbers are likely to be small, bins that grow with these."""
     low, high = float(column["lower"]), float(column["upper"])
     if low < 0 or high < (_WIDE_FROM_0 if low == 0 else _WIDE * low):
@@ -226,8 +218,8 @@ def _by_range(column: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def listed(
-    values: Iterable[Any], labels: Mapping[str, str], missing: Iterable[Any] = (), kind: str = "categorical"
-) -> dict[str, Any]:
+    values: Iterable[object], labels: Mapping[str, str], missing: Iterable[object] = (), kind: str = "categorical"
+) -> dict[str, object]:
     """What a column with these values is; with labels of codes, and codes for missing values."""
     absent = [text for text in map(as_text, missing) if text]
     known = [text for text in dict.fromkeys(map(as_text, values)) if text and text not in absent]
@@ -258,7 +250,7 @@ def plain_text(text: object, most: int) -> str:
     return " ".join("".join(sign if sign.isprintable() else " " for sign in bare).split())[:most].strip()
 
 
-def column_texts(name: str, label: Any = "", description: Any = "") -> dict[str, Any]:
+def column_texts(name: str, label: object = "", description: object = "") -> dict[str, Any]:
     """The fields of a column that people read. Raises ``IngestError`` if it cannot be called so."""
     name = str(name).strip()
     if not is_name(name):
@@ -271,7 +263,7 @@ def column_texts(name: str, label: Any = "", description: Any = "") -> dict[str,
     }
 
 
-def number(value: Any) -> float | None:
+def number(value: object) -> float | None:
     """A number that a dictionary gives, if it is one."""
     try:
         found = float(str(value).strip().replace(",", "."))

@@ -22,7 +22,7 @@ def beyond(wanted: Mapping[str, object], read: Mapping[str, object]) -> dict[str
     return {name: wanted.get(name) for name in names if not _same(wanted.get(name), read.get(name))}
 
 
-def _same(one: Any, other: Any) -> bool:
+def _same(one: object, other: Any) -> bool:
     return bool(one == other) and (not isinstance(one, dict) or list(one) == list(other))
 
 

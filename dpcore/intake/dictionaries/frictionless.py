@@ -40,7 +40,7 @@ _SWITCHED: Final = frozenset({*(text.lower() for text in [*_YES, *_NO])})
 _TEXTS: Final = frozenset({"string", "any"})
 
 
-def fits(content: Mapping[str, Any]) -> str:
+def fits(content: Mapping[str, object]) -> str:
     """Which of the two it is; empty if it is neither."""
     if isinstance(content.get("resources"), list):
         return PACKAGE
@@ -55,7 +55,7 @@ def read(content: Mapping[str, object], title: str) -> Draft:
     return draft_of_tables(form, _head(content, title), content.get(KEY), list(map(_table, resources)))
 
 
-def _head(content: Mapping[str, object], title: str) -> dict[str, Any]:
+def _head(content: Mapping[str, object], title: str) -> dict[str, object]:
     name = content.get("title") or content.get("name") or title
     return {"name": plain_text(name, 128) or title, "description": plain_text(content.get("description"), 2000)}
 
@@ -92,12 +92,12 @@ def _single(names: object) -> str | None:
     return names[0] if isinstance(names, list) and len(names) == 1 and isinstance(names[0], str) else None
 
 
-def _column(field: Mapping[str, Any], absent: Any) -> dict[str, Any]:
+def _column(field: Mapping[str, Any], absent: object) -> dict[str, object]:
     column = column_texts(field.get("name", ""), field.get("title"), field.get("description"))
     return column | _facts(column["name"], field, texts(field.get("missingValues", absent), "value"))
 
 
-def _facts(name: str, field: Mapping[str, object], absent: list[str]) -> dict[str, Any]:
+def _facts(name: str, field: Mapping[str, object], absent: list[str]) -> dict[str, object]:
     kind = field.get("type", "string")
     limits = field.get("constraints")
     limits = limits if isinstance(limits, Mapping) else {}
@@ -121,7 +121,7 @@ def _facts(name: str, field: Mapping[str, object], absent: list[str]) -> dict[st
     return {"type": TEXT, "missing_codes": absent} if kind in _TEXTS else {LEFT_OUT: f"of the type '{str(kind)[:40]}'"}
 
 
-def _switch(field: Mapping[str, object], absent: list[str]) -> dict[str, Any]:
+def _switch(field: Mapping[str, object], absent: list[str]) -> dict[str, object]:
     """Yes or no; a column of two categories, if they are written in words of its own."""
     sides = [texts(field.get(f"{side}Values", [side]), "value") for side in ("true", "false")]
     if {text.lower() for side in sides for text in side} <= _SWITCHED:
@@ -129,7 +129,7 @@ def _switch(field: Mapping[str, object], absent: list[str]) -> dict[str, Any]:
     return listed([text for side in sides for text in side], {}, absent)
 
 
-def written(schema: Schema) -> dict[str, Any]:
+def written(schema: Schema) -> dict[str, object]:
     """A schema as a Data Package; what that has no words for stands under ``frostglass``."""
     content = schema.to_mapping()
     children = content.pop("children", [])
@@ -155,16 +155,16 @@ def written(schema: Schema) -> dict[str, Any]:
     return {**package, KEY: beyond(content, _head(package, ""))}
 
 
-def _resource(name: str, columns: list[dict[str, Any]], key: str | None) -> dict[str, Any]:
+def _resource(name: str, columns: list[dict[str, object]], key: str | None) -> dict[str, Any]:
     fields = [_field(column) for column in columns]
     if key is not None:
         fields.insert(0, {"name": key, "type": "any"})
     return {"name": name, "path": f"{file_name(name)}.csv", "schema": {"fields": fields}}
 
 
-def _field(column: dict[str, Any]) -> dict[str, Any]:
+def _field(column: dict[str, Any]) -> dict[str, object]:
     kind = column["type"]
-    field: dict[str, Any] = {"name": column["name"], "type": _TYPES.get(kind, "string")}
+    field: dict[str, object] = {"name": column["name"], "type": _TYPES.get(kind, "string")}
     field |= {"title": column["label"]} if "label" in column else {}
     field |= {"description": column["description"]} if "description" in column else {}
     if kind in NUMERIC:

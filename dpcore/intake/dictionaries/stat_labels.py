@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from dpcore.intake.columns.guesses import LEFT_OUT
 from dpcore.intake.dictionaries.dictionary_tables import TableDescription, draft_of_tables
@@ -19,21 +19,21 @@ def read(path: Path, title: str) -> Draft:
     return draft_of_tables(FORM, {"name": title}, None, [_table(path)])
 
 
-def columns_of(path: Path) -> dict[str, dict[str, Any]]:
+def columns_of(path: Path) -> dict[str, dict[str, object]]:
     """The columns of a file that it describes, by their names, as far as it does. Raises ``IngestError``."""
     return {column["name"]: column for column in _table(path).gathered(None).columns}
 
 
 def _table(path: Path) -> TableDescription:
-    notes: list[Mapping[str, Any]] = [{"note": note} for note in dictionary_of(path)]
+    notes: list[Mapping[str, object]] = [{"note": note} for note in dictionary_of(path)]
     return TableDescription("", notes, lambda field: _column(field["note"]), [])
 
 
-def _column(note: ColumnNote) -> dict[str, Any]:
+def _column(note: ColumnNote) -> dict[str, object]:
     return column_texts(note.name, note.label) | _facts(note)
 
 
-def _facts(note: ColumnNote) -> dict[str, Any]:
+def _facts(note: ColumnNote) -> dict[str, object]:
     if note.kind == "date":
         return {LEFT_OUT: NO_RANGE}
     codes = [code for code in note.values if code not in note.missing]

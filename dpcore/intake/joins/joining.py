@@ -32,20 +32,14 @@ _PLACES: dict[View, str] = {"left": "first", "right": "second"}
 
 @dataclass(frozen=True)
 class JointColumns:
-    """What the columns of two files are called when they stand side by side.
-
-    Attributes
-    ----------
-    key : str
-        Column that identifies people, in both files.
-    left, right : dict of str to str
-        Name in the joined rows to name in the file, the key left out. Columns that both files
-        have get ``_left`` and ``_right`` behind their names.
-    """
+    """What the columns of two files are called when they stand side by side."""
 
     key: str
+    """Column that identifies people, in both files."""
     left: dict[str, str]
     right: dict[str, str]
+    """``left``, ``right``: name in the joined rows to name in the file, the key left out. Columns that both files have
+    get ``_left`` and ``_right`` behind their names."""
 
     def of(self, side: View) -> dict[str, str]:
         """Name in the joined rows to name in the file of one side."""
@@ -99,10 +93,7 @@ def joint_columns(left: Path, right: Path, key: str) -> JointColumns:
     IngestError
         If a header cannot be used, lacks the key, or the names cannot be told apart.
     """
-    headers: dict[View, list[str]] = {
-        "left": _header(left, "left"),
-        "right": _header(right, "right"),
-    }
+    headers: dict[View, list[str]] = {"left": _header(left, "left"), "right": _header(right, "right")}
     for side, names in headers.items():
         if key not in names:
             raise IngestError(

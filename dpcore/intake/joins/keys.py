@@ -32,19 +32,13 @@ _ALIKE: Final = "Check that both write '{key}' alike: leading zeros and endings 
 
 @dataclass(frozen=True)
 class KeyOverlap:
-    """How the keys of two joined files met.
-
-    Attributes
-    ----------
-    left, right : (int, int)
-        Rows of each file, and those of them that name nobody.
-    both : int
-        People who are in both.
-    """
+    """How the keys of two joined files met."""
 
     left: tuple[int, int]
     right: tuple[int, int]
+    """``left``, ``right``: rows of each file, and those of them that name nobody."""
     both: int
+    """People who are in both."""
 
 
 class KeyTally:

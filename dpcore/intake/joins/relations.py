@@ -18,10 +18,11 @@ from dpcore.errors import IngestError
 from dpcore.intake.joins.joining import Told, chunks_for, join_key, joint_columns, read_joined
 from dpcore.intake.sources.decimal_commas import number_columns
 from dpcore.intake.sources.files import declared_types, read_chunks, read_header
-from dpcore.intake.sources.headers import plain_names, renamed
+from dpcore.intake.sources.headers import TableHeader, plain_names, renamed
+from dpcore.intake.sources.parts import is_database
 from dpcore.intake.sources.served import open_served
 from dpcore.intake.sources.sources import ENDING
-from dpcore.intake.sources.sql_files import Database, TableHeader, is_database, open_database_file
+from dpcore.intake.sources.sql_files import Database, open_database_file
 
 #: CSV or Parquet files, or frames, by the names of their tables.
 Tables = Mapping[str, str | Path | pd.DataFrame]

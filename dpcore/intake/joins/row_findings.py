@@ -24,24 +24,16 @@ def yes_to(place: str, told: str) -> str:
 
 @dataclass(frozen=True)
 class RowFinding:
-    """What is to be known about the rows of a table.
-
-    Attributes
-    ----------
-    place : str
-        By which name the loss is accepted.
-    sentence : str
-        What would be lost, and what to do.
-    needs_yes : bool
-        Whether the table is stored on an explicit yes only.
-    corrections : list of Correction
-        What would mend it.
-    """
+    """What is to be known about the rows of a table."""
 
     place: str
+    """By which name the loss is accepted."""
     sentence: str
+    """What would be lost, and what to do."""
     needs_yes: bool
+    """Whether the table is stored on an explicit yes only."""
     corrections: list[Correction] = field(default_factory=list)
+    """What would mend it."""
     of_values: ClassVar[bool] = False
 
     @property

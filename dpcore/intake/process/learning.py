@@ -14,11 +14,11 @@ import numpy as np
 import pandas as pd
 from pydantic import TypeAdapter, ValidationError
 
-from dpcore.arrays import Floats
+from dpcore.arrays import Floats, Values
 from dpcore.data.building.ingest import check_columns, partitions_of
 from dpcore.data.stored.storage import save_partitions
 from dpcore.data.table import PrivateTable
-from dpcore.domain.columns import RESERVED, IntegerColumn, NumericColumn, folded
+from dpcore.domain.columns import RESERVED, Column, IntegerColumn, NumericColumn, folded
 from dpcore.domain.encoding import MISSING_WORDS, numbers_of, texts_of, values_of
 from dpcore.domain.schemas.names import Name
 from dpcore.domain.schemas.schema import Schema
@@ -62,21 +62,23 @@ class Provisional:
         unit = self._declared.privacy_unit
         for chunk in chunks:
             check_columns(chunk, self._declared)
-            content: dict[str, Any] = {str(i): self._numbers(column, chunk) for i, column in enumerate(self._columns)}
+            content: dict[str, object] = {
+                str(i): self._numbers(column, chunk) for i, column in enumerate(self._columns)
+            }
             if unit.column is not None:
                 content[_PERSON] = chunk[unit.column].to_numpy()
             if unit.order_by is not None:
                 content[_ORDER] = chunk[unit.order_by].to_numpy()
             yield pd.DataFrame(content)
 
-    def _numbers(self, column: Any, chunk: pd.DataFrame) -> Floats:
+    def _numbers(self, column: Column, chunk: pd.DataFrame) -> Floats:
         values = values_of(column, chunk)
         known = self._known.get(column.name)
         return numbers_of(column, values) if known is None else known.places(values)
 
     def learned(self, table: PrivateTable, randomness: RandomSource) -> Schema:
         """The schema with what was learned. Raises ``SchemaError`` if no column is left."""
-        facts: dict[str, Mapping[str, Any]] = {}
+        facts: dict[str, Mapping[str, object]] = {}
         for place, (name, question) in enumerate(self._plan.questions.items()):
             if name in self._known:
                 names = self._known[name].names
@@ -86,7 +88,7 @@ class Provisional:
         return _completed(self._plan, facts)
 
 
-def _stand_in(number: int, column: Any) -> Any:
+def _stand_in(number: int, column: Column) -> Column:
     if isinstance(column, NumericColumn):
         free = {"name": str(number), "derive": None, "missing_codes": (), "target": False, "view": None}
         return column.model_copy(update=free)
@@ -104,7 +106,7 @@ class _Vocabulary:
     def names(self) -> list[str]:
         return list(self._numbers)
 
-    def places(self, values: pd.Series[Any]) -> Floats:
+    def places(self, values: Values) -> Floats:
         """Number of each value; NaN for what is missing, or can be no category."""
         numbers, codes = pd.factorize(np.asarray(texts_of(values), dtype=object))
         found = np.fromiter((self._place(text) for text in codes), np.float64, len(codes))
@@ -132,7 +134,7 @@ def _can_be_named(text: str) -> bool:
         return False
 
 
-def _completed(plan: LearningPlan, facts: Mapping[str, Mapping[str, Any]]) -> Schema:
+def _completed(plan: LearningPlan, facts: Mapping[str, Mapping[str, object]]) -> Schema:
     """The schema of a plan with learned facts; columns without a category are left out."""
     left_out = tuple(name for name, found in facts.items() if found.get("categories") == [])
     content = plan.schema.model_dump(mode="json")

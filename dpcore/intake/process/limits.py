@@ -34,21 +34,14 @@ _COLUMN = 512
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits of the process that reads an upload.
-
-    Attributes
-    ----------
-    memory : int
-        Bytes of address space, so also of memory.
-    seconds : int
-        Time by the clock, and of the processor.
-    written : int
-        Bytes of any file that it writes.
-    """
+    """Limits of the process that reads an upload."""
 
     memory: int
+    """Bytes of address space, so also of memory."""
     seconds: int
+    """Time by the clock, and of the processor."""
     written: int
+    """Bytes of any file that it writes."""
 
     @classmethod
     def of(cls, files: Iterable[Path], schema: Schema | None = None) -> Limits:

@@ -130,7 +130,7 @@ def schema(name: str, max_rows: int = MAX_ROWS) -> Schema:
     )
 
 
-def _child(name: str, kept: int, *more: dict[str, Any]) -> dict[str, Any]:
+def _child(name: str, kept: int, *more: dict[str, Any]) -> dict[str, object]:
     return {"name": name, "max_rows_per_person": kept, "columns": [_coded(name), *more]}
 
 

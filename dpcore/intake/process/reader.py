@@ -77,7 +77,7 @@ def _silence() -> None:
         os.dup2(nowhere, stream)
 
 
-def _load() -> Mapping[str, Callable[..., Any]]:
+def _load() -> Mapping[str, Callable[..., object]]:
     """Load what answers questions, once for all copies of this program."""
     import duckdb  # noqa: F401
     import pyarrow
@@ -88,11 +88,11 @@ def _load() -> Mapping[str, Callable[..., Any]]:
     return ANSWERS
 
 
-def _say(answers: BinaryIO, **message: Any) -> None:
+def _say(answers: BinaryIO, **message: object) -> None:
     answers.write(json.dumps(message, default=str).encode() + b"\n")
 
 
-def _answer(known: Mapping[str, Callable[..., Any]], question: Mapping[str, Any], answers: BinaryIO) -> None:
+def _answer(known: Mapping[str, Callable[..., object]], question: Mapping[str, Any], answers: BinaryIO) -> None:
     """Answer one question, in a process of its own."""
     _confine(**question["limits"])
 

@@ -75,16 +75,16 @@ class Reader:
             self._last(_LOAD_SECONDS, watch, "ready")
             self._loaded = True
 
-    def answer(self, line: str, seconds: int, watch: Watch) -> dict[str, Any]:
+    def answer(self, line: str, seconds: int, watch: Watch) -> dict[str, object]:
         """What is said to a question that may take so long."""
         assert self._process.stdin is not None
         self._process.stdin.write(line.encode() + b"\n")
         self._process.stdin.flush()
         return self._last(seconds + _GRACE, watch, "ended")
 
-    def _last(self, seconds: float, watch: Watch, end: str) -> dict[str, Any]:
+    def _last(self, seconds: float, watch: Watch, end: str) -> dict[str, object]:
         """What was said before the message that ends an answer, or that message itself."""
-        said: dict[str, Any] = {}
+        said: dict[str, object] = {}
         self._busy = True
         for message in self._messages(seconds, watch):
             if end in message:
@@ -94,7 +94,7 @@ class Reader:
                 said = message
         raise _Overdue
 
-    def _messages(self, seconds: float, watch: Watch) -> Iterator[dict[str, Any]]:
+    def _messages(self, seconds: float, watch: Watch) -> Iterator[dict[str, object]]:
         until, place = time.monotonic() + seconds, ("", 0)
         while time.monotonic() < until:
             watch(*place)
@@ -151,7 +151,7 @@ def start() -> None:
                 _idle.append(Reader())
 
 
-def answered(question: str, seconds: int, watch: Watch | None) -> dict[str, Any]:
+def answered(question: str, seconds: int, watch: Watch | None) -> dict[str, object]:
     """What a reader says to a question, a line of JSON.
 
     Parameters

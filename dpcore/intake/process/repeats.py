@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 import pandas as pd
@@ -14,6 +15,8 @@ from dpcore.domain.schemas.names import is_name
 from dpcore.errors import IngestError
 from dpcore.intake.columns.identifiers import REPEATS
 from dpcore.intake.dictionaries.drafts import Draft, sources_of
+from dpcore.intake.process.readers import Watch
+from dpcore.intake.process.uploads import ask
 from dpcore.intake.sources.files import read_chunks, read_header
 from dpcore.intake.sources.parts import Files
 
@@ -28,17 +31,11 @@ _NO_RECORDS = (
 
 @dataclass
 class Repeat:
-    """What repeats: which rows of the file are of it, and the columns that have a value there.
-
-    Attributes
-    ----------
-    column, value : str
-        Rows with this value in this column; both empty for the rows of records.
-    columns : list of str
-    """
+    """What repeats: which rows of the file are of it, and the columns that have a value there."""
 
     column: str
     value: str
+    """``column``, ``value``: rows with this value in this column; both empty for the rows of records."""
     columns: list[str]
 
 
@@ -80,6 +77,15 @@ def _place(instrument: str | None, instance: str | None, event: str | None) -> t
     if instrument is not None:
         return _INSTRUMENT, instrument
     return ("", "") if instance is None or event is None else (_EVENT, event)
+
+
+def divide_repeats(draft: Draft, header: list[str], files: list[Path], watch: Watch | None = None) -> bool:
+    """Make tables of what repeats in an export of REDCap; whether it is one. Raises ``IngestError``."""
+    if not is_repeating(header):
+        return False
+    found = ask("repeats", files, path=files if len(files) > 1 else files[0], watch=watch)
+    divide(draft, [Repeat(**each) for each in found])
+    return bool(found)
 
 
 def divide(draft: Draft, repeats: list[Repeat]) -> None:

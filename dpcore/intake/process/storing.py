@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sized
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Final
+from typing import Final, TypeVar
 
 import pandas as pd
 
@@ -23,6 +23,7 @@ from dpcore.released.learning_plan import LearningPlan
 
 #: Told which table is being read, and how many rows of it were.
 Tell = Callable[[str, int], None]
+_Rows = TypeVar("_Rows", bound=Sized)
 #: Reports of rows are this many rows apart, at least.
 _REPORT_ROWS: Final = 20_000
 
@@ -130,7 +131,7 @@ def _learned(
         return learn_schema(plan, counted, SecureRandom(), Path(between))
 
 
-def counted_rows(pieces: Iterator[Any], tell: Tell, table: str) -> Iterator[Any]:
+def counted_rows(pieces: Iterator[_Rows], tell: Tell, table: str) -> Iterator[_Rows]:
     """The same rows; how many there were so far is told now and then."""
     rows = told = 0
     for piece in pieces:

@@ -20,13 +20,12 @@ from dpcore.errors import FrostglassError, IngestError
 from dpcore.intake.process.limits import Limits
 from dpcore.intake.process.readers import Watch, answered
 from dpcore.intake.sources.choices import chosen
+from dpcore.intake.sources.headers import TableHeader
 from dpcore.intake.sources.sources import addresses_for
 
 if TYPE_CHECKING:
     from dpcore.intake.check.examination import AnyFinding
-    from dpcore.intake.dictionaries.drafts import Draft
     from dpcore.intake.joins.relations import Source
-    from dpcore.intake.sources.sql_files import TableHeader
     from dpcore.released.learning_plan import LearningPlan
 
 _LOG = logging.getLogger("frostglass.uploads")
@@ -49,7 +48,7 @@ _UNFORESEEN = "The file cannot be read: something in it is not as it should be. 
 
 
 def ask(
-    question: str, files: Any = (), *, schema: Schema | None = None, watch: Watch | None = None, **details: Any
+    question: str, files: Any = (), *, schema: Schema | None = None, watch: Watch | None = None, **details: object
 ) -> Any:
     """Have a question about files answered; what was chosen about them (``choices``) holds.
 
@@ -84,30 +83,10 @@ def parse_schema(text: str, watch: Watch | None = None) -> LearnableSchema:
     return LearnableSchema.from_mapping(ask("schema", text=text, watch=watch))
 
 
-def divide_repeats(draft: Draft, header: list[str], files: list[Path], watch: Watch | None = None) -> bool:
-    """Make tables of what repeats in an export of REDCap; whether it is one. Raises ``IngestError``."""
-    from dpcore.intake.process.repeats import Repeat, divide, is_repeating
-
-    if not is_repeating(header):
-        return False
-    found = ask("repeats", files, path=files if len(files) > 1 else files[0], watch=watch)
-    divide(draft, [Repeat(**each) for each in found])
-    return bool(found)
-
-
 class Incoming:
     """Files on their way to be stored as a table. The store says where, and they are read then.
 
-    Parameters
-    ----------
-    source : str, Path or mapping
-        See :func:`dpcore.intake.joins.relations.rows_for`; files only.
-    keep : bool
-        Whether the keys of people are kept: see :mod:`dpcore.data.building.people`.
-    after : Path, optional
-        Folder of a table that keeps them, whose rows are taken in too.
-    plan : LearningPlan, optional
-        What is learned of the schema first.
+    Parameters are those of :func:`dpcore.intake.process.storing.store_table`; a source is files only.
     """
 
     def __init__(
@@ -181,13 +160,11 @@ def _absolute(path: Path) -> str:
 
 def headers_of(source: Source, watch: Watch | None = None) -> dict[str, TableHeader]:
     """Names of the tables and columns of a source: see ``read_headers``."""
-    from dpcore.intake.sources.sql_files import TableHeader
-
     found = ask("headers", files_of(source), source=source, watch=watch)
     return {name: TableHeader(**header) for name, header in found.items()}
 
 
-def _result(answer: Mapping[str, Any], limits: Limits) -> Any:
+def _result(answer: Mapping[str, Any], limits: Limits) -> object:
     if "result" in answer:
         return answer["result"]
     if "fault" in answer:

@@ -69,19 +69,13 @@ _Counted = Callable[[Iterator[pd.DataFrame]], Iterator[pd.DataFrame]]
 
 @dataclass
 class ColumnProfiles:
-    """What was found.
-
-    Attributes
-    ----------
-    columns : list of dict
-        Fields of columns of a schema; the type is ``"leave out"`` where nothing is to be learned, or
-        where a column of another name, which comes next, is made of it.
-    notes : list of str
-        Why columns are left out, or cannot be what is wanted.
-    """
+    """What was found."""
 
     columns: list[dict[str, Any]] = field(default_factory=list)
+    """Fields of columns of a schema; the type is ``"leave out"`` where nothing is to be learned, or where a column of
+    another name, which comes next, is made of it."""
     notes: list[str] = field(default_factory=list)
+    """Why columns are left out, or cannot be what is wanted."""
 
 
 def profile_columns(
@@ -241,7 +235,7 @@ class _Look:
         return {text: count for text, count in self.texts.most_common() if text not in aside and is_name(text)}
 
 
-def _draft(look: _Look, kind: str | None) -> dict[str, Any]:
+def _draft(look: _Look, kind: str | None) -> dict[str, object]:
     if look.nested:
         raise IngestError(f"'{look.name}' holds lists, not one value in each row: it is left out.")
     if not look.told:
@@ -281,11 +275,11 @@ def _of_kind(look: _Look, kind: str) -> dict[str, Any]:
     return _listed(look, kind, MAX_CATEGORIES)
 
 
-def _boolean(look: _Look) -> dict[str, Any] | None:
+def _boolean(look: _Look) -> dict[str, object] | None:
     return {"type": "boolean"} if {text.lower() for text in look.told} <= YES_WORDS | NO_WORDS else None
 
 
-def _number(look: _Look) -> dict[str, Any] | None:
+def _number(look: _Look) -> dict[str, object] | None:
     known = look.known - sum(look.texts[text] for text in look.absent)
     if look.numeric < _FITS * known or _many_signs(look):
         return None
@@ -311,7 +305,7 @@ def _many_signs(look: _Look) -> bool:
     )
 
 
-def _date(look: _Look) -> dict[str, Any] | None:
+def _date(look: _Look) -> dict[str, object] | None:
     some = list(look.told)[:2000]
     texts = [text for text in some if any(sign.isdigit() for sign in text)]
     if len(texts) < _FITS * len(some):
@@ -327,7 +321,7 @@ def _date(look: _Look) -> dict[str, Any] | None:
     return _made_of_date(look, formats[0])
 
 
-def _made_of_date(look: _Look, form: str) -> dict[str, Any]:
+def _made_of_date(look: _Look, form: str) -> dict[str, object]:
     """The month, or the year where there are several; days that count as missing have no part in it."""
     year_of = {text: day.year for text in look.told if (day := _day(text, form)) is not None}
     years = look.further_years.copy()
@@ -343,7 +337,7 @@ def _made_of_date(look: _Look, form: str) -> dict[str, Any]:
     first, last = map(int, np.quantile(met, [0.005, 0.995], weights=weights, method="inverted_cdf"))
     part = "month" if last - first < 2 else "year"
     made = {"part": part, "of": look.name, **({"format": form} if form else {})}
-    draft: dict[str, Any] = {
+    draft: dict[str, object] = {
         "name": f"{look.name} {part}",
         "type": "integer" if part == "year" else "ordinal",
         "derive": made,
@@ -363,7 +357,7 @@ def _day(text: str, form: str) -> date | None:
     return moment_of(text, form)
 
 
-def _code(look: _Look) -> dict[str, Any] | None:
+def _code(look: _Look) -> dict[str, object] | None:
     """Codes of a classification whose groups everybody can look up."""
     systems = ["icd10", *(["icd9"] if _DIAGNOSIS.search(look.called) else [])]
     if look.share(lambda text: _ATC.fullmatch(text.upper()) is not None) >= _FITS:
@@ -381,14 +375,14 @@ def _is_code(text: str, system: str, level: str) -> bool:
     return formed and group_of(system, level, text) in groups_of(system, level)
 
 
-def _ranges(look: _Look) -> dict[str, Any] | None:
+def _ranges(look: _Look) -> dict[str, object] | None:
     """Ranges of numbers as text, in their order."""
     if look.share(lambda text: _RANGE.fullmatch(text) is not None) < _FITS:
         return None
     return _listed(look, "ordinal", _MOST_LISTED, first_number)
 
 
-def _words(look: _Look) -> dict[str, Any]:
+def _words(look: _Look) -> dict[str, object]:
     return _listed(look, "categorical", _MOST_LISTED)
 
 
@@ -420,7 +414,7 @@ def _is_prose(look: _Look, kinds: int) -> bool:
     return kinds > 20 and sum(look.told.values()) < 3 * kinds
 
 
-def _numeric(look: _Look, kind: str) -> dict[str, Any]:
+def _numeric(look: _Look, kind: str) -> dict[str, object]:
     if not len(look.numbers):
         raise IngestError(f"'{look.name}' holds no numbers: choose another type.")
     numbers, stand_ins = _without_stand_ins(look.numbers)
@@ -433,7 +427,7 @@ def _numeric(look: _Look, kind: str) -> dict[str, Any]:
     deciles = np.quantile(numbers, np.arange(0.1, 0.95, 0.1))
     rounded = (np.floor(d) if kind == "integer" else float(f"{d:.3g}") for d in deciles)
     edges = [float(format_number(edge)) for edge in sorted(set(rounded)) if low <= edge < high]
-    shape: dict[str, Any] = {"edges": edges} if edges else {"bins": 8}
+    shape: dict[str, object] = {"edges": edges} if edges else {"bins": 8}
     found = {"type": kind, "lower": low, "upper": high, **shape, "origin": LOOKED_UP}
     return found | ({"missing_codes": stand_ins} if stand_ins else {})
 

@@ -22,8 +22,8 @@ from dpcore.intake.dictionaries import omop, stat_labels
 from dpcore.intake.joins.joining import joint_columns
 from dpcore.intake.joins.relations import Source, read_headers
 from dpcore.intake.sources.files import declared_types, read_header
+from dpcore.intake.sources.headers import TableHeader
 from dpcore.intake.sources.parts import Files, parts_of
-from dpcore.intake.sources.sql_files import TableHeader
 
 
 def suggest_schema(path: Files) -> dict[str, object]:

@@ -14,22 +14,15 @@ from typing import Literal
 
 @dataclass(frozen=True)
 class Choices:
-    """What a custodian said about her files.
-
-    Attributes
-    ----------
-    encoding : str or None
-        How letters are written, one of :data:`dpcore.intake.sources.encodings.ENCODINGS`; ``None`` for what
-        a file shows by itself.
-    decimal : {".", ","}
-        What stands before the decimals of numbers in CSV files; beside a comma, points stand between thousands.
-    sheet : str or None
-        Which sheet of an Excel file holds the table; ``None`` for the first.
-    """
+    """What a custodian said about her files."""
 
     encoding: str | None = None
+    """How letters are written, one of :data:`dpcore.intake.sources.encodings.ENCODINGS`; ``None`` for what a file shows
+    by itself."""
     decimal: Literal[".", ","] = "."
+    """What stands before the decimals of numbers in CSV files; beside a comma, points stand between thousands."""
     sheet: str | None = None
+    """Which sheet of an Excel file holds the table; ``None`` for the first."""
 
 
 _NONE = Choices()

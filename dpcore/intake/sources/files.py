@@ -116,11 +116,7 @@ def _has_commas(part: Part) -> bool:
 
 
 def read_chunks(
-    files: Files,
-    columns: list[str] | None = None,
-    chunk_rows: int = 100_000,
-    *,
-    numbers: Collection[str] | None = (),
+    files: Files, columns: list[str] | None = None, chunk_rows: int = 100_000, *, numbers: Collection[str] | None = ()
 ) -> Iterator[pd.DataFrame]:
     """Stream a table as frames of at most ``chunk_rows`` rows.
 

@@ -1,8 +1,9 @@
-"""Names of columns as a schema can have them, in place of those in a file."""
+"""What a table says of its columns, and their names as a schema can have them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dpcore.domain.schemas.names import plain_name
@@ -10,6 +11,23 @@ from dpcore.errors import IngestError
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+@dataclass(frozen=True)
+class TableHeader:
+    """What a table says of itself, without any of its values.
+
+    Attributes
+    ----------
+    columns : dict of str to (str or None)
+        Names of the columns, each with its declared type (boolean, integer, real or text);
+        ``None`` where none is declared.
+    key : str or None
+        The declared primary key, if it is one column.
+    """
+
+    columns: dict[str, str | None]
+    key: str | None = None
 
 
 def plain_names(names: Iterable[str]) -> dict[str, str]:

@@ -32,30 +32,30 @@ _KINDS = {
 }
 #: Endings of all files that hold one table.
 ENDINGS = (".csv", ".tsv", ".txt", ".gz", *_KINDS)
+#: Endings of files that hold tables, or that name those of a server (:mod:`dpcore.intake.sources.sources`).
+DATABASE_ENDINGS = (".sqlite", ".sqlite3", ".db", ".duckdb", ".source")
 _NOTHING = "__HIVE_DEFAULT_PARTITION__"
 
 
 @dataclass(frozen=True)
 class Part:
-    """A file that holds rows of a table.
-
-    Attributes
-    ----------
-    path : Path
-    name : str
-        What it is called in sentences.
-    told : dict of str to (str or None)
-        Columns with the same value in all rows, from the names of folders.
-    """
+    """A file that holds rows of a table."""
 
     path: Path
     name: str
+    """What it is called in sentences."""
     told: dict[str, str | None] = field(default_factory=dict)
+    """Columns with the same value in all rows, from the names of folders."""
 
     @property
     def kind(self) -> str:
         """What the file name says: CSV, Parquet, Excel, SPSS, Stata or SAS."""
         return _KINDS.get(self.path.suffix.lower(), "CSV")
+
+
+def is_database(path: Path) -> bool:
+    """Whether the file name says SQLite, DuckDB, or tables of a server."""
+    return path.suffix.lower() in DATABASE_ENDINGS
 
 
 def parts_of(files: Files) -> list[Part]:

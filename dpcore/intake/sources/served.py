@@ -16,8 +16,9 @@ import pandas as pd
 
 from dpcore.errors import IngestError
 from dpcore.intake.sources.csv_blocks import rows_of
+from dpcore.intake.sources.headers import TableHeader
 from dpcore.intake.sources.sources import KNOWN_ADDRESSES, Served, addresses_for, checked, is_query
-from dpcore.intake.sources.sql_files import TableHeader, family
+from dpcore.intake.sources.sql_files import family
 
 if TYPE_CHECKING:
     import sqlalchemy as sa

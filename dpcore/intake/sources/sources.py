@@ -43,19 +43,13 @@ _SEVERAL = "The query for '{table}' has to be one SELECT, without a semicolon in
 
 @dataclass(frozen=True)
 class Served:
-    """What a source file says.
-
-    Attributes
-    ----------
-    database : str
-        Name of the environment variable that holds the address.
-    tables : dict of str to str
-        For each table of the schema its name in the data base, as ``visits`` or ``clinic.visits``,
-        or a query (``SELECT ...``); the main table goes first.
-    """
+    """What a source file says."""
 
     database: str
+    """Name of the environment variable that holds the address."""
     tables: dict[str, str]
+    """For each table of the schema its name in the data base, as ``visits`` or ``clinic.visits``, or a query (``SELECT
+    ...``); the main table goes first."""
 
     @classmethod
     def read(cls, path: Path) -> Served:

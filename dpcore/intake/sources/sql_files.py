@@ -10,7 +10,6 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import quote
@@ -19,12 +18,11 @@ import pandas as pd
 import pyarrow as pa
 
 from dpcore.errors import IngestError
+from dpcore.intake.sources.headers import TableHeader
 
 if TYPE_CHECKING:
     import duckdb
 
-#: Endings of files that hold tables, or that name those of a server (:mod:`dpcore.intake.sources.sources`).
-DATABASE_ENDINGS = (".sqlite", ".sqlite3", ".db", ".duckdb", ".source")
 _WAIT_SECONDS = 2.0
 
 _NO_FILE = "There is no file of this name, or it cannot be opened. Check the path."
@@ -41,23 +39,6 @@ _LATE = (
 _NOT_TEXT = "A text in the database is not UTF-8. Convert it and try again."
 
 
-@dataclass(frozen=True)
-class TableHeader:
-    """What a table says of itself, without any of its values.
-
-    Attributes
-    ----------
-    columns : dict of str to (str or None)
-        Names of the columns, each with its declared type (boolean, integer, real or text);
-        ``None`` where none is declared.
-    key : str or None
-        The declared primary key, if it is one column.
-    """
-
-    columns: dict[str, str | None]
-    key: str | None = None
-
-
 class Database(Protocol):
     """What is asked of an open database."""
 
@@ -66,11 +47,6 @@ class Database(Protocol):
 
     def rows(self, table: str, columns: Sequence[str], chunk_rows: int) -> Iterator[pd.DataFrame]:
         """Stream columns of a table, all of which it must have, some rows at a time."""
-
-
-def is_database(path: Path) -> bool:
-    """Whether the file name says SQLite, DuckDB, or tables of a server."""
-    return path.suffix.lower() in DATABASE_ENDINGS
 
 
 @contextmanager
@@ -270,8 +246,7 @@ class _DuckDB:
         columns, keys = self._columns(), self._keys()
         return {
             name: TableHeader(
-                {column: family(kind) for column, kind in columns.get(number, {}).items()},
-                keys.get(number),
+                {column: family(kind) for column, kind in columns.get(number, {}).items()}, keys.get(number)
             )
             for name, number in self._tables().items()
         }

@@ -50,30 +50,20 @@ Kind = Literal["number", "text", "date"]
 
 @dataclass(frozen=True)
 class ColumnNote:
-    """What a file says of one of its columns, without any value of a record.
-
-    Attributes
-    ----------
-    name, label : str
-        The label is empty if there is none.
-    kind : {"number", "text", "date"}
-    values : dict of str to str
-        Labels of codes, by the text that a code has in the rows.
-    missing : tuple of str
-        Codes that stand for no value; in the rows they are missing already.
-    whole : bool
-        Whether its numbers are stored, or shown, without a point.
-    measure : str
-        ``nominal``, ``ordinal`` or ``scale``, as SPSS tells it; empty if the file does not.
-    """
+    """What a file says of one of its columns, without any value of a record."""
 
     name: str
     label: str
+    """``name``, ``label``: the label is empty if there is none."""
     kind: Kind
     values: dict[str, str]
+    """Labels of codes, by the text that a code has in the rows."""
     missing: tuple[str, ...]
+    """Codes that stand for no value; in the rows they are missing already."""
     whole: bool = False
+    """Whether its numbers are stored, or shown, without a point."""
     measure: str = ""
+    """``nominal``, ``ordinal`` or ``scale``, as SPSS tells it; empty if the file does not."""
 
 
 def dictionary_of(path: Path) -> list[ColumnNote]:

@@ -107,12 +107,7 @@ def importance_figure(words: EBMWords, most: int) -> go.Figure:
             "range": [0, 1.3 * max(right, default=1.0)],
             "automargin": True,
         },
-        {
-            **NAMES_DOWN,
-            "fixedrange": True,
-            "tickvals": rows,
-            "ticktext": labels,
-        },
+        {**NAMES_DOWN, "fixedrange": True, "tickvals": rows, "ticktext": labels},
         height=110 + 32 * len(terms),
         dragmode=False,
         showlegend=True,

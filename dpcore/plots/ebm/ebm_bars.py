@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -80,7 +79,7 @@ def _room(term: Term, bins: list[int]) -> int:
     return max(_NARROWEST, _PER_SIGN * max(len(noisy_count(term, code)) + _AHEAD for code in bins))
 
 
-def _score_axis(words: EBMWords, term: Term, outputs: Sequence[int]) -> dict[str, Any]:
+def _score_axis(words: EBMWords, term: Term, outputs: Sequence[int]) -> dict[str, object]:
     limits = score_limits(term, outputs)
     ticks = score_ticks(words, *limits, about=3)
     heading = title(words, outputs)
@@ -91,11 +90,7 @@ def _score_axis(words: EBMWords, term: Term, outputs: Sequence[int]) -> dict[str
 
 
 def _scores(
-    words: EBMWords,
-    term: Term,
-    outputs: Sequence[int],
-    truth: Sequence[int] | None,
-    bins: list[int],
+    words: EBMWords, term: Term, outputs: Sequence[int], truth: Sequence[int] | None, bins: list[int]
 ) -> Iterator[go.Bar]:
     told = details(words, term, outputs, truth)
     for output in outputs:
@@ -123,11 +118,7 @@ def _scores(
 
 
 def _counts(
-    words: EBMWords,
-    term: Term,
-    outputs: Sequence[int],
-    truth: Sequence[int] | None,
-    bins: list[int],
+    words: EBMWords, term: Term, outputs: Sequence[int], truth: Sequence[int] | None, bins: list[int]
 ) -> Iterator[go.Bar | go.Scatter]:
     told = details(words, term, outputs, truth)
     counts = [term.noisy_counts[code] for code in bins]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -62,10 +61,7 @@ def case_steps(words: EBMWords, contributions: Sequence[Contribution], output: i
     for name, change, error in parts:
         steps.append(CaseBar(name, steps[-1].end, change, error))
     scores, errors = words.total(contributions)
-    return [
-        *steps,
-        CaseBar("all together", 0.0, float(scores[output]), float(errors[output]), True),
-    ]
+    return [*steps, CaseBar("all together", 0.0, float(scores[output]), float(errors[output]), True)]
 
 
 def case_name(words: EBMWords, part: Contribution) -> str:
@@ -114,7 +110,7 @@ def _title(words: EBMWords, output: int) -> str:
     return f"{effect}<br>(in brackets: the chance)" if words.model.task == "binary" else effect
 
 
-def _ticks(words: EBMWords, low: float, high: float) -> dict[str, Any]:
+def _ticks(words: EBMWords, low: float, high: float) -> dict[str, object]:
     """Ticks of the sum; log-odds also as the chance that they mean."""
     marks = nice_ticks(low, high)
     texts = [minus(f"{mark:,g}") for mark in marks]
@@ -156,7 +152,7 @@ def _bars(words: EBMWords, steps: Sequence[CaseBar]) -> go.Bar:
     )
 
 
-def _whiskers(errors: Sequence[float]) -> dict[str, Any]:
+def _whiskers(errors: Sequence[float]) -> dict[str, object]:
     return {"type": "data", "array": [Z95 * error for error in errors], "thickness": 1.5, "width": 4, "color": INK}
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from dpcore.domain.columns import Column
 from dpcore.models.ebm.released.ebm_model import Term
 from dpcore.models.ebm.released.ebm_words import EBMWords, factor
 from dpcore.numerals import minus, whole
@@ -63,7 +64,7 @@ def title(words: EBMWords, outputs: Sequence[int]) -> str:
     return "<br>".join(safe(shorten(line, _ONE_LINE)) for line in (start + of, whom) if line)
 
 
-def axis_title(column: Any) -> str:
+def axis_title(column: Column) -> str:
     """Name of a column, with its unit if it has one."""
     unit = getattr(column, "unit", "")
     return safe(f"{column.name} ({unit})" if unit else column.name)

@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from dpcore.arrays import Array
-from dpcore.domain.columns import IntegerColumn
+from dpcore.domain.columns import Column, IntegerColumn
 from dpcore.models.ebm.released.axis import Axis
 from dpcore.models.ebm.released.ebm_model import Term
 from dpcore.models.ebm.released.ebm_words import EBMWords
@@ -31,7 +30,7 @@ _MARKED = 12
 _ROOM = 0.05
 
 
-def spans(axis: Axis, column: Any) -> list[tuple[float, float]]:
+def spans(axis: Axis, column: Column) -> list[tuple[float, float]]:
     """Where each bin of numbers is drawn. Whole numbers get half a unit on either side."""
     points = list(axis.points)
     if isinstance(column, IntegerColumn):
@@ -71,13 +70,7 @@ class _Drawing:
             "zeroline": False,
             "tickangle": 0,
         }
-        up = {
-            "gridcolor": GRID,
-            "zerolinecolor": SOFT,
-            "zerolinewidth": 1.5,
-            "automargin": True,
-            "fixedrange": True,
-        }
+        up = {"gridcolor": GRID, "zerolinecolor": SOFT, "zerolinewidth": 1.5, "automargin": True, "fixedrange": True}
         ticks = score_ticks(self._words, *self._limits)
         lay_out(
             figure,
@@ -216,15 +209,7 @@ class _Drawing:
         if self._truth is not None:
             yield self._true_density(np.asarray(self._truth, dtype=float)[:-1] / widths)
 
-    def _density(
-        self,
-        name: str,
-        wanted: Array,
-        density: Array,
-        margins: Array,
-        shade: str,
-        pattern: str,
-    ) -> go.Bar:
+    def _density(self, name: str, wanted: Array, density: Array, margins: Array, shade: str, pattern: str) -> go.Bar:
         bins = np.flatnonzero(wanted)
         told = details(self._words, self._term, self._outputs, self._truth)
         return go.Bar(

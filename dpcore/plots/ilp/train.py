@@ -74,7 +74,7 @@ class _Car:
     pieces: int | None
 
     @classmethod
-    def of(cls, row: Mapping[str, Any]) -> _Car:
+    def of(cls, row: Mapping[str, object]) -> _Car:
         """Values of a row; what the picture does not know counts as unknown."""
         text = {name: _text(value) for name, value in row.items()}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
-from typing import Any, Final
+from typing import Final
 
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
@@ -28,7 +28,7 @@ _UPWARDS: Final = {"gridcolor": GRID, "zerolinecolor": GRID, "fixedrange": True,
 
 
 def lesson_layout(
-    figure: go.Figure, height: int, x: Mapping[str, Any], y: Mapping[str, Any], *, above: int = 60, **more: Any
+    figure: go.Figure, height: int, x: Mapping[str, object], y: Mapping[str, object], *, above: int = 60, **more: object
 ) -> None:
     """Axes, room for a legend above, and no dragging."""
     lay_out(
@@ -317,7 +317,7 @@ def _shares(taken: Shares) -> list[go.Scatter]:
     ]
 
 
-def _curve(name: str, shares: Sequence[Decimal], **line: Any) -> go.Scatter:
+def _curve(name: str, shares: Sequence[Decimal], **line: object) -> go.Scatter:
     return go.Scatter(
         name=name,
         x=list(range(1, len(shares) + 1)),

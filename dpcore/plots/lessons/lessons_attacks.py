@@ -104,11 +104,7 @@ def people_figure(found: Reconstruction, *, repaired: bool = True) -> go.Figure:
     return figure
 
 
-_STYLES = {
-    "yes": ("circle", _RIGHT),
-    "no": ("circle-open", _RIGHT),
-    "wrong guess": ("x", _WRONG),
-}
+_STYLES = {"yes": ("circle", _RIGHT), "no": ("circle-open", _RIGHT), "wrong guess": ("x", _WRONG)}
 
 
 def _name(row: int, guess: bool, right: bool) -> str:

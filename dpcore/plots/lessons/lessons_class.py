@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 
+from dpcore.arrays import Floats
 from dpcore.lessons.noise import margin
 from dpcore.lessons.pooled_answers import ClassAnswer, PooledAnswers
 from dpcore.numerals import whole
@@ -75,14 +75,14 @@ def class_figure(answers: tuple[ClassAnswer, ...], found: PooledAnswers, *, reve
     return figure
 
 
-def _range(edges: Any, lines: Sequence[float], reach: float) -> list[float]:
+def _range(edges: Floats, lines: Sequence[float], reach: float) -> list[float]:
     """What is drawn, and no less than the noise reaches: else a single answer is a wall."""
     middle = (edges[0] + edges[-1]) / 2
     half = max(reach, edges[-1] - middle, *(1.05 * abs(line - middle) for line in lines))
     return [float(middle - half), float(middle + half)]
 
 
-def _edges(answers: Sequence[ClassAnswer]) -> Any:
+def _edges(answers: Sequence[ClassAnswer]) -> Floats:
     """Ends of bars of equal width in whole people, which hold every answer but those far away."""
     reach = _REACH * max(margin(answer.epsilon) for answer in answers)
     middle = float(np.median([answer.noisy for answer in answers]))
@@ -92,7 +92,7 @@ def _edges(answers: Sequence[ClassAnswer]) -> Any:
     return np.arange(low - 0.5, high + width, width)
 
 
-def _line(name: str, at: float, top: float, line: dict[str, Any]) -> go.Scatter:
+def _line(name: str, at: float, top: float, line: dict[str, object]) -> go.Scatter:
     return go.Scatter(
         name=name,
         x=[at, at],

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from statistics import NormalDist
-from typing import Any
 
 import plotly.graph_objects as go
 
@@ -87,7 +86,7 @@ def delta_figure(example: DeltaExample) -> go.Figure:
     return figure
 
 
-def _line(name: str, grid: list[float], heights: list[float], line: dict[str, Any]) -> go.Scatter:
+def _line(name: str, grid: list[float], heights: list[float], line: dict[str, object]) -> go.Scatter:
     return go.Scatter(name=name, x=grid, y=heights, mode="lines", line=line, hoverinfo="skip")
 
 

@@ -10,12 +10,14 @@ from html import escape, unescape
 from typing import Any, Final, Literal
 
 from matplotlib import rc_context
+from matplotlib.artist import Artist
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
 from matplotlib.lines import Line2D
 from matplotlib.patches import Polygon, Rectangle
 from matplotlib.text import Text
+from matplotlib.typing import LineStyleType
 
 from dpcore.plots.style import INK
 
@@ -33,7 +35,7 @@ _WIDE: Final = 0.87
 _LEADING: Final = 1.25
 _FONT: Final = "DejaVu Sans"
 _RULES: Final[dict[Any, Any]] = {"svg.fonttype": "none", "svg.hashsalt": "frostglass", "hatch.linewidth": 0.8}
-_DASHES: Final[dict[str, Any]] = {
+_DASHES: Final[dict[str, LineStyleType]] = {
     "solid": "-",
     "dot": (0, (1.2, 1.8)),
     "dash": (0, (5, 3)),
@@ -98,12 +100,7 @@ class Canvas:
     # What is drawn
 
     def line(
-        self,
-        points: Sequence[Point],
-        colour: str,
-        width: float = 1.0,
-        dash: str = "solid",
-        frame: Frame | None = None,
+        self, points: Sequence[Point], colour: str, width: float = 1.0, dash: str = "solid", frame: Frame | None = None
     ) -> None:
         """A line through ``points``; what lies beyond ``frame`` is cut off."""
         xs, ys = zip(*points, strict=True)
@@ -232,16 +229,13 @@ class Canvas:
         self._write(place, _Piece(words), size, colour, across, down, angle)
 
     def _write(
-        self,
-        at: Point,
-        piece: _Piece,
-        size: float,
-        colour: str,
-        across: Across,
-        down: Down,
-        angle: float = 0.0,
+        self, at: Point, piece: _Piece, size: float, colour: str, across: Across, down: Down, angle: float = 0.0
     ) -> None:
-        upright: Any = {"top": "top", "center": "center_baseline", "bottom": "bottom"}[down]
+        upright: Any = {
+            "top": "top",
+            "center": "center_baseline",
+            "bottom": "bottom",
+        }[down]
         drawn = Text(
             at[0],
             at[1],
@@ -272,7 +266,7 @@ class Canvas:
         wide, _, _ = renderer.get_text_width_height_descent(words, _font(piece, size), ismath=False)
         return float(wide)
 
-    def _add(self, drawn: Any, frame: Frame | None) -> None:
+    def _add(self, drawn: Artist, frame: Frame | None) -> None:
         self._layer += 1e-4
         drawn.set_zorder(self._layer)
         self._axes.add_artist(drawn)

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Final
+from typing import Final
 
 import plotly.graph_objects as go
 
 from dpcore.plots.printed import traces
-from dpcore.plots.printed.canvas import Canvas, Frame
+from dpcore.plots.printed.canvas import Across, Canvas, Down, Frame
 from dpcore.plots.printed.panels import Panel, panels
-from dpcore.plots.printed.scales import Scale, number_words, ticks
+from dpcore.plots.printed.scales import Axis, Scale, number_words, ticks
+from dpcore.plots.printed.spans import Trace
 from dpcore.plots.style import FAINT, GRID, INK, colour
 from dpcore.plots.ticks import nice_ticks
 
@@ -85,7 +86,7 @@ def printed(figure: go.Figure, width: float, squeeze: float = 1.0) -> Canvas:
 
 
 def _around(
-    ruler: Canvas, figure: go.Figure, drawn: Sequence[Panel], asked: dict[str, float], rows: Sequence[Any]
+    ruler: Canvas, figure: go.Figure, drawn: Sequence[Panel], asked: dict[str, float], rows: Sequence[object]
 ) -> _Room:
     left, bottom, right = asked["l"], asked["b"], asked["r"]
     for panel in drawn:
@@ -163,11 +164,11 @@ def _size(figure: go.Figure) -> float:
     return float(figure.layout.font.size or 14)
 
 
-def _tick_size(axis: Any) -> float:
+def _tick_size(axis: Axis) -> float:
     return float(axis.tickfont.size or _SMALL)
 
 
-def _title(axis: Any) -> str:
+def _title(axis: Axis) -> str:
     return "" if axis.visible is False else axis.title.text or ""
 
 
@@ -183,7 +184,7 @@ def _grid(canvas: Canvas, panel: Panel) -> None:
         if axis.visible is False:
             continue
         if axis.showgrid or (axis.showgrid is None and counted):
-            for place, _ in ticks(_labelled(axis), scale):
+            for place, _ in ticks(_Labelled(axis), scale):
                 ends = [(place, top), (place, bottom)] if upright else [(left, place), (right, place)]
                 canvas.line(ends, axis.gridcolor or GRID, 1)
         if counted and axis.zeroline is not False and not scale.log and not scale.places and scale.between(0.0):
@@ -197,15 +198,11 @@ class _Labelled:
 
     showticklabels = True
 
-    def __init__(self, axis: Any) -> None:
+    def __init__(self, axis: Axis) -> None:
         self._axis = axis
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> object:
         return getattr(self._axis, name)
-
-
-def _labelled(axis: Any) -> Any:
-    return _Labelled(axis)
 
 
 def _words(canvas: Canvas, figure: go.Figure, panel: Panel) -> None:
@@ -238,16 +235,16 @@ def _words(canvas: Canvas, figure: go.Figure, panel: Panel) -> None:
 # Legend
 
 
-def _legend(figure: go.Figure) -> Iterator[Any]:
+def _legend(figure: go.Figure) -> Iterator[Trace]:
     shown = figure.layout.showlegend
     if shown is False or (shown is None and len(figure.data) < 2):
         return
     yield from (trace for trace in figure.data if trace.showlegend is not False and trace.name)
 
 
-def _rows(ruler: Canvas, keys: Sequence[Any], width: float, size: float) -> list[list[tuple[Any, float]]]:
+def _rows(ruler: Canvas, keys: Sequence[Trace], width: float, size: float) -> list[list[tuple[Trace, float]]]:
     """Entries of the legend with their widths, line by line."""
-    rows: list[list[tuple[Any, float]]] = []
+    rows: list[list[tuple[Trace, float]]] = []
     used = width + 1
     for trace in keys:
         wide = _KEY + 8 + ruler.extent(trace.name, size)[0] + 16
@@ -259,7 +256,9 @@ def _rows(ruler: Canvas, keys: Sequence[Any], width: float, size: float) -> list
     return rows
 
 
-def _draw_legend(canvas: Canvas, rows: Sequence[Sequence[tuple[Any, float]]], frame: Frame, figure: go.Figure) -> None:
+def _draw_legend(
+    canvas: Canvas, rows: Sequence[Sequence[tuple[Trace, float]]], frame: Frame, figure: go.Figure
+) -> None:
     size = _size(figure)
     notes = [note for note in figure.layout.annotations or () if note.yref == "paper" and (note.y or 0) >= 1]
     high = max((canvas.extent(note.text, note.font.size or _SMALL)[1] for note in notes), default=0.0)
@@ -274,7 +273,7 @@ def _draw_legend(canvas: Canvas, rows: Sequence[Sequence[tuple[Any, float]]], fr
         middle += step
 
 
-def _key(canvas: Canvas, trace: Any, left: float, middle: float) -> None:
+def _key(canvas: Canvas, trace: Trace, left: float, middle: float) -> None:
     """The mark of an entry."""
     marker, centre = trace.marker, left + _KEY / 2
     shade = marker.color if isinstance(marker.color, str) else colour(0)
@@ -308,7 +307,7 @@ def _key(canvas: Canvas, trace: Any, left: float, middle: float) -> None:
 # Beside and above
 
 
-def _shape(canvas: Canvas, shape: Any, drawn: Sequence[Panel], frame: Frame) -> None:
+def _shape(canvas: Canvas, shape: go.layout.Shape, drawn: Sequence[Panel], frame: Frame) -> None:
     x0, x1 = (_placed(drawn, frame, shape.xref, value, "x") for value in (shape.x0, shape.x1))
     y0, y1 = (_placed(drawn, frame, shape.yref, value, "y") for value in (shape.y0, shape.y1))
     line = shape.line
@@ -321,17 +320,17 @@ def _shape(canvas: Canvas, shape: Any, drawn: Sequence[Panel], frame: Frame) -> 
         raise NotImplementedError(f"Shapes of the type {shape.type} are not drawn on paper.")
 
 
-def _note(canvas: Canvas, note: Any, drawn: Sequence[Panel], frame: Frame) -> None:
+def _note(canvas: Canvas, note: go.layout.Annotation, drawn: Sequence[Panel], frame: Frame) -> None:
     if note.showarrow is not False:
         raise NotImplementedError("Arrows are not drawn on paper.")
     at = _placed(drawn, frame, note.xref, note.x, "x"), _placed(drawn, frame, note.yref, note.y, "y")
-    across: Any = note.xanchor if note.xanchor in {"left", "right"} else "center"
-    down: Any = note.yanchor if note.yanchor in {"top", "bottom"} else "center"
+    across: Across = note.xanchor if note.xanchor in {"left", "right"} else "center"
+    down: Down = note.yanchor if note.yanchor in {"top", "bottom"} else "center"
     lifted = (at[0], at[1] - 3) if down == "bottom" else at
     canvas.text(lifted, note.text, note.font.size or _SMALL, note.font.color or INK, across, down)
 
 
-def _placed(drawn: Sequence[Panel], frame: Frame, ref: str | None, value: Any, letter: str) -> float:
+def _placed(drawn: Sequence[Panel], frame: Frame, ref: str | None, value: str | float, letter: str) -> float:
     """Pixel of a place on an axis, on the part of one (``x domain``), or on the plotting area."""
     left, top, right, bottom = frame
     if ref == "paper":
@@ -343,7 +342,7 @@ def _placed(drawn: Sequence[Panel], frame: Frame, ref: str | None, value: Any, l
     return scale.start + float(value) * (scale.end - scale.start) if domain else scale.at(value)
 
 
-def _colour_bar(canvas: Canvas, trace: Any, frame: Frame) -> None:
+def _colour_bar(canvas: Canvas, trace: Trace, frame: Frame) -> None:
     """The scale of a map, at its right."""
     bar, thick = trace.colorbar, float(trace.colorbar.thickness or _BAR)
     scale = _bar_scale(trace, frame)
@@ -364,11 +363,11 @@ def _colour_bar(canvas: Canvas, trace: Any, frame: Frame) -> None:
         canvas.text((left, frame[1] - 4), bar.title.text, _SMALL, INK, "left", "bottom")
 
 
-def _bar_scale(trace: Any, frame: Frame) -> Scale:
+def _bar_scale(trace: Trace, frame: Frame) -> Scale:
     return Scale(float(trace.zmin), float(trace.zmax), frame[3], frame[1])
 
 
-def _bar_ticks(trace: Any) -> list[tuple[float, str]]:
+def _bar_ticks(trace: Trace) -> list[tuple[float, str]]:
     bar = trace.colorbar
     if bar.tickvals is not None:
         return list(zip(bar.tickvals, bar.ticktext, strict=True))

@@ -4,33 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import plotly.graph_objects as go
 
 from dpcore.plots.printed.canvas import Frame
-from dpcore.plots.printed.scales import Scale, categories, ends
-from dpcore.plots.printed.spans import Span, span
+from dpcore.plots.printed.scales import Axis, Scale, categories, ends
+from dpcore.plots.printed.spans import Span, Trace, span
 
 _DRAWN = frozenset({"bar", "heatmap", "scatter"})
 
 
 @dataclass(frozen=True)
 class Panel:
-    """A horizontal and an upright axis with what is drawn between them.
-
-    Attributes
-    ----------
-    names : tuple of str
-        Plotly's names of both axes, such as ``x2`` and ``y2``.
-    across, down : plotly axis
-        Their descriptions.
-    """
+    """A horizontal and an upright axis with what is drawn between them."""
 
     names: tuple[str, str]
-    across: Any
-    down: Any
-    traces: tuple[Any, ...]
+    """Plotly's names of both axes, such as ``x2`` and ``y2``."""
+    across: Axis
+    down: Axis
+    """``across``, ``down``: their descriptions."""
+    traces: tuple[Trace, ...]
     x: Scale
     y: Scale
 
@@ -67,7 +60,7 @@ def _panels(figure: go.Figure, frame: Frame) -> Iterator[Panel]:
         yield Panel(pair, across, down, traces, x, y)
 
 
-def axis_of(figure: go.Figure, name: str) -> Any:
+def axis_of(figure: go.Figure, name: str) -> Axis:
     """The description of an axis by its short name, such as ``x2``."""
     return figure.layout[f"{name[0]}axis{name[1:]}"]
 
@@ -85,7 +78,7 @@ def _scale(figure: go.Figure, name: str, start: float, end: float) -> Scale:
     return Scale(low, high, start + first * way, start + last * way, axis.type == "log", places)
 
 
-def _on(figure: go.Figure, letter: str, root: str) -> Iterator[Any]:
+def _on(figure: go.Figure, letter: str, root: str) -> Iterator[Trace]:
     """Traces along an axis, and along those that match it."""
     for trace in figure.data:
         name = (trace.xaxis if letter == "x" else trace.yaxis) or letter

@@ -5,9 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from dpcore.plots.ticks import nice_ticks
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+#: As plotly describes one.
+Axis: TypeAlias = "go.layout.XAxis | go.layout.YAxis"
 
 #: What plotly leaves free beside points, as a share of the axis.
 _ROOM: Final = 0.06
@@ -17,13 +23,7 @@ _APART: Final = 80
 
 @dataclass(frozen=True)
 class Scale:
-    """One axis: ``low`` and ``high`` are the values at ``start`` and ``end``, in pixels.
-
-    Attributes
-    ----------
-    places : mapping of str to int
-        Where categories stand; empty for numbers.
-    """
+    """One axis: ``low`` and ``high`` are the values at ``start`` and ``end``, in pixels."""
 
     low: float
     high: float
@@ -31,8 +31,9 @@ class Scale:
     end: float
     log: bool = False
     places: Mapping[str, int] = field(default_factory=dict)
+    """Where categories stand; empty for numbers."""
 
-    def at(self, value: Any) -> float:
+    def at(self, value: str | float) -> float:
         """Pixel of a value."""
         number = float(self.places[value] if self.places and isinstance(value, str) else value)
         if self.log:
@@ -47,7 +48,7 @@ class Scale:
         return low - slack <= number <= high + slack
 
 
-def categories(values: Sequence[Sequence[Any]], order: Sequence[str] | None) -> dict[str, int]:
+def categories(values: Sequence[Sequence[str]], order: Sequence[str] | None) -> dict[str, int]:
     """Place of each category, if an axis has any: in the order given, else as they come."""
     found = dict.fromkeys(value for one in values for value in one if isinstance(value, str))
     if not found:
@@ -56,7 +57,7 @@ def categories(values: Sequence[Sequence[Any]], order: Sequence[str] | None) -> 
     return {name: place for place, name in enumerate(dict.fromkeys([*ordered, *found]))}
 
 
-def ends(axis: Any, values: Sequence[float], bars: Sequence[float], places: Mapping[str, int]) -> tuple[float, float]:
+def ends(axis: Axis, values: Sequence[float], bars: Sequence[float], places: Mapping[str, int]) -> tuple[float, float]:
     """The values at both ends of an axis; logarithms if it has such.
 
     Parameters
@@ -76,7 +77,7 @@ def ends(axis: Any, values: Sequence[float], bars: Sequence[float], places: Mapp
     return (high, low) if axis.autorange == "reversed" else (low, high)
 
 
-def _numbers(axis: Any, values: Sequence[float], bars: Sequence[float]) -> tuple[float, float]:
+def _numbers(axis: Axis, values: Sequence[float], bars: Sequence[float]) -> tuple[float, float]:
     told = [math.log10(value) for value in values if value > 0] if axis.type == "log" else list(values)
     low, high = min(told, default=0.0), max(told, default=1.0)
     if axis.rangemode == "tozero":
@@ -88,7 +89,7 @@ def _numbers(axis: Any, values: Sequence[float], bars: Sequence[float]) -> tuple
     return low - (0 if low in feet else room), high + (0 if high in feet else room)
 
 
-def ticks(axis: Any, scale: Scale) -> list[tuple[float, str]]:
+def ticks(axis: Axis, scale: Scale) -> list[tuple[float, str]]:
     """Pixels and words of what stands along an axis."""
     if axis.showticklabels is False or axis.visible is False:
         return []

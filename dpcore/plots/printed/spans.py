@@ -5,29 +5,29 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+    from plotly.basedatatypes import BaseTraceHierarchyType
+
+#: What is drawn on paper.
+Trace: TypeAlias = "go.Bar | go.Heatmap | go.Scatter"
 
 
 @dataclass(frozen=True)
 class Span:
-    """What a trace has along one axis.
-
-    Attributes
-    ----------
-    labels : tuple of str
-        Its categories, if it has any.
-    values : tuple of float
-        Its numbers, ends of whiskers included.
-    feet : tuple of float
-        Of these, where bars and fields begin and end: nothing is left free beyond them.
-    """
+    """What a trace has along one axis."""
 
     labels: tuple[str, ...] = ()
+    """Its categories, if it has any."""
     values: tuple[float, ...] = ()
+    """Its numbers, ends of whiskers included."""
     feet: tuple[float, ...] = ()
+    """Of these, where bars and fields begin and end: nothing is left free beyond them."""
 
 
-def span(trace: Any, letter: str) -> Span:
+def span(trace: Trace, letter: str) -> Span:
     """How far a trace reaches along ``x`` or ``y``."""
     if trace.type == "heatmap":
         return _beside(_values(trace, letter))
@@ -37,7 +37,7 @@ def span(trace: Any, letter: str) -> Span:
     return _points(trace, letter)
 
 
-def whiskers(error: Any, count: int) -> list[tuple[float, float]]:
+def whiskers(error: BaseTraceHierarchyType, count: int) -> list[tuple[float, float]]:
     """How far the whiskers of each of ``count`` points reach down and up; empty if there are none."""
     if error.type == "constant":
         return [(float(error.value), float(error.value))] * count
@@ -48,7 +48,7 @@ def whiskers(error: Any, count: int) -> list[tuple[float, float]]:
     return list(zip(down, up, strict=True))
 
 
-def _values(trace: Any, letter: str) -> Sequence[Any]:
+def _values(trace: Trace, letter: str) -> Sequence[Any]:
     """Coordinates of a trace: numbers, or labels."""
     told = trace[letter]
     if told is None:
@@ -56,7 +56,7 @@ def _values(trace: Any, letter: str) -> Sequence[Any]:
     return [value if isinstance(value, str) or value is None else float(value) for value in told]
 
 
-def _labels(values: Sequence[Any]) -> tuple[str, ...]:
+def _labels(values: Sequence[object]) -> tuple[str, ...]:
     return tuple(value for value in values if isinstance(value, str))
 
 
@@ -67,7 +67,7 @@ def _beside(values: Sequence[Any]) -> Span:
     return Span(_labels(values), reach, reach)
 
 
-def _bars(trace: Any, letter: str) -> Span:
+def _bars(trace: Trace, letter: str) -> Span:
     """The lengths of bars."""
     lengths, count = _values(trace, letter), len(trace[letter])
     bases = bases_of(trace, count)
@@ -77,7 +77,7 @@ def _bars(trace: Any, letter: str) -> Span:
     return Span((), (*tops, *bases, *ends), tuple(bases))
 
 
-def bases_of(trace: Any, count: int) -> list[float]:
+def bases_of(trace: Trace, count: int) -> list[float]:
     """Where each bar begins."""
     base = trace.base
     if base is None:
@@ -85,7 +85,7 @@ def bases_of(trace: Any, count: int) -> list[float]:
     return [float(base)] * count if isinstance(base, int | float) else [float(value) for value in base]
 
 
-def _points(trace: Any, letter: str) -> Span:
+def _points(trace: Trace, letter: str) -> Span:
     values = _values(trace, letter)
     numbers = [v for v in values if v is not None and not isinstance(v, str) and math.isfinite(v)]
     reach = list(numbers)

@@ -5,12 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from dpcore.plots.printed.canvas import Across, Canvas, Down, Frame, Point
 from dpcore.plots.printed.panels import Panel
-from dpcore.plots.printed.spans import bases_of, whiskers
+from dpcore.plots.printed.spans import Trace, bases_of, whiskers
 from dpcore.plots.style import INK, SOFT, colour
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+    from plotly.basedatatypes import BaseTraceHierarchyType
 
 _GAP: Final = 0.2
 _SIDES: Final[dict[str, tuple[Across, Down, float, float]]] = {
@@ -23,7 +27,7 @@ _SIDES: Final[dict[str, tuple[Across, Down, float, float]]] = {
 }
 
 
-def draw(canvas: Canvas, panel: Panel, layout: Any) -> None:
+def draw(canvas: Canvas, panel: Panel, layout: go.Layout) -> None:
     """Everything of a panel, from the back to the front."""
     bars = [trace for trace in panel.traces if trace.type == "bar"]
     for trace in panel.traces:
@@ -35,7 +39,7 @@ def draw(canvas: Canvas, panel: Panel, layout: Any) -> None:
             _scatter(canvas, panel, trace, layout)
 
 
-def each(value: Any, count: int, other: Any) -> list[Any]:
+def each(value: Any, count: int, other: object) -> list[Any]:
     """A setting for each of ``count`` marks; ``other`` if there is none."""
     if value is None:
         return [other] * count
@@ -47,7 +51,7 @@ def each(value: Any, count: int, other: Any) -> list[Any]:
 # Bars
 
 
-def _bars(canvas: Canvas, panel: Panel, trace: Any, place: int, among: int, layout: Any) -> None:
+def _bars(canvas: Canvas, panel: Panel, trace: Trace, place: int, among: int, layout: go.Layout) -> None:
     lying = trace.orientation == "h"
     stands, lengths = (trace.y, trace.x) if lying else (trace.x, trace.y)
     along, beside = (panel.x, panel.y) if lying else (panel.y, panel.x)
@@ -59,9 +63,7 @@ def _bars(canvas: Canvas, panel: Panel, trace: Any, place: int, among: int, layo
     widths = each(trace.width, count, share / number)
     shift = 0.0 if number == 1 or trace.width is not None else (place - (number - 1) / 2) * share / number
     looks = zip(
-        each(trace.marker.color, count, colour(place)),
-        each(trace.marker.pattern.shape, count, ""),
-        strict=True,
+        each(trace.marker.color, count, colour(place)), each(trace.marker.pattern.shape, count, ""), strict=True
     )
     ends = whiskers(trace.error_x if lying else trace.error_y, count)
     error = trace.error_x if lying else trace.error_y
@@ -90,7 +92,7 @@ def _bars(canvas: Canvas, panel: Panel, trace: Any, place: int, among: int, layo
         _bar_texts(canvas, panel, trace, layout)
 
 
-def _bar_texts(canvas: Canvas, panel: Panel, trace: Any, layout: Any) -> None:
+def _bar_texts(canvas: Canvas, panel: Panel, trace: Trace, layout: go.Layout) -> None:
     """What stands at the end of lying bars."""
     if trace.textposition != "outside" or trace.orientation != "h":
         raise NotImplementedError("Texts stand at the end of lying bars only.")
@@ -99,7 +101,12 @@ def _bar_texts(canvas: Canvas, panel: Panel, trace: Any, layout: Any) -> None:
 
 
 def _whisker(
-    canvas: Canvas, ends: tuple[float, float], beside: float, lying: bool, error: Any, frame: Frame | None
+    canvas: Canvas,
+    ends: tuple[float, float],
+    beside: float,
+    lying: bool,
+    error: BaseTraceHierarchyType,
+    frame: Frame | None,
 ) -> None:
     shade, wide = error.color or INK, error.thickness or 2
     half = 4 if error.width is None else error.width
@@ -117,7 +124,7 @@ def _whisker(
 # Points, lines and areas
 
 
-def _scatter(canvas: Canvas, panel: Panel, trace: Any, layout: Any) -> None:
+def _scatter(canvas: Canvas, panel: Panel, trace: Trace, layout: go.Layout) -> None:
     mode = trace.mode or "lines"
     points = list(_points(panel, trace))
     frame = None if trace.cliponaxis is False else panel.frame
@@ -130,7 +137,7 @@ def _scatter(canvas: Canvas, panel: Panel, trace: Any, layout: Any) -> None:
         _texts(canvas, trace, points, layout.font.size)
 
 
-def _points(panel: Panel, trace: Any) -> Iterator[Point | None]:
+def _points(panel: Panel, trace: Trace) -> Iterator[Point | None]:
     for x, y in zip(trace.x, trace.y, strict=True):
         if x is None or y is None or any(isinstance(v, float) and math.isnan(v) for v in (x, y)):
             yield None
@@ -149,7 +156,7 @@ def parts(points: Sequence[Point | None]) -> list[list[Point]]:
     return [part for part in found if part]
 
 
-def _lines(canvas: Canvas, trace: Any, points: Sequence[Point | None], frame: Frame | None) -> None:
+def _lines(canvas: Canvas, trace: Trace, points: Sequence[Point | None], frame: Frame | None) -> None:
     line = trace.line
     if line.shape not in (None, "linear"):
         raise NotImplementedError(f"Lines of the shape {line.shape} are not drawn on paper.")
@@ -163,7 +170,7 @@ def _lines(canvas: Canvas, trace: Any, points: Sequence[Point | None], frame: Fr
             canvas.line(part, shade, wide, line.dash or "solid", frame)
 
 
-def _marks(canvas: Canvas, trace: Any, points: Sequence[Point | None], frame: Frame | None) -> None:
+def _marks(canvas: Canvas, trace: Trace, points: Sequence[Point | None], frame: Frame | None) -> None:
     marker, count = trace.marker, len(points)
     if marker.opacity == 0:  # What pointing at finds, on a page.
         return
@@ -183,7 +190,7 @@ def _inside(point: Point, frame: Frame | None) -> bool:
     return left - 1 <= point[0] <= right + 1 and top - 1 <= point[1] <= bottom + 1
 
 
-def _whiskers(canvas: Canvas, panel: Panel, trace: Any) -> None:
+def _whiskers(canvas: Canvas, panel: Panel, trace: Trace) -> None:
     for lying, error, scale, beside in (
         (True, trace.error_x, panel.x, panel.y),
         (False, trace.error_y, panel.y, panel.x),
@@ -200,12 +207,12 @@ def _whiskers(canvas: Canvas, panel: Panel, trace: Any) -> None:
 class _Coloured:
     """A whisker in the colour of its mark, as plotly draws it if it has none of its own."""
 
-    def __init__(self, error: Any, shade: Any) -> None:
+    def __init__(self, error: BaseTraceHierarchyType, shade: object) -> None:
         self.color = shade if isinstance(shade, str) else INK
         self.thickness, self.width = error.thickness, error.width
 
 
-def _texts(canvas: Canvas, trace: Any, points: Sequence[Point | None], usual: float) -> None:
+def _texts(canvas: Canvas, trace: Trace, points: Sequence[Point | None], usual: float) -> None:
     across, down, right, below = _SIDES[trace.textposition or "middle center"]
     size, shade = trace.textfont.size or usual, trace.textfont.color or INK
     for point, told in zip(points, each(trace.text, len(points), ""), strict=True):
@@ -216,7 +223,7 @@ def _texts(canvas: Canvas, trace: Any, points: Sequence[Point | None], usual: fl
 # Fields
 
 
-def _fields(canvas: Canvas, panel: Panel, trace: Any) -> None:
+def _fields(canvas: Canvas, panel: Panel, trace: Trace) -> None:
     gap_x, gap_y = trace.xgap or 0.0, trace.ygap or 0.0
     written = trace.text is not None and trace.texttemplate == "%{text}"
     for row, y in enumerate(trace.y):
@@ -235,7 +242,7 @@ def _fields(canvas: Canvas, panel: Panel, trace: Any) -> None:
                 canvas.text(middle, trace.text[row][column], trace.textfont.size, trace.textfont.color, "center")
 
 
-def shade_of(trace: Any, value: float) -> str:
+def shade_of(trace: Trace, value: float) -> str:
     """The colour of a value on the scale of a map."""
     share = min(1.0, max(0.0, (value - trace.zmin) / (trace.zmax - trace.zmin)))
     stops = [(float(at), str(shade)) for at, shade in trace.colorscale]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -30,11 +29,7 @@ def support_steps(found: RedescriptionSet) -> tuple[int, ...]:
 
 
 def redescriptions_figure(
-    found: RedescriptionSet,
-    threshold: float,
-    _total: int = 0,
-    *,
-    aside: bool = True,
+    found: RedescriptionSet, threshold: float, _total: int = 0, *, aside: bool = True
 ) -> go.Figure:
     """Every redescription as a point; those with less noisy support than the threshold apart.
 
@@ -98,12 +93,7 @@ def frame_points(
 
 
 def points_trace(
-    items: Sequence[Redescription],
-    places: Sequence[int],
-    name: str,
-    *,
-    kept: bool,
-    intervals: bool = False,
+    items: Sequence[Redescription], places: Sequence[int], name: str, *, kept: bool, intervals: bool = False
 ) -> go.Scatter:
     """Some redescriptions.
 
@@ -139,7 +129,7 @@ def _words(item: Redescription, *, conditions: bool) -> str:
     return said + numbers if conditions else numbers
 
 
-def _bars(items: Sequence[Redescription]) -> dict[str, Any]:
+def _bars(items: Sequence[Redescription]) -> dict[str, object]:
     return {
         "type": "data",
         "symmetric": False,
@@ -185,7 +175,7 @@ def upright(name: str, at: float, dash: str, tint: str, bottom: float) -> go.Sca
     )
 
 
-def _support_axis(spread: tuple[float, float], counted: Noun) -> dict[str, Any]:
+def _support_axis(spread: tuple[float, float], counted: Noun) -> dict[str, object]:
     low, high = (math.log10(end) for end in spread)
     powers = range(math.floor(low), math.ceil(high) + 1)
     few = (1, 2, 5) if high - low < 3 else (1,)

@@ -23,24 +23,16 @@ _SIDES = {"left": "L", "right": "R"}
 
 @dataclass(frozen=True)
 class OutlineLine:
-    """One line of a tree's outline.
-
-    Attributes
-    ----------
-    depth : int
-        How far it is set in, from 0.
-    text : str
-        Condition of a branch.
-    leaf : str
-        Name of the leaf that it leads to, such as ``L3``; empty for an inner branch.
-    reached : bool
-        Whether any record can come here.
-    """
+    """One line of a tree's outline."""
 
     depth: int
+    """How far it is set in, from 0."""
     text: str
+    """Condition of a branch."""
     leaf: str
+    """Name of the leaf that it leads to, such as ``L3``; empty for an inner branch."""
     reached: bool
+    """Whether any record can come here."""
 
 
 def leaf_name(tree: Tree, leaf: int) -> str:

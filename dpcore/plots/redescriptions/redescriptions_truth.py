@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -16,16 +15,8 @@ from dpcore.plots.style import GRID, INK, SOFT, colour, lay_out
 #: True p-value above which a redescription may be chance.
 LEVEL = 0.01
 _BINS = 20
-_NAMES = {
-    "kept": f"kept, true p up to {LEVEL}",
-    "chance": f"kept, true p above {LEVEL}",
-    "aside": "set aside",
-}
-_MARKS = {
-    "kept": ("circle", colour(0), ""),
-    "chance": ("x", colour(1), "x"),
-    "aside": ("diamond-open", "#7b8b92", "/"),
-}
+_NAMES = {"kept": f"kept, true p up to {LEVEL}", "chance": f"kept, true p above {LEVEL}", "aside": "set aside"}
+_MARKS = {"kept": ("circle", colour(0), ""), "chance": ("x", colour(1), "x"), "aside": ("diamond-open", "#7b8b92", "/")}
 
 
 def _kind(item: Redescription, exact: Exact, threshold: float) -> str:
@@ -102,7 +93,7 @@ def truth_histogram(found: Sequence[Redescription], exact: Sequence[Exact], thre
     return figure
 
 
-def _finish(figure: go.Figure, across: str, up: Mapping[str, Any], **more: Any) -> None:
+def _finish(figure: go.Figure, across: str, up: Mapping[str, object], **more: object) -> None:
     axis = {"gridcolor": GRID, "fixedrange": True, "zeroline": False}
     lay_out(
         figure,

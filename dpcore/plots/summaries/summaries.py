@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import plotly.graph_objects as go
@@ -46,39 +46,27 @@ _TOLD = 12
 
 @dataclass(frozen=True)
 class Series:
-    """Shares of the cells of a column, of everybody or of one group.
-
-    Attributes
-    ----------
-    name : str
-        Of the group; empty of everybody.
-    """
+    """Shares of the cells of a column, of everybody or of one group."""
 
     name: str
+    """Of the group; empty of everybody."""
     shares: Cells
 
 
 @dataclass(frozen=True)
 class Column:
-    """What a figure of one column is made of.
-
-    Attributes
-    ----------
-    names : tuple of str
-        Of all cells, for people.
-    ends : tuple of float or None
-        Where the cells of a number begin and end in the picture.
-    truth : array or None
-        True shares; for public records only.
-    """
+    """What a figure of one column is made of."""
 
     reading: ColumnReading
     names: tuple[str, ...]
+    """Of all cells, for people."""
     unit: str
     who: str
     series: tuple[Series, ...]
     ends: tuple[float, ...] | None
+    """Where the cells of a number begin and end in the picture."""
     truth: Floats | None = None
+    """True shares; for public records only."""
 
     @property
     def steps(self) -> bool:
@@ -126,7 +114,9 @@ def column_figure(column: Column) -> go.Figure:
     return _time_figure(column) if column.time else _category_figure(column)
 
 
-def _lay_out(figure: go.Figure, column: Column, x: Mapping[str, Any], y: Mapping[str, Any], **more: Any) -> None:
+def _lay_out(
+    figure: go.Figure, column: Column, x: Mapping[str, object], y: Mapping[str, object], **more: object
+) -> None:
     many, axis = len(column.series) > 1, {"fixedrange": True, "automargin": True}
     lay_out(
         figure,

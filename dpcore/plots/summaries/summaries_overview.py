@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
@@ -45,15 +44,15 @@ def overview_figure(readings: Sequence[ColumnReading], schema: Schema) -> go.Fig
     return figure
 
 
-def _share_axis(reading: ColumnReading | None) -> dict[str, Any]:
+def _share_axis(reading: ColumnReading | None) -> dict[str, object]:
     """Shares of categories from 0 to 100 %; those of the many cells of a number as far as they go."""
-    ends: dict[str, Any] = (
+    ends: dict[str, object] = (
         {"range": [0, 1]} if reading is not None and reading.ends is None else {"rangemode": "tozero"}
     )
     return {"tickformat": ".0%", "nticks": 4, **ends}
 
 
-def _ticks(reading: ColumnReading, schema: Schema) -> dict[str, Any]:
+def _ticks(reading: ColumnReading, schema: Schema) -> dict[str, object]:
     """Names of a few bars, or of the first and the last."""
     words = cell_words(reading.axis, schema)
     names = [words[cell] for cell in _drawn(reading)]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import plotly.graph_objects as go
 
@@ -108,7 +107,7 @@ def _bars(
     shades: list[str],
     *,
     title: str,
-    **axis: Any,
+    **axis: object,
 ) -> go.Figure:
     figure = go.Figure(
         go.Bar(

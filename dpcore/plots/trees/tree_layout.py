@@ -80,22 +80,16 @@ def readable_levels(tree: TreeModel, *, unfold: bool = False) -> int:
 
 @dataclass(frozen=True)
 class TreeLayout:
-    """Places of all shown nodes.
-
-    Attributes
-    ----------
-    outline : bool
-        One row per node, indented by its depth: narrow and long. Otherwise one row per node
-        without shown children, and a column per level.
-    sheet : int or None
-        Pixels between the margins of the paper that it is for; ``None`` for a page.
-    """
+    """Places of all shown nodes."""
 
     tree: TreeModel
     unfold: bool = False
     deepest: int | None = None
     outline: bool = False
+    """One row per node, indented by its depth: narrow and long. Otherwise one row per node without shown children, and
+    a column per level."""
     sheet: int | None = None
+    """Pixels between the margins of the paper that it is for; ``None`` for a page."""
 
     @cached_property
     def rows(self) -> tuple[int, ...]:
@@ -214,12 +208,7 @@ class TreeLayout:
             turn = above.left + STRIPE / 2
             return [(turn, above.bottom), (turn, below.middle), (below.left, below.middle)]
         turn = (above.right + below.left) / 2
-        return [
-            (above.right, above.middle),
-            (turn, above.middle),
-            (turn, below.middle),
-            (below.left, below.middle),
-        ]
+        return [(above.right, above.middle), (turn, above.middle), (turn, below.middle), (below.left, below.middle)]
 
     def _box(self, position: int, middle: float) -> Box:
         lines = self._lines(position)

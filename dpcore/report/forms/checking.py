@@ -8,8 +8,8 @@ from __future__ import annotations
 import hashlib
 import json
 import shlex
-from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
 
 from pydantic import BaseModel
 
@@ -19,6 +19,11 @@ from dpcore.privacy.budgets import exact_amount, plain_epsilon
 from dpcore.released.parameters import parameters_of
 from dpcore.released.release import Release
 from dpcore.report.dossier import Dossier
+from dpcore.report.forms.markdown import dossier_markdown, figure_files, zipped
+from dpcore.report.forms.page import dossier_page
+from dpcore.report.forms.pdf import dossier_pdf
+from dpcore.report.forms.registry import registry_yaml
+from dpcore.report.forms.word import dossier_word
 from dpcore.report.spending import states_rho
 from dpcore.report.totals import cost_together
 from dpcore.validation import validated
@@ -27,6 +32,24 @@ from dpcore.workspace.ledger.requests import RunRequest
 #: Version of the form, not of this program: readers compare it with the one that they know.
 _FORM: Final = "1.0.1"
 RESULTS: Final = "results.json"
+
+
+def dossier_package(dossier: Dossier) -> bytes:
+    """An archive of everything, flat, with what output checkers read."""
+    document, drawn = dossier.brief, figure_files(dossier.brief)
+    results = {f"result-{place}.json": release.to_json().encode() for place, release in enumerate(dossier.releases, 1)}
+    files = {
+        "dossier.pdf": dossier_pdf(document),
+        "dossier.docx": dossier_word(document),
+        "dossier.html": dossier_page(dossier.whole).encode(),
+        "dossier.md": dossier_markdown(document).encode(),
+        **({} if dossier.problems else {"registry.yaml": registry_yaml(dossier).encode()}),
+        **results,
+        **drawn,
+    }
+    belongs = {name: place for place, name in enumerate(results, 1)}
+    belongs |= {name: int(name.split("-")[1]) for name in drawn}
+    return zipped({**files, **sidecar(dossier, files, belongs)})
 
 
 def sidecar(dossier: Dossier, files: Mapping[str, bytes], belongs: Mapping[str, int]) -> dict[str, bytes]:
@@ -55,7 +78,7 @@ def _checksum(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def _output(uid: str, dossier: Dossier, releases: Any, files: Mapping[str, bytes]) -> dict[str, Any]:
+def _output(uid: str, dossier: Dossier, releases: Sequence[Release], files: Mapping[str, bytes]) -> dict[str, object]:
     """One entry. A person decides: what has a guarantee is to be reviewed, what has none fails."""
     private = all(release.certificate.private for release in releases)
     return {
@@ -74,7 +97,7 @@ def _output(uid: str, dossier: Dossier, releases: Any, files: Mapping[str, bytes
     }
 
 
-def _guarantee(dossier: Dossier, release: Release) -> dict[str, Any]:
+def _guarantee(dossier: Dossier, release: Release) -> dict[str, object]:
     """Under which guarantee a result was released; amounts are exact decimals."""
     card = release.certificate
     return {
@@ -132,7 +155,7 @@ def _options(release: Release, asked: RunRequest) -> Iterator[str]:
             yield from _option(name, value)
 
 
-def _option(name: str, value: Any) -> Iterator[str]:
+def _option(name: str, value: object) -> Iterator[str]:
     told = name.replace("_", "-")
     if isinstance(value, bool):
         yield f"--{told}" if value else f"--no-{told}"
@@ -143,7 +166,7 @@ def _option(name: str, value: Any) -> Iterator[str]:
         yield from (f"--{told}", str(value))
 
 
-def _summary(dossier: Dossier, releases: Any, private: bool) -> str:
+def _summary(dossier: Dossier, releases: Sequence[Release], private: bool) -> str:
     if not private:
         return "fail; not private: at least one result has no guarantee"
     costs = (cost_together([release], dossier.balance) for release in releases)

@@ -2,41 +2,43 @@
 
 from __future__ import annotations
 
-import io
 import re
-import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
+from importlib import import_module
+from typing import Any, Final
 
 from dpcore.errors import RequestError
+from dpcore.released.blocks import Paragraph
 from dpcore.report.document import Document, Section
 from dpcore.report.dossier import Dossier
+from dpcore.report.forms.markdown import zipped
 
-_TIME: Final = (1980, 1, 1, 0, 0, 0)
 #: What the extra ``app`` brings.
 _OPTIONAL: Final = frozenset({"docx", "matplotlib", "typst"})
 
 
 @dataclass(frozen=True)
 class Form:
-    """A form of a dossier.
-
-    Attributes
-    ----------
-    title, lead : str
-        What it is called, and what it is for.
-    ending : str
-        Of the name of its file, with a dot.
-    mime : str
-        Its type.
-    """
+    """A form of a dossier."""
 
     title: str
     lead: str
+    """``title``, ``lead``: what it is called, and what it is for."""
     ending: str
+    """Of the name of its file, with a dot."""
     mime: str
-    make: Callable[[Dossier], bytes]
+    """Its type."""
+    writer: str
+    """Module of this package and its function that writes it, loaded when the form is wanted: most need a library."""
+    part: str = ""
+    """Document of a dossier that the function takes; empty for the dossier itself."""
+
+    def written(self, content: Any) -> bytes:
+        """What the function makes of a dossier or a document."""
+        module, _, name = self.writer.partition(".")
+        made: str | bytes = getattr(import_module(f"dpcore.report.forms.{module}"), name)(content)
+        return made.encode() if isinstance(made, str) else made
 
     def file_name(self, dataset: str) -> str:
         """Name of a file about a data set; the registry wants small letters, digits and underscores."""
@@ -56,8 +58,9 @@ def made(dossier: Dossier, form: str) -> bytes:
     """
     if form not in FORMS:
         raise RequestError(f"A dossier has one of the forms {', '.join(FORMS)}.")
+    part = FORMS[form].part
     try:
-        return FORMS[form].make(dossier)
+        return FORMS[form].written(getattr(dossier, part) if part else dossier)
     except ModuleNotFoundError as missing:
         if missing.name not in _OPTIONAL:
             raise
@@ -67,120 +70,29 @@ def made(dossier: Dossier, form: str) -> bytes:
         ) from None
 
 
-def _pdf(dossier: Dossier) -> bytes:
-    from dpcore.report.forms.pdf import dossier_pdf
-
-    return dossier_pdf(dossier.brief)
-
-
-def _word(dossier: Dossier) -> bytes:
-    from dpcore.report.forms.word import dossier_word
-
-    return dossier_word(dossier.brief)
-
-
-def _page(dossier: Dossier) -> bytes:
-    from dpcore.report.forms.page import dossier_page
-
-    return dossier_page(dossier.whole).encode()
-
-
-def _markdown(dossier: Dossier) -> bytes:
-    from dpcore.report.forms.markdown import dossier_markdown
-
-    document = dossier.brief
-    told = dossier_markdown(document, folder="figures/").encode()
-    drawn = {f"figures/{name}": content for name, content in _figures(document).items()}
-    return zipped({"dossier.md": told, **drawn})
-
-
-def _registry(dossier: Dossier) -> bytes:
-    from dpcore.report.forms.registry import registry_yaml
-
-    return registry_yaml(dossier).encode()
-
-
-def _package(dossier: Dossier) -> bytes:
-    """Everything, flat, with what output checkers read."""
-    from dpcore.report.forms.checking import sidecar
-    from dpcore.report.forms.markdown import dossier_markdown
-
-    document = dossier.brief
-    files = {
-        "dossier.pdf": _pdf(dossier),
-        "dossier.docx": _word(dossier),
-        "dossier.html": _page(dossier),
-        "dossier.md": dossier_markdown(document).encode(),
-        **({} if dossier.problems else {"registry.yaml": _registry(dossier)}),
-    }
-    belongs: dict[str, int] = {}
-    for place, release in enumerate(dossier.releases, 1):
-        name = f"result-{place}.json"
-        files[name], belongs[name] = release.to_json().encode(), place
-    drawn = _figures(document)
-    belongs |= {name: int(name.split("-")[1]) for name in drawn}
-    files |= drawn
-    return zipped({**files, **sidecar(dossier, files, belongs)})
-
-
-def _figures(document: Document) -> dict[str, bytes]:
-    """Every figure twice: to be scaled (SVG), and to be put anywhere (PNG at 200 dots per inch)."""
-    from dpcore.plots.figures import alt, on_paper
-
-    found: dict[str, bytes] = {}
-    for figure in document.figures:
-        canvas, _ = on_paper(figure)
-        found[f"{figure.name}.svg"] = canvas.svg(figure.title, alt(figure)).encode()
-        found[f"{figure.name}.png"] = canvas.png()
-    return found
-
-
-def zipped(files: Mapping[str, bytes]) -> bytes:
-    """Files in one archive, which is the same whenever it is made."""
-    told = io.BytesIO()
-    with zipfile.ZipFile(told, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in files.items():
-            archive.writestr(zipfile.ZipInfo(name, _TIME), content, zipfile.ZIP_DEFLATED)
-    return told.getvalue()
-
-
 def instead(form: str, sentence: str) -> bytes:
     """A file of a form that says only why the one that was asked for could not be made."""
-    from dpcore.released.blocks import Paragraph
-    from dpcore.report.forms.page import dossier_page
-    from dpcore.report.forms.pdf import dossier_pdf
-    from dpcore.report.forms.word import dossier_word
-
     title = "This file could not be made"
     document = Document(title, {}, (Section("Why", (Paragraph(sentence),)),))
     if form == "yaml":
         return f"# {title}. {sentence}\n".encode()
     if form in {"md", "zip"}:
         return zipped({"why.txt": f"{title}. {sentence}\n".encode()})
-    if form == "html":
-        return dossier_page(document).encode()
-    return dossier_pdf(document) if form == "pdf" else dossier_word(document)
+    return FORMS[form].written(document)
 
 
 _DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+_REGISTRY, _ALL = "for the public registry of differential privacy deployments", "Everything, for output checking"
+_CHECKED = "all forms and results, with checksums and the guarantee of each (results.json)"
+_DRAWN = "with the figures as SVG and PNG"
 #: By the ending by which people ask for them.
 FORMS: Final[Mapping[str, Form]] = {
-    "pdf": Form("PDF", "to print and to attach", ".pdf", "application/pdf", _pdf),
-    "docx": Form("Word", "to edit, or to put into another document", ".docx", _DOCX, _word),
-    "html": Form("Web page", "every number and the whole certificates", ".html", "text/html", _page),
-    "md": Form("Markdown", "with the figures as SVG and PNG", "-markdown.zip", "application/zip", _markdown),
-    "yaml": Form(
-        "Registry entry",
-        "for the public registry of differential privacy deployments",
-        ".yaml",
-        "application/yaml",
-        _registry,
+    "pdf": Form("PDF", "to print and to attach", ".pdf", "application/pdf", "pdf.dossier_pdf", "brief"),
+    "docx": Form("Word", "to edit, or to put into another document", ".docx", _DOCX, "word.dossier_word", "brief"),
+    "html": Form(
+        "Web page", "every number and the whole certificates", ".html", "text/html", "page.dossier_page", "whole"
     ),
-    "zip": Form(
-        "Everything, for output checking",
-        "all forms and results, with checksums and the guarantee of each (results.json)",
-        ".zip",
-        "application/zip",
-        _package,
-    ),
+    "md": Form("Markdown", _DRAWN, "-markdown.zip", "application/zip", "markdown.dossier_folder", "brief"),
+    "yaml": Form("Registry entry", _REGISTRY, ".yaml", "application/yaml", "registry.registry_yaml"),
+    "zip": Form(_ALL, _CHECKED, ".zip", "application/zip", "checking.dossier_package"),
 }

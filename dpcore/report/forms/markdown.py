@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import re
-from collections.abc import Iterator
+import zipfile
+from collections.abc import Iterator, Mapping
 from typing import Final
 
-from dpcore.plots.figures import alt
+from dpcore.plots.figures import alt, on_paper
 from dpcore.released.blocks import Bullets, Code, Facts, Figure, Heading, Paragraph, Table, Written
 from dpcore.report.document import Document
 
@@ -14,6 +16,34 @@ from dpcore.report.document import Document
 _MARKS: Final = re.compile(r"([\\`*_{}\[\]<>#|~$&!])")
 #: What would begin a list, a heading or a rule at the start of a line.
 _STARTS: Final = re.compile(r"^(\s*)([-+=]|\d+[.)])")
+
+#: Of a file in an archive.
+_TIME: Final = (1980, 1, 1, 0, 0, 0)
+
+
+def dossier_folder(document: Document) -> bytes:
+    """An archive with a dossier as Markdown, and its figures in a folder."""
+    told = dossier_markdown(document, folder="figures/").encode()
+    return zipped({"dossier.md": told, **{f"figures/{name}": drawn for name, drawn in figure_files(document).items()}})
+
+
+def figure_files(document: Document) -> dict[str, bytes]:
+    """Every figure twice: to be scaled (SVG), and to be put anywhere (PNG at 200 dots per inch)."""
+    found: dict[str, bytes] = {}
+    for figure in document.figures:
+        canvas, _ = on_paper(figure)
+        found[f"{figure.name}.svg"] = canvas.svg(figure.title, alt(figure)).encode()
+        found[f"{figure.name}.png"] = canvas.png()
+    return found
+
+
+def zipped(files: Mapping[str, bytes]) -> bytes:
+    """Files in one archive, which is the same whenever it is made."""
+    told = io.BytesIO()
+    with zipfile.ZipFile(told, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files.items():
+            archive.writestr(zipfile.ZipInfo(name, _TIME), content, zipfile.ZIP_DEFLATED)
+    return told.getvalue()
 
 
 def dossier_markdown(document: Document, folder: str = "") -> str:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
@@ -88,7 +87,7 @@ def _templates() -> Environment:
     return found
 
 
-def _render(template: str, **values: Any) -> str:
+def _render(template: str, **values: object) -> str:
     from plotly.offline import get_plotlyjs
 
     style = (TEMPLATES / "style.css").read_text(encoding="utf-8")

@@ -69,7 +69,7 @@ def _archival(words: str) -> str:
     return _MEANINGLESS.sub("\ufffd", words.replace(_MARK, ""))
 
 
-def _told(block: Written) -> dict[str, Any]:
+def _told(block: Written) -> dict[str, object]:
     """A block as the template reads it."""
     match block:
         case Heading(words):

@@ -10,7 +10,10 @@ from docx.document import Document as WordDocument
 from docx.enum.table import WD_TABLE_ALIGNMENT
 from docx.oxml import OxmlElement
 from docx.oxml.ns import qn
+from docx.oxml.xmlchemy import BaseOxmlElement
 from docx.shared import Mm, Pt, RGBColor
+from docx.table import Table as WordTable
+from docx.text.paragraph import Paragraph as WordParagraph
 
 from dpcore.plots.figures import alt, on_paper
 from dpcore.released.blocks import Bullets, Code, Facts, Figure, Heading, Paragraph, Table, Written
@@ -80,7 +83,7 @@ def _same_letters(style: Any) -> None:
         style.rPr.rFonts.attrib.pop(qn(f"w:{name}"), None)
 
 
-def _field(paragraph: Any, name: str) -> None:
+def _field(paragraph: WordParagraph, name: str) -> None:
     """A number that Word fills in."""
     field = OxmlElement("w:fldSimple")
     field.set(qn("w:instr"), name)
@@ -111,7 +114,7 @@ def _put(word: WordDocument, block: Written) -> None:
             run.font.name, run.font.size = "Consolas", Pt(8)
 
 
-def _led(paragraph: Any, lead: str, words: str) -> None:
+def _led(paragraph: WordParagraph, lead: str, words: str) -> None:
     if lead:
         paragraph.add_run(_clean(lead)).bold = True
     paragraph.add_run(_clean(f" {words}" if lead and words else words))
@@ -134,7 +137,7 @@ def _facts(word: WordDocument, block: Facts) -> None:
         paragraph.add_run(_clean(value)).bold = True
 
 
-def _shade(parent: Any, fill: str) -> None:
+def _shade(parent: BaseOxmlElement, fill: str) -> None:
     shade = OxmlElement("w:shd")
     shade.set(qn("w:val"), "clear")
     shade.set(qn("w:color"), "auto")
@@ -172,7 +175,7 @@ def _row(row: Any, cells: tuple[str, ...], widths: list[int], *, head: bool = Fa
             _shade(cell._tc.get_or_add_tcPr(), _SHADE)
 
 
-def _described(table: Any, words: str) -> None:
+def _described(table: WordTable, words: str) -> None:
     """What a table is about, for who cannot see it."""
     caption = OxmlElement("w:tblCaption")
     caption.set(qn("w:val"), _clean(words))

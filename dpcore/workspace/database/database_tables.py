@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from decimal import Decimal
-from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Dialect
@@ -34,7 +33,7 @@ class ExactDecimal(sa.TypeDecorator[Decimal]):
         return int(steps)
 
     @override
-    def process_result_value(self, value: Any, dialect: Dialect) -> Decimal | None:
+    def process_result_value(self, value: int | None, dialect: Dialect) -> Decimal | None:
         """Turn whole steps into a decimal."""
         return None if value is None else Decimal(int(value)).scaleb(-self.places)
 
@@ -51,7 +50,7 @@ class UtcTime(sa.TypeDecorator[datetime]):
         return None if value is None else value.astimezone(UTC).isoformat(timespec="seconds")
 
     @override
-    def process_result_value(self, value: Any, dialect: Dialect) -> datetime | None:
+    def process_result_value(self, value: str | None, dialect: Dialect) -> datetime | None:
         """Turn text into a time."""
         return None if value is None else datetime.fromisoformat(value)
 

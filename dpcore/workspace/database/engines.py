@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
@@ -74,7 +75,7 @@ def _sqlite(url: str) -> Engine:
         _private_file(file)
         engine.update_execution_options(frostglass_queue=file.with_name(f"{file.name}-queue"))
 
-    def on_connect(connection: Any, _: object) -> None:
+    def on_connect(connection: sqlite3.Connection, _: object) -> None:
         connection.isolation_level = None  # The driver must not begin transactions by itself.
         cursor = connection.cursor()
         cursor.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT}")

@@ -48,22 +48,15 @@ _UNREADABLE = "The file installation.json of this home folder cannot be read."
 
 @dataclass(frozen=True)
 class Binding:
-    """What the file says.
-
-    Attributes
-    ----------
-    installation : str
-        The same as in the database.
-    file : str
-        Number and generation that the file system gave this file: a copy has others, and so has
-        a file that was deleted and came back from a backup.
-    mark : Line
-        The newest line of the ledger that this home has seen committed.
-    """
+    """What the file says."""
 
     installation: str
+    """The same as in the database."""
     file: str
+    """Number and generation that the file system gave this file: a copy has others, and so has a file that was deleted
+    and came back from a backup."""
     mark: Line
+    """The newest line of the ledger that this home has seen committed."""
 
 
 def _make(folder: Path) -> Path:

@@ -103,46 +103,31 @@ _DATASETS = sa.text("SELECT id FROM datasets")
 
 @dataclass(frozen=True)
 class Facts:
-    """What home and database say, before either is changed.
-
-    Attributes
-    ----------
-    place : str
-        Where they are.
-    binding : Binding or None
-        The home's file.
-    copied, damaged : bool
-        Whether that file is a copy; whether it cannot be read.
-    stored : frozenset of str
-        Data sets whose folders are in the home.
-    tables : bool
-        Whether the database has any.
-    database : str or None
-        Identifier in the database.
-    known : frozenset of str
-        Data sets that the database knows.
-    newest : Line
-        Newest line of the ledger.
-    marked : Line
-        The line of the ledger with the number of the home's mark.
-    witness : Line or None
-        The newest line that this machine has seen, if it remembers one.
-    witnessed : Line
-        The line of the ledger with its number.
-    """
+    """What home and database say, before either is changed."""
 
     place: str
+    """Where they are."""
     binding: Binding | None
+    """The home's file."""
     copied: bool
     damaged: bool
+    """``copied``, ``damaged``: whether that file is a copy; whether it cannot be read."""
     stored: frozenset[str]
+    """Data sets whose folders are in the home."""
     tables: bool
+    """Whether the database has any."""
     database: str | None
+    """Identifier in the database."""
     known: frozenset[str]
+    """Data sets that the database knows."""
     newest: Line
+    """Newest line of the ledger."""
     marked: Line
+    """The line of the ledger with the number of the home's mark."""
     witness: Line | None
+    """The newest line that this machine has seen, if it remembers one."""
     witnessed: Line
+    """The line of the ledger with its number."""
 
     @property
     def mark(self) -> Line:

@@ -6,22 +6,25 @@ before it writes. That is what makes a reservation atomic. SQLite's own waiting 
 waits long polls ever more rarely. So its writers first queue for a lock of the operating system.
 
 What a database refuses leaves here as a sentence.
+
+A page asks for the same few things many times, and the next page again. A connection to SQLite counts the commits of
+all others, in this process and elsewhere, and the rows that it has changed itself. While both numbers stay what they
+were before a question was asked, the answer is what it would be now. A server has no such numbers: it is asked.
 """
 
 from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Collection, Hashable
 from contextlib import AbstractContextManager, nullcontext
-from typing import Final, NoReturn, Protocol, TypeVar
+from typing import Any, Final, NoReturn, Protocol, TypeVar
 
 from sqlalchemy.engine import Connection, Engine
 from sqlalchemy.exc import DataError, DBAPIError, InterfaceError, InternalError, OperationalError
 
 from dpcore.errors import AwayError, FullError, InstallationError, RequestError, UncertainError
 from dpcore.workspace.database.file_locks import file_lock
-from dpcore.workspace.database.unchanged import answers
 
 _ATTEMPTS = 10
 #: SQLSTATEs after which PostgreSQL asks for the transaction to be repeated.
@@ -67,6 +70,10 @@ _HELD_UP = (
 )
 #: Longest pause between two attempts to reach such a server, in seconds.
 _LONGEST_PAUSE = 5.0
+
+#: Answers that one connection keeps.
+_MOST_ANSWERS: Final = 1000
+_ANSWERS: Final = "frostglass_answers"
 
 T = TypeVar("T")
 #: Work done inside somebody else's transaction; receives an identifier.
@@ -258,3 +265,27 @@ def _sqlite_code(error: Exception) -> int | None:
     """Kind of an error of SQLite."""
     code: int | None = getattr(getattr(error, "orig", None), "sqlite_errorcode", None)
     return None if code is None else code & 0xFF  # What is above tells which reading or writing it was.
+
+
+def asked_of(datasets: Collection[str] | None) -> frozenset[str] | None:
+    """Some data sets, or all, as part of a question: in any order it is the same one."""
+    return None if datasets is None else frozenset(datasets)
+
+
+def answers(connection: Connection) -> dict[Hashable, Any] | None:
+    """What is known of the database as it is now, by question, to be added to; ``None`` for a server.
+
+    To be called before a transaction: what that sees is as new, or newer, and then nobody finds these answers again.
+    """
+    driver = connection.connection.driver_connection
+    if not isinstance(driver, sqlite3.Connection):
+        return None
+    try:
+        [seen] = driver.execute("PRAGMA data_version").fetchone()
+    except sqlite3.Error:  # The transaction will say what is wrong.
+        return None
+    moment = seen, driver.total_changes
+    kept = connection.info.get(_ANSWERS)
+    if kept is None or kept[0] != moment or len(kept[1]) >= _MOST_ANSWERS:
+        connection.info[_ANSWERS] = kept = (moment, {})
+    return kept[1]

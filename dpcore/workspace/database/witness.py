@@ -30,21 +30,14 @@ _UNUSABLE = (
 
 @dataclass(frozen=True)
 class Line:
-    """A line of the ledger.
-
-    Attributes
-    ----------
-    number : int
-        The one that the database gave it. Numbers may have gaps.
-    print : str
-        Fingerprint of what it says.
-    count : int or None
-        Lines up to it, itself included; ``None`` if nobody has counted them.
-    """
+    """A line of the ledger."""
 
     number: int
+    """The one that the database gave it. Numbers may have gaps."""
     print: str
+    """Fingerprint of what it says."""
     count: int | None = None
+    """Lines up to it, itself included; ``None`` if nobody has counted them."""
 
     def fits(self, mark: Line) -> bool:
         """Whether this is the line of a mark, with as many lines before it if both know that."""

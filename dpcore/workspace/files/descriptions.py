@@ -26,42 +26,30 @@ AT_STAKE = (
 
 @dataclass(frozen=True)
 class DatasetInfo:
-    """Public description of a stored data set.
-
-    Attributes
-    ----------
-    public : bool
-        Whether anybody may see the records (demonstration data).
-    truth : str
-        For demonstration data: what is known to be true of them, in Markdown.
-    population : str
-        Names the account; data sets about the same people have the same.
-    version : int
-        How many data sets came before it under its name, and one.
-    replaces : str or None
-        The version before it.
-    retired : bool
-        Whether nothing more may be run on it.
-    conditional : bool
-        Whether its custodian allows runs whose guarantee has a condition (Markov chains). On public records
-        they are free.
-    shares_with : tuple of str
-        Names of the other data sets about the same people.
-    """
+    """Public description of a stored data set."""
 
     id: str
     name: str
     description: str
     schema: Schema
     public: bool
+    """Whether anybody may see the records (demonstration data)."""
     created: datetime
     truth: str = ""
+    """For demonstration data: what is known to be true of them, in Markdown."""
     population: str = ""
+    """Names the account; data sets about the same people have the same."""
     version: int = 1
+    """How many data sets came before it under its name, and one."""
     replaces: str | None = None
+    """The version before it."""
     retired: bool = False
+    """Whether nothing more may be run on it."""
     conditional: bool = False
+    """Whether its custodian allows runs whose guarantee has a condition (Markov chains). On public records they are
+    free."""
     shares_with: tuple[str, ...] = ()
+    """Names of the other data sets about the same people."""
 
     @property
     def title(self) -> str:
@@ -95,21 +83,15 @@ def numbered(name: str, version: int) -> str:
 
 @dataclass(frozen=True)
 class Orphan:
-    """Records without an entry in the database, or an entry without records.
-
-    Attributes
-    ----------
-    name : str
-        As its schema says; empty if that cannot be read.
-    state : {"unknown", "arriving", "missing", "removed", "returned", "damaged"}
-        A folder that the database does not know, and that nobody is writing; one that is being
-        written; a data set whose folder is gone; one whose records were removed on purpose; one
-        whose folder is there although they were; one whose files are not what was written.
-    """
+    """Records without an entry in the database, or an entry without records."""
 
     id: str
     name: str
+    """As its schema says; empty if that cannot be read."""
     state: Literal["unknown", "arriving", "missing", "removed", "returned", "damaged"]
+    """A folder that the database does not know, and that nobody is writing; one that is being written; a data set whose
+    folder is gone; one whose records were removed on purpose; one whose folder is there although they were; one whose
+    files are not what was written."""
 
 
 @dataclass(frozen=True)
@@ -122,20 +104,13 @@ class Sharing:
 
 @dataclass(frozen=True)
 class ReleaseNote:
-    """What somebody wrote beside a release; no part of the release, and free to change.
-
-    Attributes
-    ----------
-    name : str
-        One line; empty if the release has no name of its own.
-    note : str
-        Any text.
-    author : str
-        Who wrote it last.
-    """
+    """What somebody wrote beside a release; no part of the release, and free to change."""
 
     release_id: str
     name: str
+    """One line; empty if the release has no name of its own."""
     note: str
+    """Any text."""
     author: str
+    """Who wrote it last."""
     time: datetime

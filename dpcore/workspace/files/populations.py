@@ -30,21 +30,14 @@ _D, _E = datasets.c, ledger_entries.c
 
 @dataclass(frozen=True)
 class RelatedDataset:
-    """A data set that a new one is about the same people as.
-
-    Attributes
-    ----------
-    of : str
-        Its identifier.
-    replaces : bool
-        Whether the new one is its next version.
-    accepted : bool
-        Whether its custodian accepts that the two define a person differently.
-    """
+    """A data set that a new one is about the same people as."""
 
     of: str
+    """Its identifier."""
     replaces: bool = False
+    """Whether the new one is its next version."""
     accepted: bool = False
+    """Whether its custodian accepts that the two define a person differently."""
 
 
 def account_of(dataset_id: str) -> sa.ScalarSelect[str]:
@@ -85,7 +78,7 @@ def takes_conditional(connection: Connection, dataset_id: str) -> bool:
     return connection.execute(sa.select(_D.id).where(_D.id == dataset_id, taken)).first() is not None
 
 
-def place(connection: Connection, row: dict[str, Any], related: RelatedDataset | None) -> dict[str, Any]:
+def place(connection: Connection, row: dict[str, object], related: RelatedDataset | None) -> dict[str, Any]:
     """The row of a new data set with its population and version; who is replaced gives up the name.
 
     Raises

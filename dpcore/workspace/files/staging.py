@@ -54,27 +54,18 @@ _found_old: dict[Path, float] = {}
 
 @dataclass(frozen=True)
 class StagedFile:
-    """A file on a desk.
-
-    Attributes
-    ----------
-    file_id : str
-        Its own mark.
-    name : str
-        What it was called where it came from.
-    place : str
-        What it is for, in the caller's words.
-    size : int
-        Bytes.
-    path : Path
-        Where it lies. The ending is one of those that its reader knows.
-    """
+    """A file on a desk."""
 
     file_id: str
+    """Its own mark."""
     name: str
+    """What it was called where it came from."""
     place: str
+    """What it is for, in the caller's words."""
     size: int
+    """Bytes."""
     path: Path
+    """Where it lies. The ending is one of those that its reader knows."""
 
 
 class StagingArea:

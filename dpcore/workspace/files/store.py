@@ -198,6 +198,13 @@ class Store:
 
         return are_kept(self.folder(dataset_id))
 
+    def folder_with_keys(self, dataset_id: str) -> Path:
+        """Folder of a data set to which rows can be appended. Raises ``IngestError`` if they cannot."""
+        from dpcore.data.building.people import check_kept
+
+        check_kept(self.folder(dataset_id))
+        return self.folder(dataset_id)
+
     def folder(self, dataset_id: str) -> Path:
         """Folder of a data set."""
         return self._folders.stored / dataset_id
@@ -263,18 +270,15 @@ class Store:
         SchemaError
             If a file is missing or damaged.
         """
-        return _saved(self.folder(dataset_id))
+        from dpcore.workspace.files.stored_tables import saved_schema
+
+        return saved_schema(self.folder(dataset_id))
 
     def is_whole(self, dataset_id: str) -> bool:
         """Whether every file of a folder in place is what was written: all are read."""
-        from dpcore.data.stored.storage import check_contents
+        from dpcore.workspace.files.stored_tables import is_whole
 
-        try:
-            self.check_files(dataset_id)
-            check_contents(self.folder(dataset_id))
-        except SchemaError:
-            return False
-        return True
+        return is_whole(self.folder(dataset_id))
 
     def table(self, dataset_id: str, executor: Executor | None = None) -> PrivateTable:
         """Open a data set: headers are read, records are not.
@@ -292,10 +296,9 @@ class Store:
         SchemaError
             If the stored table is damaged or does not fit the schema that was declared.
         """
-        from dpcore.data.execution.executors import LOCAL
-        from dpcore.data.table import PrivateTable
+        from dpcore.workspace.files.stored_tables import opened
 
-        table = PrivateTable.open(self.folder(dataset_id), executor or LOCAL)
+        table = opened(self.folder(dataset_id), executor)
         if table.schema.hash != self.dataset(dataset_id).schema.hash:
             raise SchemaError("The stored data set does not fit its schema: upload it again.")
         return table
@@ -316,9 +319,11 @@ class Store:
 
     def _write(self, incoming: Path, schema: Schema | None, table: Savable) -> Schema:
         """Write a table of a schema, or of any, and say of which."""
+        from dpcore.workspace.files.stored_tables import saved_schema
+
         try:
             table.save(incoming)
-            saved = _saved(incoming)
+            saved = saved_schema(incoming)
             if schema is not None and saved.hash != schema.hash:
                 raise SchemaError("The stored data set does not fit its schema: upload it again.")
             for path in incoming.rglob("*"):
@@ -356,16 +361,6 @@ def _enter(connection: Connection, row: dict[str, Any], related: RelatedDataset 
         on_added(connection, row["id"])
 
 
-def _saved(folder: Path) -> Schema:
-    """Schema of a table in a folder, which is seen to be complete, without opening a record."""
-    from dpcore.data.stored.storage import stored_schema
-    from dpcore.data.table import PrivateTable
-
-    saved = stored_schema(folder)
-    PrivateTable.check_files(folder, saved)
-    return saved
-
-
 def name_taken(name: str) -> ConflictError:
     """What is wrong with the name of another data set."""
     return ConflictError(f"A data set called '{name}' exists. Give the schema another name.")
@@ -377,7 +372,7 @@ def parse_schema(text: str) -> Schema:
     return Schema.model_validate_json(text)
 
 
-def like(schema: Schema, **changes: Any) -> Schema:
+def like(schema: Schema, **changes: object) -> Schema:
     """A schema with another name, description or limit. Raises ``SchemaError``."""
     return Schema.from_mapping(json.loads(schema.to_json()) | changes)
 

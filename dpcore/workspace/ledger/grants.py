@@ -16,8 +16,7 @@ from sqlalchemy.engine import Connection, Engine, RowMapping
 from dpcore.errors import ConflictError, NotFoundError, RequestError
 from dpcore.privacy.budgets import parse_epsilon, parse_limit, plain_epsilon
 from dpcore.workspace.database.database_tables import ledger_entries
-from dpcore.workspace.database.transactions import read, write
-from dpcore.workspace.database.unchanged import asked_of
+from dpcore.workspace.database.transactions import asked_of, read, write
 from dpcore.workspace.files.populations import account_of, members
 from dpcore.workspace.ledger.accounts import Account, BudgetRequest, BudgetRequestState
 from dpcore.workspace.ledger.ledger_lines import append, caps_of, kept_note, own_balance_of, standing_of

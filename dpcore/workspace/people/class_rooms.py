@@ -62,33 +62,22 @@ _R, _S, _A = class_rooms.c, class_seats.c, class_answers.c
 
 @dataclass(frozen=True)
 class Room:
-    """A classroom.
-
-    Attributes
-    ----------
-    code : str
-        What students type to come in.
-    teacher : str
-        Who has opened it.
-    cap : Decimal
-        Toy budget of each student.
-    revealed : bool
-        Whether the class sees the true counts.
-    full : bool
-        Whether nobody else is let in.
-    closed : bool
-        Whether nobody asks any more.
-    created : datetime
-        When it was opened, with zone.
-    """
+    """A classroom."""
 
     code: str
+    """What students type to come in."""
     teacher: str
+    """Who has opened it."""
     cap: Decimal
+    """Toy budget of each student."""
     revealed: bool
+    """Whether the class sees the true counts."""
     full: bool
+    """Whether nobody else is let in."""
     closed: bool
+    """Whether nobody asks any more."""
     created: datetime
+    """When it was opened, with zone."""
 
     @property
     def ends(self) -> datetime:
@@ -98,39 +87,25 @@ class Room:
 
 @dataclass(frozen=True)
 class Seat:
-    """A student's place in a room.
-
-    Attributes
-    ----------
-    student : int
-        Their number, from 1.
-    name : str
-        What they want to be called; may be empty.
-    budget : ToyBudget
-        Their toy budget, with the answers bought from it.
-    """
+    """A student's place in a room."""
 
     student: int
+    """Their number, from 1."""
     name: str
+    """What they want to be called; may be empty."""
     budget: ToyBudget
+    """Their toy budget, with the answers bought from it."""
 
 
 @dataclass(frozen=True)
 class Board:
-    """What everybody in a room sees.
-
-    Attributes
-    ----------
-    room : Room
-    students : tuple of (int, str)
-        Number and name of all who have a place, in the order in which they came.
-    answers : tuple of ClassAnswer
-        Everybody's answers, oldest first.
-    """
+    """What everybody in a room sees."""
 
     room: Room
     students: tuple[tuple[int, str], ...]
+    """Number and name of all who have a place, in the order in which they came."""
     answers: tuple[ClassAnswer, ...]
+    """Everybody's answers, oldest first."""
 
 
 class ClassRooms:

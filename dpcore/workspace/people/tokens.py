@@ -10,7 +10,6 @@ import secrets
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
-from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
@@ -33,18 +32,12 @@ _REFUSED = "This token is not good, or no longer. Get a new one on the page Data
 
 @dataclass(frozen=True)
 class Token:
-    """A token that was just made; its text is shown once and kept nowhere.
-
-    Attributes
-    ----------
-    text : str
-        What a program sends.
-    ends : datetime
-        From when on it is good for nothing.
-    """
+    """A token that was just made; its text is shown once and kept nowhere."""
 
     text: str
+    """What a program sends."""
     ends: datetime
+    """From when on it is good for nothing."""
 
 
 def issue(engine: Engine, user: User, roles: frozenset[Role]) -> Token:
@@ -80,7 +73,7 @@ def owner(engine: Engine, text: str) -> User:
         If it is none, or no longer good.
     """
     chosen = sa.select(_T.owner, _T.roles, _T.ends).where(_T.hash == _hash(text))
-    found: Any = read(engine, lambda connection: connection.execute(chosen).one_or_none())
+    found = read(engine, lambda connection: connection.execute(chosen).one_or_none())
     if found is None:
         raise LoginError(_REFUSED)
     user = User(found.owner, frozenset(found.roles.split(",")), datetime.fromtimestamp(found.ends, UTC))

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal, Self, get_args
+from typing import Literal, Self, get_args
 
 from pydantic import Field, ValidationError, field_validator
 
@@ -31,22 +31,15 @@ _SUBJECT = "sub:"
 
 @dataclass(frozen=True)
 class User:
-    """Somebody who calls the service.
-
-    Attributes
-    ----------
-    name : str
-        E-mail address in small letters; or ``sub:`` and the provider's identifier, if there is no
-        address that the provider has verified. 1 to 128 characters.
-    roles : frozenset of {"custodian", "analyst", "teacher"}
-        What this person may do. Empty: nothing.
-    expires : datetime or None
-        When the login ends, with zone. ``None``: never, for the local user alone.
-    """
+    """Somebody who calls the service."""
 
     name: str
+    """E-mail address in small letters; or ``sub:`` and the provider's identifier, if there is no address that the
+    provider has verified. 1 to 128 characters."""
     roles: frozenset[Role]
+    """What this person may do. Empty: nothing."""
     expires: datetime | None = None
+    """When the login ends, with zone. ``None``: never, for the local user alone."""
 
     @property
     def known(self) -> bool:
@@ -63,18 +56,12 @@ LOCAL_USER = User("local", frozenset(ROLES))
 
 
 class Membership(FrozenModel):
-    """Who has a role: by address, or by what the provider claims about a person.
-
-    Attributes
-    ----------
-    emails : tuple of str
-        Addresses, or ``*@hospital.example`` for everybody there. Capitals do not matter.
-    claims : mapping of str to tuple of str
-        Values of which one must be in the claim of this name, for example of ``groups``.
-    """
+    """Who has a role: by address, or by what the provider claims about a person."""
 
     emails: tuple[str, ...] = ()
+    """Addresses, or ``*@hospital.example`` for everybody there. Capitals do not matter."""
     claims: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    """Values of which one must be in the claim of this name, for example of ``groups``."""
 
     @field_validator("emails")
     @classmethod
@@ -84,7 +71,7 @@ class Membership(FrozenModel):
                 raise ValueError(f"'{email}' is neither an address nor '*@' and the end of addresses")
         return tuple(email.strip().lower() for email in emails)
 
-    def has(self, email: str | None, claims: Mapping[str, Any]) -> bool:
+    def has(self, email: str | None, claims: Mapping[str, object]) -> bool:
         """Whether a person with this verified address and these claims is a member."""
         if email is not None and {email, f"{_ANY}{email.partition('@')[2]}"} & set(self.emails):
             return True
@@ -92,21 +79,15 @@ class Membership(FrozenModel):
 
 
 class RoleRules(FrozenModel):
-    """Roles of an installation with a login.
-
-    Attributes
-    ----------
-    custodian, analyst, teacher : Membership
-        Who has the role; one person may have several.
-    emails_are_verified : bool
-        Whether addresses count although the provider does not say that it verified them. Only for
-        a provider whose users cannot choose their address themselves.
-    """
+    """Roles of an installation with a login."""
 
     custodian: Membership = Membership()
     analyst: Membership = Membership()
     teacher: Membership = Membership()
+    """``custodian``, ``analyst``, ``teacher``: who has the role; one person may have several."""
     emails_are_verified: bool = False
+    """Whether addresses count although the provider does not say that it verified them. Only for a provider whose users
+    cannot choose their address themselves."""
 
     @classmethod
     def from_file(cls, path: str | Path) -> Self:
@@ -131,7 +112,7 @@ class RoleRules(FrozenModel):
             raise RequestError("FROSTGLASS_ROLES is empty: let it name a file, or remove it.")
         return None if path is None else cls.from_file(path)
 
-    def user(self, claims: Mapping[str, Any]) -> User:
+    def user(self, claims: Mapping[str, object]) -> User:
         """Who has logged in, by the claims of an identity token (OpenID Connect Core 1.0).
 
         Raises
@@ -146,7 +127,7 @@ class RoleRules(FrozenModel):
         roles = frozenset(role for role in ROLES if getattr(self, role).has(email, claims))
         return User(name, roles, _end(claims))
 
-    def _email(self, claims: Mapping[str, Any]) -> str | None:
+    def _email(self, claims: Mapping[str, object]) -> str | None:
         """The address, if it is verified."""
         email = claims.get("email")
         verified = claims.get("email_verified") is True or self.emails_are_verified
@@ -181,7 +162,7 @@ def _is_address(text: str) -> bool:
     return plain and text.count("@") == 1 and not text.startswith(_SUBJECT) and (3 <= len(text) <= NAME_LENGTH)
 
 
-def _says_who(claims: Mapping[str, Any], name: str) -> bool:
+def _says_who(claims: Mapping[str, object], name: str) -> bool:
     """Whether a name made from claims is somebody's, in its canonical form."""
     if name.startswith(_SUBJECT) and not (isinstance(claims.get("sub"), str) and claims["sub"]):
         return False
@@ -191,7 +172,7 @@ def _says_who(claims: Mapping[str, Any], name: str) -> bool:
         return False
 
 
-def _end(claims: Mapping[str, Any]) -> datetime:
+def _end(claims: Mapping[str, object]) -> datetime:
     seconds = claims.get("exp")
     if isinstance(seconds, bool) or not isinstance(seconds, int | float):
         raise LoginError("The login does not say when it ends: tell the operator of this installation.")

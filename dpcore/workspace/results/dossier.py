@@ -26,35 +26,25 @@ _NAMES = {
 
 @dataclass(frozen=True)
 class Application:
-    """Who asks for access, for what, and what they read out of the results.
-
-    Attributes
-    ----------
-    title : str
-        Of the dossier; empty: the name of the data set.
-    applicant : str
-        Who asks.
-    request : str
-        What is asked for and for which use.
-    findings, hypotheses : str
-        One to a line.
-    justification : str
-        Why these epsilons were chosen.
-    settings : str
-        How the settings of the runs were chosen.
-    curator, region : str
-        Who holds the records, and which region they are about: a public registry asks for both.
-    """
+    """Who asks for access, for what, and what they read out of the results."""
 
     title: str = ""
+    """Of the dossier; empty: the name of the data set."""
     applicant: str = ""
+    """Who asks."""
     request: str = ""
+    """What is asked for and for which use."""
     findings: str = ""
     hypotheses: str = ""
+    """``findings``, ``hypotheses``: one to a line."""
     justification: str = ""
+    """Why these epsilons were chosen."""
     settings: str = ""
+    """How the settings of the runs were chosen."""
     curator: str = ""
     region: str = ""
+    """``curator``, ``region``: who holds the records, and which region they are about: a public registry asks for both.
+    """
 
     def __post_init__(self) -> None:
         """Refuse what is too long. Raises ``RequestError``."""

@@ -26,18 +26,12 @@ _ID_LIMIT = 64
 
 
 class Draft(FrozenModel):
-    """A report that is being written.
-
-    Attributes
-    ----------
-    application : Application
-        What was written. Its parts are limited in length.
-    releases : tuple of str
-        Identifiers of the releases that were chosen, in the order of the choice.
-    """
+    """A report that is being written."""
 
     application: Application = Application()
+    """What was written. Its parts are limited in length."""
     releases: tuple[str, ...] = ()
+    """Identifiers of the releases that were chosen, in the order of the choice."""
 
 
 @dataclass(frozen=True)

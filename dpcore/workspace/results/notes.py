@@ -14,8 +14,7 @@ from sqlalchemy.engine import Connection, Engine
 from dpcore.errors import NotFoundError, RequestError
 from dpcore.validation import storable
 from dpcore.workspace.database.database_tables import release_notes, releases, utc_now
-from dpcore.workspace.database.transactions import read, write
-from dpcore.workspace.database.unchanged import asked_of
+from dpcore.workspace.database.transactions import asked_of, read, write
 from dpcore.workspace.files.descriptions import NAME_LIMIT, NOTE_LIMIT, ReleaseNote
 from dpcore.workspace.people.users import NAME_LENGTH
 

@@ -16,8 +16,7 @@ from sqlalchemy.engine import Connection, Engine, RowMapping
 from dpcore.errors import NotFoundError
 from dpcore.released.release import Release
 from dpcore.workspace.database.database_tables import ledger_entries, releases
-from dpcore.workspace.database.transactions import read, write
-from dpcore.workspace.database.unchanged import asked_of
+from dpcore.workspace.database.transactions import asked_of, read, write
 from dpcore.workspace.files.descriptions import Sharing
 from dpcore.workspace.ledger.ledger_lines import append
 

@@ -30,21 +30,15 @@ def this_machine() -> str:
 
 
 class Machine(FrozenModel):
-    """Seconds that one core takes for a unit of each kind of work; by default usual ones.
-
-    Attributes
-    ----------
-    name : str
-        What was measured, see :func:`this_machine`.
-    word, place, draw, call : float
-        Seconds of one unit of :class:`dpcore.released.workload.Work`.
-    """
+    """Seconds that one core takes for a unit of each kind of work; by default usual ones."""
 
     name: str = Field(default_factory=this_machine)
+    """What was measured, see :func:`this_machine`."""
     word: float = Field(default=5e-10, gt=0)
     place: float = Field(default=1.5e-9, gt=0)
     draw: float = Field(default=7e-6, gt=0)
     call: float = Field(default=1e-4, gt=0)
+    """``word``, ``place``, ``draw``, ``call``: seconds of one unit of :class:`dpcore.released.workload.Work`."""
 
     def seconds(self, work: Work, cores: int = 1) -> float:
         """Seconds for some work on so many cores, as far as they can share it."""

@@ -18,8 +18,7 @@ from sqlalchemy.engine import Connection, Engine, RowMapping
 
 from dpcore.errors import ConflictError, NotFoundError, RequestError
 from dpcore.workspace.database.database_tables import jobs, ledger_entries, utc_now
-from dpcore.workspace.database.transactions import read, write
-from dpcore.workspace.database.unchanged import asked_of
+from dpcore.workspace.database.transactions import asked_of, read, write
 from dpcore.workspace.ledger.ledger import Ledger, Reservation
 from dpcore.workspace.ledger.ledger_lines import append_like, reservation_of
 from dpcore.workspace.ledger.requests import ACTIVE_STATES, RunRequest, RunState, RunStatus

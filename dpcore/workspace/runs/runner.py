@@ -12,7 +12,6 @@ from contextlib import closing
 from pathlib import Path
 
 from dpcore.workspace.runs.queue import RunQueue
-from dpcore.workspace.runs.worker import Worker
 
 _LOG = logging.getLogger("frostglass.jobs")
 WORKER_COMMAND = (sys.executable, "-m", "dpcore.workspace.runs.worker")
@@ -54,6 +53,8 @@ class JobRunner:
         if self._wanted:
             self.wake()
             return
+        from dpcore.workspace.runs.worker import Worker  # With every learner: mostly programs of their own need it.
+
         with closing(Worker(self._home, self._url)) as worker:
             worker.drain(run_id)
 

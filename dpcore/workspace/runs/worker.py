@@ -19,9 +19,15 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from dpcore.compiled import compilations
+from dpcore.data.execution.executor_choice import configured_executor
+from dpcore.data.table import PrivateTable
 from dpcore.errors import CancelledError, ClusterError, ConflictError, FrostglassError, RequestError
+from dpcore.learning.learner import Learner, Run
+from dpcore.models.registry import LEARNERS, get_learner
+from dpcore.privacy.randomness import SecureRandom
+from dpcore.rehearsal import warm_up as warm_up_family
 from dpcore.released.plan import UNCONDITIONAL, RunPlan
 from dpcore.released.release import Release, make_release
 from dpcore.released.workload import DurationForecast
@@ -30,13 +36,10 @@ from dpcore.workspace.database.installation import open_installation
 from dpcore.workspace.database.transactions import be_patient
 from dpcore.workspace.files.store import Store
 from dpcore.workspace.ledger.ledger import Ledger
+from dpcore.workspace.runs.calibration import calibrate
 from dpcore.workspace.runs.machine import machine_of
 from dpcore.workspace.runs.processes import ProcessIdentity
 from dpcore.workspace.runs.queue import Job, RunQueue
-
-if TYPE_CHECKING:
-    from dpcore.data.table import PrivateTable
-    from dpcore.learning.learner import Learner
 
 _LOG = logging.getLogger("frostglass.jobs")
 #: Writes of progress per step of a run; their times are fixed by counts, never by a clock.
@@ -104,9 +107,6 @@ class Worker:
 
     def _prepare(self, job: Job) -> tuple[Learner, RunPlan, PrivateTable, DurationForecast]:
         """Everything that can be checked from public values, before the point of no return."""
-        from dpcore.data.execution.executor_choice import configured_executor
-        from dpcore.models.registry import get_learner
-
         request = job.request
         dataset = self._store.dataset(request.dataset_id)
         dataset.check_private()
@@ -142,9 +142,6 @@ class Worker:
         self, job: Job, learner: Learner, plan: RunPlan, table: PrivateTable, forecast: DurationForecast
     ) -> Release:
         """Read the records: the release that the run was paid for."""
-        from dpcore.learning.learner import Run
-        from dpcore.privacy.randomness import SecureRandom
-
         dataset = self._store.dataset(job.request.dataset_id)
         reports = Reports(job.run_id, partial(self._queue.report, job.run_id), forecast)
         model = learner.run(Run(table, plan, SecureRandom(), reports))
@@ -207,24 +204,13 @@ def warm_up(before_each: Callable[[], None] = lambda: None) -> None:
     What runs need by default comes first. If any of it had to be compiled, so has what other methods and targets
     need.
     """
-    from dpcore import rehearsal
-    from dpcore.compiled import compilations
-    from dpcore.models.registry import LEARNERS
-
     compiled = compilations()
     for by_default in (True, False):
         for learner in LEARNERS.values():
             before_each()
-            rehearsal.warm_up(learner, by_default=by_default)
+            warm_up_family(learner, by_default=by_default)
         if compilations() == compiled:
             return
-
-
-def settle(home: Path) -> None:
-    """Measure this machine, if nobody has: without its figures runs are told by usual ones."""
-    from dpcore.workspace.runs.calibration import calibrate
-
-    calibrate(home)
 
 
 def work(*, warm: bool) -> None:
@@ -239,7 +225,7 @@ def work(*, warm: bool) -> None:
     look = partial(worker.drain, wanted=_application_is_there)
     if warm:
         warm_up(look)
-        settle(home)
+        calibrate(home)  # Without figures of this machine, runs are told by usual ones.
     look()
     while _heard():
         look()

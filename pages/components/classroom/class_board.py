@@ -16,7 +16,7 @@ from dpcore.numerals import minus, small, whole
 from dpcore.plots.lessons.lessons_class import class_alt, class_figure
 from dpcore.privacy.budgets import format_epsilon
 from dpcore.workspace.people.class_rooms import Board, Room
-from pages.components.kit import figure, markup, refresh
+from pages.components.kit import drawing, figure, markup
 from pages.components.visitor import access, login
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def render(code: str, room: Room) -> None:
         _follow(code, room, question)
 
 
-@refresh.every(SECONDS)
+@drawing.every(SECONDS)
 def _follow(code: str, room: Room, question: int) -> None:
     login.follow()
     try:
@@ -52,7 +52,7 @@ def _follow(code: str, room: Room, question: int) -> None:
     except FrostglassError:
         st.rerun()  # The room has ended: the page says what to do.
     if board.room != room:
-        refresh.page()
+        drawing.again()
     _draw(board, question)
 
 

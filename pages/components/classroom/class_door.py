@@ -10,7 +10,7 @@ from dpcore.errors import FrostglassError
 from dpcore.workspace.people.class_rooms import CAPS, HOURS, NAME, SEATS
 from pages.components.classroom import class_place
 from pages.components.classroom.class_place import REFUSED, Place
-from pages.components.kit import markup, slot
+from pages.components.kit import drawing, markup
 from pages.components.visitor import access, login, remembered
 
 _CODE, _NAME, _CAP = "class-code", "class-name", "class-cap"
@@ -19,10 +19,10 @@ _BROWSER = "class-browser"
 
 def render() -> None:
     """Two cards, side by side where there is room."""
-    with slot.placeholder():
+    with drawing.placeholder():
         if refusal := st.session_state.pop(REFUSED, ""):
             st.error(markup.plain(refusal))
-    with slot.placeholder():
+    with drawing.placeholder():
         if not login.login_needed():
             remembered.remember(remembered.SEAT, _browser())
     left, right = st.columns(2)

@@ -13,8 +13,8 @@ from dpcore.privacy.budgets import format_epsilon
 from dpcore.workspace.people.class_rooms import Seat
 from pages.components.classroom import class_board, class_place
 from pages.components.classroom.class_place import REFUSED, Place
-from pages.components.kit import markup, slot
-from pages.components.kit.texts import text
+from pages.components.kit import drawing, markup
+from pages.components.kit.markup import text
 from pages.components.lessons import parts as lesson
 from pages.components.lessons.topics.budget import toy_meter
 from pages.components.visitor import access
@@ -41,7 +41,7 @@ def render(place: Place) -> None:
     with right:
         lesson.epsilon(_EPSILON, STOPS, "0.2", "ε of this question")
     st.button("Ask", key="class-ask", on_click=_ask, args=(place,), type="primary", disabled=room.closed)
-    with slot.placeholder():
+    with drawing.placeholder():
         if room.closed:
             st.info(
                 "Your teacher has closed this room: nobody asks any more. The board stays until the room is deleted."
@@ -49,7 +49,7 @@ def render(place: Place) -> None:
         elif refusal := st.session_state.pop(REFUSED, ""):
             st.warning(markup.plain(refusal), icon=":material/block:")
     toy_meter("yours", seat.budget.cap, seat.budget.total)
-    with slot.placeholder():
+    with drawing.placeholder():
         _answers(seat, revealed=room.revealed)
     class_board.render(place.code, room)
     st.button("Leave this room", key="class-leave", on_click=class_place.leave, type="tertiary")

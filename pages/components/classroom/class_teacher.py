@@ -9,8 +9,8 @@ from dpcore.privacy.budgets import format_epsilon
 from dpcore.workspace.people.class_rooms import Room
 from pages.components.classroom import class_board, class_place
 from pages.components.classroom.class_place import Place
-from pages.components.kit import markup, slot
-from pages.components.kit.texts import text
+from pages.components.kit import drawing, markup
+from pages.components.kit.markup import text
 from pages.components.lessons import parts as lesson
 from pages.components.visitor import access
 
@@ -28,7 +28,7 @@ def render(place: Place) -> None:
     _address(room)
     st.markdown(text("class_room_lesson"))
     _controls(place, room)
-    with slot.placeholder():
+    with drawing.placeholder():
         if said := st.session_state.pop(_SAID, ""):
             st.info(markup.plain(said))
     class_board.render(place.code, room)

@@ -14,8 +14,8 @@ from dpcore.workspace.ledger.accounts import REASON_LIMIT, Account, Balance, Cap
 from dpcore.workspace.people.users import NAME_LENGTH
 from pages.components.custodian import budgets
 from pages.components.kit import markup
-from pages.components.kit.texts import text
-from pages.components.visitor import access, outcome
+from pages.components.kit.markup import text
+from pages.components.visitor import access
 
 _SAID = "analysts-said"
 _NEW = "Somebody else"
@@ -29,7 +29,7 @@ def render() -> None:
         markup.empty("No data set yet", "Add one first; its analysts appear here.")
         return
     st.header(markup.plain(dataset.name), anchor=False)
-    outcome.tell(_SAID)
+    access.tell_outcome(_SAID)
     accounts = {one.analyst: one for one in access.service().accounts(dataset.id)}
     _everybody(dataset, accounts)
     if accounts:
@@ -133,7 +133,7 @@ def _grant(dataset: DatasetInfo, who: str, new: str, limit: str, reason: str) ->
     def act() -> Sequence[Account]:
         return access.service().grant(dataset.id, analyst, parse_limit(state[limit]), state[reason])
 
-    if outcome.of(_SAID, act, "The budget is set."):
+    if access.note_outcome(_SAID, act, "The budget is set."):
         state[limit] = state[reason] = ""
         if state[who] == _NEW:
             state[new] = ""
@@ -160,5 +160,5 @@ def _switch(dataset: DatasetInfo, analyst: str, frozen: bool, reason: str) -> No
     """For use as a callback."""
     act = access.service().thaw if frozen else access.service().freeze
     told = f"The analyst is {'not frozen any more' if frozen else 'frozen'}."
-    if outcome.of(_SAID, lambda: act(dataset.id, analyst, st.session_state[reason]), told):
+    if access.note_outcome(_SAID, lambda: act(dataset.id, analyst, st.session_state[reason]), told):
         st.session_state[reason] = ""

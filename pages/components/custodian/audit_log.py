@@ -13,7 +13,7 @@ from dpcore.privacy.budgets import at_delta, exact_amount, plain_epsilon
 from dpcore.workspace.ledger.accounts import LedgerEntry
 from dpcore.workspace.ledger.audit_log import EVENTS, AuditLogFilter, chosen, event, to_csv
 from pages.components.kit import made_file, markup
-from pages.components.kit.texts import text
+from pages.components.kit.markup import text
 from pages.components.visitor import access
 
 #: Lines that are made and sent together: a ledger has as many as ever happened.

@@ -19,32 +19,20 @@ from dpcore.workspace.ledger.accounts import (
     LedgerEntry,
     missing_for,
 )
-from pages.components.kit import markup, slot
-from pages.components.kit.texts import text
-from pages.components.visitor import access, login, outcome
+from pages.components.kit import drawing, markup
+from pages.components.visitor import access
 
 _SAID, _SEEN = "requests-said", "requests-seen"
 _HEADER = ("Asked", "Analyst", "Data set", "More, ε", "Reason", "Answer", "By", "What was written")
 
 
-def open_ones() -> list[BudgetRequest]:
-    """Requests that nobody has answered, oldest first."""
-    return [one for one in access.service().budget_requests() if one.state == "open"]
-
-
-def waiting() -> int:
-    """How many requests wait for the visitor to answer them, for the menu."""
-    return len(open_ones()) if login.may("custodian") else 0
-
-
 def render() -> None:
     """The queue, and below it the answered ones."""
-    st.markdown(text("budget_requests"))
-    outcome.tell(_SAID)
+    access.tell_outcome(_SAID)
     asked = access.service().budget_requests()
     names = {key: info.name for key, info in access.datasets().items()}
     waiting = {str(one.number): one for one in asked if one.state == "open"}
-    for number, card in slot.of_each(_SEEN, list(waiting)).items():
+    for number, card in drawing.placeholders(_SEEN, list(waiting)).items():
         with card:
             _card(waiting[number], names)
     if not waiting:
@@ -61,7 +49,7 @@ def _card(request: BudgetRequest, names: Mapping[str, str]) -> None:
         markup.facts(_facts(account, whole))
         st.caption("Reason")
         st.text(request.reason)
-        with slot.placeholder():
+        with drawing.placeholder():
             _advise(request, account, whole)
         _form(request, account, whole)
 
@@ -117,7 +105,7 @@ def _form(request: BudgetRequest, account: Account, whole: Balance) -> None:
         left, right = st.columns([1, 2])
         left.text_input("New limit in all, ε", plain_epsilon(_proposed(request, account)), key=keys[0])
         right.text_input("Answer (the analyst reads it; needed to decline)", key=keys[1], max_chars=REASON_LIMIT)
-        with slot.placeholder():
+        with drawing.placeholder():
             if missing_for(_proposed(request, account), account.balance, whole):
                 st.checkbox("Also raise the total of the data set, so that the grant can be spent", key=keys[2])
         with st.container(horizontal=True):
@@ -152,7 +140,7 @@ def _answer(request: BudgetRequest, grants: bool, limit: str, reason: str, raise
                 raise ConflictError(told) from None
 
     done = "granted" if grants else "declined"
-    outcome.of(_SAID, act, f"The request is {done}.")
+    access.note_outcome(_SAID, act, f"The request is {done}.")
 
 
 def _raise_total(request: BudgetRequest, limit: Decimal) -> None:

@@ -12,7 +12,7 @@ from dpcore.report import spending
 from dpcore.workspace.files.descriptions import DatasetInfo
 from dpcore.workspace.ledger.accounts import Account, LedgerEntry
 from pages.components.kit import markup
-from pages.components.kit.texts import text
+from pages.components.kit.markup import text
 from pages.components.visitor import access
 
 _PARSED = {"analyst_cap": parse_limit, "delta": parse_delta}

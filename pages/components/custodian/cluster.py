@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.components.kit.texts import text
+from pages.components.kit.markup import text
 from pages.components.visitor import access
 
 

@@ -7,10 +7,10 @@ import streamlit as st
 from dpcore.privacy.budgets import plain_epsilon
 from dpcore.workspace.ledger.accounts import REASON_LIMIT
 from dpcore.workspace.ledger.requests import RunStatus
-from pages.components.families import run_names
+from pages.components.families import registry
 from pages.components.kit import markup
-from pages.components.kit.texts import text
-from pages.components.visitor import access, outcome
+from pages.components.kit.markup import text
+from pages.components.visitor import access
 
 _SAID = "stranded-said"
 _HEADER = ("Started", "Analyst", "Run", "Cost", "Step")
@@ -19,7 +19,7 @@ _HEADER = ("Started", "Analyst", "Run", "Cost", "Step")
 def render() -> None:
     """Such runs on all data sets, and a way to end one; nothing if there are none."""
     runs = {run.id: run for run in access.service().stranded_runs()}
-    outcome.tell(_SAID)
+    access.tell_outcome(_SAID)
     if not runs:
         return
     with st.container(border=True, key="card-stranded"):
@@ -34,7 +34,7 @@ def render() -> None:
 
 def _row(run: RunStatus) -> str:
     cost = f"ε {plain_epsilon(run.request.epsilon)}"
-    heading = run_names.heading(run.request)
+    heading = registry.run_heading(run.request)
     cells = (_started(run), run.analyst, heading, cost, run.step or "not begun")
     return markup.row([markup.roomy(cell) for cell in cells])
 
@@ -51,5 +51,5 @@ def _end(run_id: str) -> None:
     """For use as a callback."""
     why = st.session_state["stranded-why"]
     told = "The run is ended. What it may have spent stays spent."
-    if outcome.of(_SAID, lambda: access.service().end_run(run_id, why), told):
+    if access.note_outcome(_SAID, lambda: access.service().end_run(run_id, why), told):
         st.session_state["stranded-why"] = ""

@@ -11,9 +11,8 @@ from dpcore.domain.schemas.origins import LEARNED
 from dpcore.errors import FrostglassError
 from dpcore.privacy.budgets import parse_epsilon, percent
 from pages.components.custodian.intake.intake_tables import KEEP, remembered
-from pages.components.kit import slot
-from pages.components.kit.markup import plain
-from pages.components.kit.texts import text
+from pages.components.kit import drawing
+from pages.components.kit.markup import plain, text
 from pages.components.visitor import access
 
 if TYPE_CHECKING:
@@ -30,11 +29,11 @@ def ask(answers: Answers) -> None:
     """Ask for the epsilon if some column is marked, and say what it costs, or what was learned before."""
     columns = answers.content.get("columns", ())
     marked = [column for column in columns if column.get("learn")]
-    with slot.placeholder():
+    with drawing.placeholder():
         before = any(column.get("origin") == LEARNED and column not in marked for column in columns)
         if before or _LEARNED.search(answers.schema_text or ""):
             st.info(text("learned_before"))
-    with slot.placeholder():
+    with drawing.placeholder():
         if not (marked or _MARK.search(answers.schema_text or "")):
             return
         named = ", ".join(f"'{plain(column['name'])}'" for column in marked) or "the columns marked 'learn'"

@@ -9,8 +9,8 @@ import streamlit as st
 from dpcore.workspace.files.descriptions import AT_STAKE, DatasetInfo
 from dpcore.workspace.ledger.accounts import REASON_LIMIT
 from pages.components.kit import entry, markup
-from pages.components.kit.texts import text
-from pages.components.visitor import access, outcome
+from pages.components.kit.markup import text
+from pages.components.visitor import access
 
 _SAID = "upkeep-said"
 
@@ -22,7 +22,7 @@ def render() -> None:
         markup.empty("No data set yet", "Add one first.")
         return
     st.header(markup.plain(dataset.title), anchor=False)
-    outcome.tell(_SAID)
+    access.tell_outcome(_SAID)
     markup.facts(
         {
             "Added": f"{dataset.created:%Y-%m-%d}",
@@ -59,7 +59,7 @@ def _describe(dataset_id: str, name_key: str, description_key: str) -> None:
         if description != stored.description:
             access.service().describe_dataset(dataset_id, description)
 
-    if outcome.of(_SAID, act, "Changed."):
+    if access.note_outcome(_SAID, act, "Changed."):
         entry.saved(name_key, description_key)
 
 
@@ -77,7 +77,7 @@ def _chains(dataset: DatasetInfo) -> None:
 def _allow(dataset: DatasetInfo, allowed: bool, key: str) -> None:
     note = str(st.session_state[key])  # As typed last, in the same breath as the click.
     done = "Markov chains are allowed on this data set." if allowed else "Markov chains are no longer allowed."
-    outcome.of(_SAID, lambda: access.service().allow_conditional(dataset.id, allowed, note=note), done)
+    access.note_outcome(_SAID, lambda: access.service().allow_conditional(dataset.id, allowed, note=note), done)
 
 
 def _end(dataset: DatasetInfo) -> None:
@@ -95,9 +95,11 @@ def _button(label: str, dataset: DatasetInfo, able: bool, act: Callable[[], None
 
 
 def _retire(dataset: DatasetInfo, note: str) -> None:
-    outcome.of(_SAID, lambda: access.service().retire_dataset(dataset.id, note=note), "Nothing more can be run on it.")
+    access.note_outcome(
+        _SAID, lambda: access.service().retire_dataset(dataset.id, note=note), "Nothing more can be run on it."
+    )
 
 
 def _remove(dataset: DatasetInfo, note: str) -> None:
     done = "The records are removed. Ledger and results stay."
-    outcome.of(_SAID, lambda: access.service().remove_records(dataset.id, note=note), done)
+    access.note_outcome(_SAID, lambda: access.service().remove_records(dataset.id, note=note), done)

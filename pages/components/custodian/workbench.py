@@ -11,8 +11,7 @@ import streamlit as st
 from dpcore.intake.columns import schema_columns, schema_rows
 from pages.components.custodian import column_changes
 from pages.components.custodian.intake.intake_tables import KEEP, TableDraft
-from pages.components.kit.markup import plain
-from pages.components.kit.texts import text
+from pages.components.kit.markup import plain, text
 
 ALL, OPEN, KEPT, GONE = "All", "To answer", "Kept", "Left out"
 _FILTERS = (ALL, OPEN, KEPT, GONE)

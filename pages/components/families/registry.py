@@ -2,19 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
+from itertools import combinations
 from typing import Any
 
+from dpcore.domain.schemas.labels import called
 from dpcore.models.released import get_family
 from dpcore.released.family import ReleasedFamily
 from dpcore.released.release import Release
 from dpcore.report.names import RULE_LIST_SAMPLERS
 from dpcore.workspace.ledger.requests import Quote, RunRequest
-from pages.components.families.shared import cuts
-from pages.components.families.shared.form_context import FormContext
-from pages.components.families.shared.interval_text import IntervalText
+from pages.components.families.shared import inputs
+from pages.components.families.shared.inputs import FormContext
+from pages.components.visitor import access
+
+
+@dataclass(frozen=True)
+class IntervalText:
+    """A figure as it is printed, and the ends of its interval."""
+
+    words: str
+    low: float
+    high: float
+
+
+def compared(sides: Sequence[str | IntervalText | None]) -> tuple[list[str], str]:
+    """One line of a comparison: what is printed for each side, and how the sides compare.
+
+    ``None`` is a side to which the line does not apply. Figures with intervals differ only where two of these do not
+    overlap.
+    """
+    told = [_words(side) for side in sides]
+    if any(side is None for side in sides):
+        return told, ""
+    if len(set(told)) == 1:
+        return told, "same"
+    ranged = [side for side in sides if isinstance(side, IntervalText)]
+    if len(ranged) == len(sides) and all(a.low <= b.high and b.low <= a.high for a, b in combinations(ranged, 2)):
+        return told, "intervals overlap"
+    return told, "≠ differs"
+
+
+def _words(side: str | IntervalText | None) -> str:
+    if side is None:
+        return "does not apply"
+    return side.words if isinstance(side, IntervalText) else side
 
 
 @dataclass(frozen=True)
@@ -117,76 +151,35 @@ def _later(module: str, name: str) -> Callable[..., Any]:
     return call
 
 
-SUMMARIES = Family(
-    released=get_family("summaries"),
-    page="first_look.py",
-    algorithm="First look",
-    parameters=_later("summaries.summary_inputs", "parameters"),
-    body=_later("summaries.summary_result", "render"),
-    side=_later("summaries.summary_result", "side"),
-    figures=_later("summaries.summary_result", "figures"),
-    asked=_later("summaries.summary_inputs", "asked"),
+def _family(name: str, page: str, algorithm: str, stem: str = "", **more: Any) -> Family:
+    """What ``<name>.<stem>_inputs`` and ``<name>.<stem>_result`` hold, by the names that every family gives it."""
+    inputs_of, result_of = (f"{name}.{stem or name}_{part}" for part in ("inputs", "result"))
+    return Family(
+        released=get_family(name),
+        page=page,
+        algorithm=algorithm,
+        parameters=_later(inputs_of, "parameters"),
+        body=_later(result_of, "render"),
+        side=_later(result_of, "side"),
+        figures=_later(result_of, "figures"),
+        **more,
+    )
+
+
+SUMMARIES = _family(
+    "summaries", "first_look.py", "First look", "summary", asked=_later("summaries.summary_inputs", "asked")
 )
-RULE_LIST = Family(
-    released=get_family("rule_list"),
-    page="rule_list.py",
-    algorithm="Bayesian rule list",
-    parameters=_later("rule_list.rule_list_inputs", "parameters"),
-    body=_later("rule_list.rule_list_result", "render"),
-    side=_later("rule_list.rule_list_result", "side"),
-    figures=_later("rule_list.rule_list_result", "figures"),
-    asked=cuts.asked,
-    way="sampler",
-    ways=RULE_LIST_SAMPLERS,
+RULE_LIST = _family(
+    "rule_list", "rule_list.py", "Bayesian rule list", way="sampler", ways=RULE_LIST_SAMPLERS, asked=inputs.cuts_asked
 )
-TREE = Family(
-    released=get_family("tree"),
-    page="tree.py",
-    algorithm="Decision tree",
-    parameters=_later("tree.tree_inputs", "parameters"),
-    body=_later("tree.tree_result", "render"),
-    side=_later("tree.tree_result", "side"),
-    figures=_later("tree.tree_result", "figures"),
-    asked=cuts.asked,
-)
-FOREST = Family(
-    released=get_family("forest"),
-    page="forest.py",
-    algorithm="Forest of decision trees",
-    parameters=_later("forest.forest_inputs", "parameters"),
-    body=_later("forest.forest_result", "render"),
-    side=_later("forest.forest_result", "side"),
-    figures=_later("forest.forest_result", "figures"),
-    asked=cuts.asked,
-    repeats=1,
-)
-EBM = Family(
-    released=get_family("ebm"),
-    page="shape_functions.py",
-    algorithm="Shape functions (explainable boosting)",
-    parameters=_later("ebm.ebm_inputs", "parameters"),
-    body=_later("ebm.ebm_result", "render"),
-    side=_later("ebm.ebm_result", "side"),
-    figures=_later("ebm.ebm_result", "figures"),
-    repeats=1,
-)
-REDESCRIPTIONS = Family(
-    released=get_family("redescriptions"),
-    page="redescriptions.py",
-    algorithm="Redescriptions",
-    parameters=_later("redescriptions.redescription_inputs", "parameters"),
-    body=_later("redescriptions.redescription_result", "render"),
-    side=_later("redescriptions.redescription_result", "side"),
-    figures=_later("redescriptions.redescription_result", "figures"),
-)
-ILP = Family(
-    released=get_family("ilp"),
-    page="relational_rules.py",
-    algorithm="Relational rules (inductive logic programming)",
-    parameters=_later("ilp.ilp_inputs", "parameters"),
-    body=_later("ilp.ilp_result", "render"),
-    side=_later("ilp.ilp_result", "side"),
-    figures=_later("ilp.ilp_result", "figures"),
+TREE = _family("tree", "tree.py", "Decision tree", asked=inputs.cuts_asked)
+FOREST = _family("forest", "forest.py", "Forest of decision trees", repeats=1, asked=inputs.cuts_asked)
+EBM = _family("ebm", "shape_functions.py", "Shape functions (explainable boosting)", repeats=1)
+REDESCRIPTIONS = _family("redescriptions", "redescriptions.py", "Redescriptions", "redescription")
+ILP = _family(
+    "ilp",
+    "relational_rules.py",
+    "Relational rules (inductive logic programming)",
     repeats=1,
     hint=_later("ilp.hint", "render"),
 )
@@ -211,3 +204,14 @@ def of_release(release: Release) -> Family:
 def of_request(request: RunRequest) -> Family:
     """Family that a run belongs to."""
     return FAMILIES[request.algorithm]
+
+
+def run_heading(request: RunRequest) -> str:
+    """Its algorithm, and what it predicts."""
+    return of_request(request).heading(column_label(request.dataset_id, request.target))
+
+
+def column_label(dataset_id: str, name: str) -> str:
+    """What a column is called; its name, if the visitor may not see the data set."""
+    dataset, _ = access.attempt(lambda: access.service().dataset(dataset_id))
+    return name if dataset is None else called(dataset.schema, name)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import streamlit as st
 
 from dpcore.privacy.budgets import percent, plain_epsilon
-from pages.components.kit.texts import text
+from pages.components.kit.markup import text
 
 #: Shares of the budget that are proposed.
 SIZES = {"Small": Decimal("0.02"), "Medium": Decimal("0.05"), "Large": Decimal("0.15")}

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from pages.components.kit.texts import text
+from pages.components.kit.markup import text
 
 _log = logging.getLogger("frostglass.pages")
 #: How long a kind of message stays out of the log, and how many kinds are told apart.

@@ -1,15 +1,67 @@
-"""Small pieces of HTML. Every text that goes into them is escaped here."""
+"""Words on a page: help texts (Markdown files of ``assets/help``), times, small pieces of HTML.
+
+Every text that goes into HTML is escaped here.
+"""
 
 from __future__ import annotations
 
 import re
 from base64 import b64encode
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping
+from contextlib import suppress
+from datetime import UTC, datetime, tzinfo
+from functools import cache
 from html import escape
+from pathlib import Path
+from typing import TypeVar
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import streamlit as st
 
-from pages.components.kit.texts import ASSETS, text
+K = TypeVar("K", bound=Hashable)
+ASSETS = Path(__file__).resolve().parents[3] / "assets"
+
+
+@cache
+def texts() -> Mapping[str, str]:
+    """Every help text by name: that of a file, or ``topic_part`` for a part of a file about a topic."""
+    found = {}
+    for path in (ASSETS / "help").glob("*.md"):
+        whole, *parts = f"\n{path.read_text(encoding='utf-8')}".split("\n## ")
+        found[path.stem] = whole.strip()
+        for part in parts:
+            name, _, words = part.partition("\n")
+            found[f"{path.stem}_{name}"] = words.strip()
+    return {name: words for name, words in found.items() if words}
+
+
+def text(name: str) -> str:
+    """The help text called ``name``."""
+    return texts()[name]
+
+
+def distinct_labels(words: Mapping[K, str]) -> dict[K, str]:
+    """The same words; where several options read alike, all but the first are numbered."""
+    seen: Counter[str] = Counter()
+    told = {}
+    for key, label in words.items():
+        seen[label] += 1
+        told[key] = label if seen[label] == 1 else f"{label} ({seen[label]})"
+    return told
+
+
+def local_time(time: datetime) -> datetime:
+    """The same moment in the visitor's time zone."""
+    return time.astimezone(_zone())
+
+
+def _zone() -> tzinfo:
+    """The visitor's time zone, as the browser tells it."""
+    with suppress(ZoneInfoNotFoundError, ValueError):
+        return ZoneInfo(st.context.timezone or "UTC")
+    return UTC
+
 
 #: Between these characters Streamlit would make a link, a picture or an arrow of a text, also of
 #: one whose marks are escaped.

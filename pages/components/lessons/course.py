@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 
 import streamlit as st
 
-from pages.components.kit import markup, slot
+from pages.components.kit import drawing, markup
 from pages.components.lessons import guess
 from pages.components.lessons.topics import (
     budget,
@@ -128,7 +128,7 @@ def render() -> None:
     """The lesson that is chosen, with the way to the others."""
     chosen = _choose()
     _progress()
-    with slot.placeholder():
+    with drawing.placeholder():
         chosen.render()
         _sources(chosen)
     _ways(chosen)

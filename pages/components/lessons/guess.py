@@ -7,8 +7,8 @@ from html import escape
 
 import streamlit as st
 
-from pages.components.kit import slot
-from pages.components.kit.texts import text
+from pages.components.kit import drawing
+from pages.components.kit.markup import text
 
 #: Guesses of this session by the name of what was asked; ``None``: shown without a guess.
 _GUESSES = "lesson-guesses"
@@ -30,7 +30,7 @@ def number(name: str, truth: float, ends: tuple[int, int], *, form: str = "%d", 
     step : float
         Steps of the slider; a fraction makes all of it fractions.
     """
-    with slot.placeholder():
+    with drawing.placeholder():
         if name not in _made():
             low, high = (end if isinstance(step, int) else float(end) for end in ends)
             _ask(
@@ -55,7 +55,7 @@ def number(name: str, truth: float, ends: tuple[int, int], *, form: str = "%d", 
 
 def choice(name: str, options: Sequence[str], truth: str) -> bool:
     """Ask for one of several answers; the rest is as in :func:`number`."""
-    with slot.placeholder():
+    with drawing.placeholder():
         if name not in _made():
             _ask(
                 name,

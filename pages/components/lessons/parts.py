@@ -7,7 +7,7 @@ from decimal import Decimal
 
 import streamlit as st
 
-from pages.components.kit.texts import text
+from pages.components.kit.markup import text
 
 
 def begin(title: str, sentences: str) -> None:

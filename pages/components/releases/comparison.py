@@ -15,11 +15,12 @@ from dpcore.models.released import parse_model
 from dpcore.numerals import hundredths, percent, whole, within
 from dpcore.released.evaluation import Figure
 from dpcore.released.release import Release
+from dpcore.report.certificate import certificate_lines
 from pages.components.families import registry
-from pages.components.families.shared import certificate, number_check
-from pages.components.families.shared.interval_text import IntervalText, compared
-from pages.components.kit import markup, slot
-from pages.components.kit.texts import text
+from pages.components.families.registry import IntervalText, compared
+from pages.components.families.shared import evaluation
+from pages.components.kit import drawing, markup
+from pages.components.kit.markup import text
 from pages.components.releases import found, release_names
 
 
@@ -34,7 +35,7 @@ def render(releases: Sequence[Release], names: Mapping[str, str]) -> None:
     alike = [n for n, release in enumerate(releases) if release.target == first.target and release.id != first.id]
     pair = [first, _choose(places[1], releases, names, 1, alike[0] if alike else 1)]
     more = _further(releases, names, pair)
-    with slot.placeholder():
+    with drawing.placeholder():
         found.render([*pair, *more])
     st.markdown("#### The first two in full")
     for place, release, side in zip(st.columns(2, gap="large"), pair, "ab", strict=True):
@@ -78,7 +79,7 @@ def _differences(releases: Sequence[Release]) -> None:
     shown = [readable(release) for release in releases]
     _table("Quality", [_lines(release) for release in shown])
     with st.expander("Certificates", key="compare-certificates"):
-        _table("Certificates", [certificate.lines(release) for release in shown])
+        _table("Certificates", [certificate_lines(release) for release in shown])
 
 
 def _table(caption: str, sides: Sequence[Mapping[str, str | IntervalText]]) -> None:
@@ -117,8 +118,8 @@ def _quality(check: Any) -> dict[str, str | IntervalText]:
     """Quality on people set aside, of a model of classes or of a number."""
     if hasattr(check, "rmse"):
         return {
-            "Noisy typical error (RMSE)": _ranged(check.rmse, number_check.error_words),
-            "The same number for everyone": _ranged(check.constant_rmse, number_check.error_words),
+            "Noisy typical error (RMSE)": _ranged(check.rmse, evaluation.error_words),
+            "The same number for everyone": _ranged(check.constant_rmse, evaluation.error_words),
         }
     return {
         "Noisy accuracy": _ranged(check.accuracy if check else None, _accuracy),

@@ -11,7 +11,7 @@ from dpcore.models.findings import Finding, agreement, findings, outcome
 from dpcore.released.release import Release
 from pages.components.families import registry
 from pages.components.kit import markup
-from pages.components.kit.texts import text
+from pages.components.kit.markup import text
 
 #: Rows of the table that are open; the others open on a click.
 _OPEN = 12

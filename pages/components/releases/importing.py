@@ -9,10 +9,10 @@ import streamlit as st
 from dpcore.models.readable import readable
 from dpcore.released.release import Release
 from dpcore.service.imports import LARGEST_IMPORT
-from pages.components.kit import slot
-from pages.components.kit.texts import text
+from pages.components.kit import drawing
+from pages.components.kit.markup import text
 from pages.components.server import upload_gate
-from pages.components.visitor import access, outcome
+from pages.components.visitor import access
 
 _SAID, _TURN = "import-said", "import-turn"
 
@@ -30,7 +30,7 @@ def imports_read(released: Sequence[Release]) -> tuple[list[Release], list[str]]
 
 def offer(lost: Sequence[str]) -> None:
     """A place to bring a file to; above it, that some ``lost`` ones cannot be read."""
-    with slot.placeholder():
+    with drawing.placeholder():
         if lost:
             _own_up(lost)
     upload_gate.let_in(LARGEST_IMPORT)
@@ -40,7 +40,7 @@ def offer(lost: Sequence[str]) -> None:
         file = st.file_uploader("A result as JSON", type=["json"], key=f"import-{turn}", max_upload_size=most)
         if file is not None:
             _take(file)
-        outcome.tell(_SAID)
+        access.tell_outcome(_SAID)
 
 
 def _own_up(lost: Sequence[str]) -> None:
@@ -54,7 +54,9 @@ def _take(file: st.runtime.uploaded_file_manager.UploadedFile) -> None:
     """Read a file, say what became of it, and make room for another."""
     content = file.getvalue()
     with st.spinner("Checking the file …"):
-        outcome.of(_SAID, lambda: access.service().import_release(content), "Imported. It stands in the table below.")
+        access.note_outcome(
+            _SAID, lambda: access.service().import_release(content), "Imported. It stands in the table below."
+        )
     upload_gate.let_go([file])
     st.session_state[_TURN] += 1
     st.rerun()
@@ -62,7 +64,7 @@ def _take(file: st.runtime.uploaded_file_manager.UploadedFile) -> None:
 
 def remove(release: Release) -> None:
     """A button that takes an import away."""
-    with slot.placeholder():
+    with drawing.placeholder():
         st.button("Remove this import", key=f"forget-{release.id}", on_click=_forget, args=(release.id,))
 
 
@@ -71,4 +73,4 @@ def _forget(*release_ids: str) -> None:
         for release_id in release_ids:
             access.service().forget_import(release_id)
 
-    outcome.of(_SAID, work, "Removed.")
+    access.note_outcome(_SAID, work, "Removed.")

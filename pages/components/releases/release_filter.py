@@ -14,8 +14,8 @@ from dpcore.domain.schemas.labels import called
 from dpcore.privacy.budgets import plain_epsilon
 from dpcore.released.release import Release
 from dpcore.workspace.files.descriptions import ReleaseNote
-from pages.components.families import registry as families
-from pages.components.kit import slot
+from pages.components.families import registry
+from pages.components.kit import drawing
 from pages.components.releases.release_names import label
 from pages.components.visitor import login
 
@@ -69,7 +69,7 @@ def choose(releases: Sequence[Release], notes: Mapping[str, ReleaseNote], others
         wanted = _ask(releases)
         st.button("Clear the filter", on_click=clear)
     kept = [r for r in releases if wanted.fits(r, notes.get(r.id), others.get(r.id, ""))]
-    with slot.placeholder():
+    with drawing.placeholder():
         if len(kept) < len(releases):
             st.caption(f"{len(kept)} of {len(releases)} results fit the filter.")
     return kept
@@ -87,7 +87,7 @@ def _ask(releases: Sequence[Release]) -> Wanted:
     people = login.login_needed()
     left, middle, right, *more = st.columns(4 if people else 3)
     chosen = left.multiselect(
-        "Kind", kinds, key=_KEYS[0], format_func=lambda kind: families.FAMILIES[kind].title, placeholder="All"
+        "Kind", kinds, key=_KEYS[0], format_func=lambda kind: registry.FAMILIES[kind].title, placeholder="All"
     )
     predicted = middle.multiselect(
         "Predicts", targets, key=_KEYS[1], format_func=lambda name: name or _NO_TARGET, placeholder="Anything"

@@ -11,9 +11,9 @@ from dpcore.privacy.budgets import plain_epsilon
 from dpcore.released.release import Release
 from dpcore.workspace.files.descriptions import NAME_LIMIT, NOTE_LIMIT, ReleaseNote
 from pages.components.families import registry
-from pages.components.kit import entry, markup, slot
-from pages.components.kit.texts import text
-from pages.components.visitor import access, outcome
+from pages.components.kit import drawing, entry, markup
+from pages.components.kit.markup import text
+from pages.components.visitor import access
 
 #: Boxes in which a release is chosen by its name.
 OPEN, SIDES, FURTHER = "release", ("compare-0", "compare-1"), "compare-more"
@@ -42,10 +42,10 @@ def label(release: Release, cost: str, note: ReleaseNote | None, by: str) -> str
 
 def render(release: Release, note: ReleaseNote | None, *, own: bool = True) -> None:
     """Name and note of a release, and the form by which its owner changes them."""
-    with slot.placeholder():
+    with drawing.placeholder():
         if note is not None:
             _read(note)
-    with slot.placeholder():
+    with drawing.placeholder():
         if own:
             _offer(release, note)
 
@@ -64,7 +64,7 @@ def _offer(release: Release, note: ReleaseNote | None) -> None:
         st.markdown(text("release_note"))
         with st.form(f"note-{release.id}", border=False):
             _form(release, note)
-    outcome.tell(_SAID)
+    access.tell_outcome(_SAID)
 
 
 def _form(release: Release, note: ReleaseNote | None) -> None:
@@ -87,7 +87,7 @@ def _save(release_id: str, name_key: str, note_key: str) -> None:
         name, words = (stored.name, stored.note) if stored else ("", "")
         service.note_release(release_id, entry.typed(name_key, name), entry.typed(note_key, words))
 
-    if outcome.of(_SAID, act, "Saved."):
+    if access.note_outcome(_SAID, act, "Saved."):
         entry.saved(name_key, note_key)
     for box in (OPEN, *SIDES):  # A box shows a changed name only if its choice is made again.
         if box in st.session_state:

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 import streamlit as st
 
 from dpcore.workspace.files.descriptions import Sharing
-from pages.components.kit import markup, slot
-from pages.components.kit.texts import text
-from pages.components.visitor import access, login, outcome
+from pages.components.kit import drawing, markup
+from pages.components.kit.markup import text
+from pages.components.visitor import access, login
 
 _EVERYBODY = "Everybody who may see this data set"
 _SAID = "sharing-said"
@@ -37,7 +37,7 @@ def is_own(release_id: str, found: Mapping[str, Sharing]) -> bool:
 def render(release_id: str, found: Mapping[str, Sharing]) -> None:
     """Say whose a result is; its owner may share it here."""
     sharing = found.get(release_id)
-    with slot.placeholder():
+    with drawing.placeholder():
         if sharing is None:
             return
         if sharing.owner == login.user().name:
@@ -55,9 +55,9 @@ def _offer(release_id: str, shared: bool) -> None:
         st.session_state[key] = shared
     st.toggle("Share with everybody who may see this data set", key=key, on_change=_share, args=(release_id, key))
     st.caption(text("sharing"))
-    outcome.tell(_SAID)
+    access.tell_outcome(_SAID)
 
 
 def _share(release_id: str, key: str) -> None:
     wanted = bool(st.session_state[key])
-    outcome.of(_SAID, lambda: access.service().share(release_id, wanted), "")
+    access.note_outcome(_SAID, lambda: access.service().share(release_id, wanted), "")

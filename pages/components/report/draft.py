@@ -15,8 +15,8 @@ import streamlit as st
 
 from dpcore.workspace.results.dossier import Application
 from dpcore.workspace.results.drafts import Draft, SavedDraft
-from pages.components.kit import slot
-from pages.components.kit.texts import text
+from pages.components.kit import drawing
+from pages.components.kit.markup import text
 from pages.components.visitor import access, login
 
 #: Name of the part that holds the chosen results; the others are those of an application.
@@ -44,7 +44,7 @@ def take_over(dataset_id: str, readable: set[str]) -> SavedDraft | None:
     parts[RESULTS] = [one for one in parts[RESULTS] if one in readable]
     for name, value in parts.items():
         _fill(key(dataset_id, name), value, stay=problem is not None)
-    with slot.placeholder():
+    with drawing.placeholder():
         if problem:
             st.warning(problem)
         if gone:

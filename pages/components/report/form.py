@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from dpcore.workspace.results.dossier import LINE_LIMIT, TEXT_LIMIT, Application
-from pages.components.kit.texts import text
+from pages.components.kit.markup import text
 from pages.components.report import draft
 
 

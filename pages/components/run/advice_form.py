@@ -17,7 +17,7 @@ from dpcore.workspace.ledger.requests import Quote, RunRequest
 from pages.components.families import registry
 from pages.components.families.shared.inputs import KEEP, choose_target
 from pages.components.families.summaries import summary_inputs as summaries
-from pages.components.kit import epsilon, markup, slot
+from pages.components.kit import drawing, epsilon, markup
 from pages.components.run import ask
 from pages.components.visitor import access, menu
 
@@ -40,7 +40,7 @@ def render(dataset: DatasetInfo) -> None:
     """Ask, and propose."""
     with st.container(border=True, key="card-wish"):
         question = _ask(dataset)
-    with slot.placeholder():
+    with drawing.placeholder():
         _propose(dataset, question)
 
 
@@ -54,11 +54,11 @@ def _ask(dataset: DatasetInfo) -> AdviceQuestion:
             **KEEP,
         )
     )
-    with slot.placeholder():
+    with drawing.placeholder():
         target = _target(dataset, aim)
-    with slot.placeholder():
+    with drawing.placeholder():
         tables = aim == DESCRIBE and _tables(dataset)
-    with slot.placeholder():
+    with drawing.placeholder():
         by_hand = aim == PREDICT and _by_hand()
     left, right = st.columns(2)
     with left:
@@ -152,7 +152,7 @@ def _tell(dataset: DatasetInfo, question: AdviceQuestion, found: Advice) -> None
     if st.button("Set this run up", type="primary", key="guide-go"):
         _go(dataset, question, found.family, found.epsilon)
     st.caption("It opens the page of the method, filled in. Nothing is spent until you confirm a review there.")
-    with slot.placeholder():
+    with drawing.placeholder():
         if found.others:
             _others(dataset, question, found)
 

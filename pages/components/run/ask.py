@@ -10,10 +10,9 @@ from dpcore.privacy.budgets import parse_epsilon, percent, plain_epsilon
 from dpcore.report import spending
 from dpcore.workspace.files.descriptions import DatasetInfo
 from dpcore.workspace.ledger.accounts import REASON_LIMIT, BudgetRequest
-from pages.components.kit import slot
-from pages.components.kit.markup import plain
-from pages.components.kit.texts import text
-from pages.components.visitor import access, login, menu, outcome
+from pages.components.kit import drawing
+from pages.components.kit.markup import plain, text
+from pages.components.visitor import access, login, menu
 
 #: Followed by a data set: several forms may stand on one page.
 _SAID = "ask-said"
@@ -31,9 +30,9 @@ def offer(dataset: DatasetInfo, short_by: Decimal | None = None) -> None:
         return
     if not login.may("analyst", "teacher"):
         return
-    outcome.tell(f"{_SAID}-{dataset.id}")
+    access.tell_outcome(f"{_SAID}-{dataset.id}")
     last = _newest(dataset.id)
-    with slot.placeholder():
+    with drawing.placeholder():
         if last is not None:
             st.markdown(_state(last))
             st.markdown(_blocked(dataset, last))
@@ -111,4 +110,4 @@ def _ask(dataset_id: str, amount: str, reason: str) -> None:
     def act() -> BudgetRequest:
         return access.service().ask(dataset_id, parse_epsilon(state[amount]), state[reason])
 
-    outcome.of(f"{_SAID}-{dataset_id}", act, "Your request is on its way to the custodian.")
+    access.note_outcome(f"{_SAID}-{dataset_id}", act, "Your request is on its way to the custodian.")

@@ -13,12 +13,12 @@ from dpcore.domain.counted import counted
 from dpcore.numerals import percent, score, tenths
 from dpcore.plots.methods import EpsilonCurve, methods_alt, methods_figure
 from dpcore.workspace.files.descriptions import DatasetInfo
-from pages.components.families import registry, run_names
+from pages.components.families import registry
 from pages.components.families.redescriptions.redescription_inputs import SIDES
 from pages.components.families.registry import Family
 from pages.components.families.shared import inputs
 from pages.components.kit import figure, markup
-from pages.components.kit.texts import text
+from pages.components.kit.markup import text
 from pages.components.visitor import access, background
 from pages.components.visitor.background import QueuedTask
 
@@ -216,7 +216,7 @@ def _result(work: Comparing, key: str) -> None:
             "more."
         )
     times = "once" if asked.repeats == 1 else f"{asked.repeats} times"
-    target = run_names.column(asked.dataset_id, asked.target) if asked.target else ""
+    target = registry.column_label(asked.dataset_id, asked.target) if asked.target else ""
     st.caption(
         markup.plain(
             f"Each method {'predicts ' + target if target else 'searches'} {times} for each ε. Points are means, "

@@ -10,8 +10,8 @@ from dpcore.report import spending
 from dpcore.workspace.files.descriptions import DatasetInfo
 from dpcore.workspace.ledger.accounts import Balance
 from dpcore.workspace.ledger.requests import Quote
-from pages.components.kit import dialog, markup
-from pages.components.kit.texts import text
+from pages.components.kit import drawing, markup
+from pages.components.kit.markup import text
 from pages.components.visitor import access
 
 _KEY = "counting"
@@ -34,7 +34,7 @@ def _close() -> None:
     st.session_state.pop(_KEY, None)
 
 
-@dialog.titled("How is this counted?", width="large", on_dismiss=_close)
+@drawing.dialog("How is this counted?", width="large", on_dismiss=_close)
 def _dialog(dataset_id: str) -> None:
     balance = access.balance(dataset_id)
     st.markdown(text("counting_composed" if balance.delta else "counting_added"))

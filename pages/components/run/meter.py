@@ -13,7 +13,7 @@ from dpcore.report import spending
 from dpcore.workspace.files.descriptions import DatasetInfo
 from dpcore.workspace.ledger.accounts import Balance
 from dpcore.workspace.ledger.requests import Quote
-from pages.components.kit import refresh, theme
+from pages.components.kit import drawing, figure
 from pages.components.run import counting
 from pages.components.visitor import access, login
 
@@ -21,10 +21,10 @@ REFRESH_SECONDS = 4
 _NONE_YET = "No budget yet: ask for some where you set up a run."
 
 
-@refresh.every(REFRESH_SECONDS)
+@drawing.every(REFRESH_SECONDS)
 def render(dataset: DatasetInfo) -> None:
     """Draw the meter and keep it fresh while other tabs and runs spend."""
-    theme.follow()
+    figure.follow_ground()
     login.follow()
     whole = access.service().total_balance(dataset.id)
     balance = access.balance(dataset.id)

@@ -18,7 +18,7 @@ from dpcore.rehearsal import epsilon_for
 from dpcore.workspace.ledger.accounts import Hindrance
 from dpcore.workspace.ledger.requests import Quote, RunRequest
 from pages.components.kit import epsilon, figure, markup
-from pages.components.kit.texts import text
+from pages.components.kit.markup import text
 from pages.components.visitor import access, background
 from pages.components.visitor.background import QueuedTask
 

@@ -11,9 +11,9 @@ import streamlit as st
 from dpcore.privacy.budgets import plain_epsilon
 from dpcore.released.workload import duration
 from dpcore.workspace.ledger.requests import RunStatus
-from pages.components.families import registry, run_names
-from pages.components.kit import clock, dialog, markup, refresh
-from pages.components.kit.texts import text
+from pages.components.families import registry
+from pages.components.kit import drawing, markup
+from pages.components.kit.markup import text
 from pages.components.run import stop_run
 from pages.components.visitor import access, login
 
@@ -103,7 +103,7 @@ def _watch(status: RunStatus) -> None:
             stop_run.button(status)
 
 
-@refresh.every(1)
+@drawing.every(1)
 def _follow(run_id: str, drawn: str) -> None:
     """The part of a card that refreshes itself; ``drawn`` is the state that its button is for."""
     login.follow()
@@ -117,8 +117,8 @@ def _follow(run_id: str, drawn: str) -> None:
             st.query_params[access.RUN_PARAMETER] = run_id
         if ended:
             stop_run.ended(run_id)
-            dialog.follow()
-        refresh.page()
+            drawing.follow_dialog()
+        drawing.again()
     _panel(status)
 
 
@@ -132,10 +132,10 @@ def _panel(status: RunStatus) -> None:
 
 
 def _heading(status: RunStatus) -> None:
-    heading = markup.plain(run_names.heading(status.request))
+    heading = markup.plain(registry.run_heading(status.request))
     st.subheader(f"{heading}, ε = {plain_epsilon(status.request.epsilon)}", anchor=False)
     family = registry.of_request(status.request)
-    started = f"{clock.local(status.created):%Y-%m-%d %H:%M}"
+    started = f"{markup.local_time(status.created):%Y-%m-%d %H:%M}"
     st.caption(markup.plain(f"{family.describe(status.request.parameters)} · started {started}"))
     _by(status)
 
@@ -169,7 +169,7 @@ def _ready(ready: datetime | None) -> str:
     seconds = (ready - datetime.now(UTC)).total_seconds()
     if seconds < _SOON:
         return f", ready in {duration(seconds)}"
-    return f", ready at about {clock.local(ready):%H:%M}"
+    return f", ready at about {markup.local_time(ready):%H:%M}"
 
 
 def _ended(status: RunStatus, named: RunStatus | None, going_on: list[RunStatus]) -> None:

@@ -13,9 +13,9 @@ from dpcore.privacy.budgets import at_delta, percent, plain_epsilon
 from dpcore.report.spending import price
 from dpcore.service.advice import limit_far_above
 from dpcore.workspace.ledger.requests import Quote, RunRequest
-from pages.components.families import registry, run_names
-from pages.components.kit import dialog, markup
-from pages.components.kit.texts import text
+from pages.components.families import registry
+from pages.components.kit import drawing, markup
+from pages.components.kit.markup import text
 from pages.components.run import ask
 from pages.components.visitor import access
 
@@ -77,10 +77,10 @@ def _spend(review: Review) -> None:
         review.run_id = access.service().submit(review.request, review.nonce)
     except FrostglassError as refusal:
         review.problem = markup.plain(str(refusal))
-    dialog.answer()
+    drawing.dialog_answered()
 
 
-@dialog.titled("Review and spend", width="medium", on_dismiss=close_review)
+@drawing.dialog("Review and spend", width="medium", on_dismiss=close_review)
 def _dialog(review: Review) -> None:
     quote, problem = access.attempt(lambda: access.service().quote(review.request))
     if quote is None:
@@ -107,7 +107,7 @@ def _dialog(review: Review) -> None:
 def _lines(review: Review, quote: Quote) -> dict[str, str]:
     family, noise = registry.of_request(review.request), quote.plan.count_noise[0]
     asked = family.describe(review.request.parameters)
-    target = run_names.column(review.request.dataset_id, review.request.target)
+    target = registry.column_label(review.request.dataset_id, review.request.target)
     return {
         "Asks for": f"{asked} of {target}" if review.request.target else asked,
         "Data set": review.dataset_name,

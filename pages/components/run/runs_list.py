@@ -9,8 +9,8 @@ import streamlit as st
 
 from dpcore.privacy.budgets import plain_epsilon
 from dpcore.workspace.ledger.requests import RunStatus
-from pages.components.families import run_names
-from pages.components.kit import clock, markup
+from pages.components.families import registry
+from pages.components.kit import markup
 from pages.components.visitor import access, login
 
 _ENDED = ("failed", "cancelled", "interrupted")
@@ -33,8 +33,8 @@ def render(dataset_id: str) -> None:
 def _rows(runs: Sequence[RunStatus], people: bool) -> Iterator[str]:
     for run, epsilon in zip(runs, [plain_epsilon(run.request.epsilon) for run in runs], strict=True):
         cost = f"ε {epsilon} {'spent' if run.charged else 'returned'}"
-        started = f"{clock.local(run.created):%Y-%m-%d %H:%M}"
-        run_name = run_names.heading(run.request)
+        started = f"{markup.local_time(run.created):%Y-%m-%d %H:%M}"
+        run_name = registry.run_heading(run.request)
         words = f"{run.state}: {run.message}"
         analyst = [escape(run.analyst)] if people else []
         yield markup.row([started, *analyst, escape(run_name), cost, escape(words)])

@@ -13,14 +13,15 @@ from dpcore.numerals import adding_up, whole
 from dpcore.privacy.budgets import parse_epsilon
 from dpcore.rehearsal import usable
 from dpcore.report import spending
+from dpcore.report.names import step_name
 from dpcore.workspace.files.descriptions import DatasetInfo
 from dpcore.workspace.ledger.requests import Quote, RunRequest
 from pages.components.families.registry import Family
 from pages.components.families.shared import inputs
-from pages.components.families.shared.form_context import FormContext
-from pages.components.kit import epsilon, markup, slot
+from pages.components.families.shared.inputs import FormContext
+from pages.components.kit import drawing, epsilon, markup
 from pages.components.kit.epsilon import Preset
-from pages.components.kit.texts import step_name, text
+from pages.components.kit.markup import text
 from pages.components.releases import result
 from pages.components.run import ask, planner, review
 from pages.components.visitor import access
@@ -49,18 +50,18 @@ def render(context: FormContext, family: Family) -> None:
         entry = epsilon.choose(_presets(dataset, family, target, parameters))
         if parameters is not None:
             request, problem = access.attempt(lambda: _request(dataset, family, target, entry, parameters))
-        with slot.placeholder():
+        with drawing.placeholder():
             quote = _quote(request, problem)
-        with slot.placeholder():
+        with drawing.placeholder():
             if quote is not None and quote.balance.run_delta and not family.released.needs_delta:
                 with st.expander("Advanced"):
                     st.checkbox("Pure: no δ", key=_pure_key(family), help=text("pure"), **inputs.KEEP)
-        with slot.placeholder():
+        with drawing.placeholder():
             if quote is not None and quote.hindrance in ("budget", "frozen"):
                 ask.offer(dataset, quote.short_by if quote.short_by.is_finite() else None)
         if quote is not None and family.hint is not None:
             family.hint(quote)
-    with slot.placeholder():
+    with drawing.placeholder():
         shaped = _shaped(context)
     _buttons(dataset, request, quote, shaped=shaped)
     if family.targeted:
@@ -208,7 +209,7 @@ def _rehearsal(request: RunRequest | None) -> None:
         return
     st.divider()
     st.header("Rehearsal", anchor=False)
-    with slot.placeholder():
+    with drawing.placeholder():
         if rehearsed != request:
             st.info("The settings have changed since. Rehearse again to see their effect.")
     st.caption(markup.plain(_shape_sentence(release)))

@@ -9,9 +9,9 @@ import streamlit as st
 
 from dpcore.privacy.budgets import plain_epsilon
 from dpcore.workspace.ledger.requests import RunStatus
-from pages.components.families import run_names
-from pages.components.kit import dialog, markup
-from pages.components.kit.texts import text
+from pages.components.families import registry
+from pages.components.kit import drawing, markup
+from pages.components.kit.markup import text
 from pages.components.visitor import access
 
 #: The run about which the visitor is being asked.
@@ -40,7 +40,7 @@ def question(active: list[RunStatus]) -> None:
     status = next((run for run in active if run.id == st.session_state.get(_ASKED)), None)
     if status is None:
         _let_go()
-    elif not dialog.is_open():
+    elif not drawing.dialog_is_open():
         _dialog(status)
 
 
@@ -53,7 +53,7 @@ def ended(run_id: str) -> None:
 def _let_go() -> None:
     """Ask no longer; the run goes on unless it was stopped."""
     if st.session_state.pop(_ASKED, None) is not None:
-        dialog.answer()
+        drawing.dialog_answered()
 
 
 def _cancel(run_id: str) -> None:
@@ -71,10 +71,10 @@ def _stop(run_id: str) -> None:
     _let_go()
 
 
-@dialog.titled("Stop this run?", on_dismiss=_let_go)
+@drawing.dialog("Stop this run?", on_dismiss=_let_go)
 def _dialog(status: RunStatus) -> None:
     cost = f"ε {plain_epsilon(status.request.epsilon)}"
-    heading = run_names.heading(status.request)
+    heading = registry.run_heading(status.request)
     st.markdown(f"**{markup.plain(heading)}** has begun to read records.")
     st.markdown(f"If you stop it, its {cost} stays spent, and there will be no result.")
     # A press that was meant for something else cannot tick a box and then hit a button.

@@ -7,9 +7,9 @@ import streamlit as st
 from dpcore.workspace.ledger.requests import RunStatus
 from pages.components.families import registry
 from pages.components.families.registry import Family
-from pages.components.families.shared.form_context import FormContext
-from pages.components.kit import markup, slot
-from pages.components.releases import latest, result
+from pages.components.families.shared.inputs import FormContext
+from pages.components.kit import drawing, markup
+from pages.components.releases import result
 from pages.components.run import compare_methods, progress, review
 from pages.components.run import set_up as setting_up
 from pages.components.visitor import access, menu
@@ -27,13 +27,13 @@ def page(family: Family) -> None:
     if review.follow():  # What has just begun must be in sight.
         st.session_state[_form_key(family)] = False
     review.render()
-    with slot.placeholder():
+    with drawing.placeholder():
         named, shown = progress.render(dataset.id)
         if named is not None and named.release_id is not None:
             _read(named, named.release_id, family)
-    with slot.placeholder():
+    with drawing.placeholder():
         context = FormContext(dataset, access.service().releases(dataset.id))
-        if not shown and latest.render(context, family):
+        if not shown and result.latest(context, family):
             shown = "latest"
     if not _set_up(context, family, shown):
         access.show_cost_of_this_run(None)  # The meter belongs to what is in sight.

@@ -13,7 +13,7 @@ from starlette.datastructures import MutableHeaders
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from pages.components.kit.texts import ASSETS
+from pages.components.kit.markup import ASSETS
 
 
 def _named(file: str) -> tuple[str, bytes]:

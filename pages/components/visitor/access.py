@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 import streamlit as st
 
 from dpcore.errors import FrostglassError, InstallationError, RequestError
+from pages.components.kit import drawing
 from pages.components.kit.markup import plain
 from pages.components.visitor import login
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from dpcore.workspace.files.descriptions import DatasetInfo
     from dpcore.workspace.ledger.accounts import Balance
     from dpcore.workspace.ledger.requests import Quote
+
 
 DATASET_KEY = "dataset"
 THIS_RUN_KEY = "this_run"
@@ -150,3 +152,25 @@ def attempt(action: Callable[[], T]) -> tuple[T | None, str | None]:
         return action(), None
     except FrostglassError as mistake:
         return None, plain(str(mistake))
+
+
+def note_outcome(key: str, action: Callable[[], object], success: str) -> bool:
+    """Do something, and remember to say ``success`` (Markdown) or why it failed."""
+    _, problem = attempt(action)
+    st.session_state[key] = (problem, success)
+    return problem is None
+
+
+def tell_outcome(key: str) -> None:
+    """Say it, once, in a slot that is always there."""
+    problem, success = _said(key)
+    with drawing.placeholder():
+        if problem:
+            st.error(problem)
+        elif success:
+            st.success(success)
+
+
+def _said(key: str) -> tuple[str | None, str | None]:
+    said: tuple[str | None, str | None] = st.session_state.pop(key, (None, None))
+    return said

@@ -15,7 +15,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from dpcore.cores import core_count
 from dpcore.errors import FrostglassError
-from pages.components.kit import faults, refresh
+from pages.components.kit import drawing, faults
 from pages.components.visitor import login
 
 if TYPE_CHECKING:
@@ -151,11 +151,11 @@ def wait(work: BackgroundTask, units: str, button: str, key: str) -> None:
     st.button(button, key=key, on_click=work.stop.set)
 
 
-@refresh.every(1)
+@drawing.every(1)
 def _follow(work: BackgroundTask, units: str) -> None:
     login.follow()
     if not work.active:
-        refresh.page()
+        drawing.again()
     if work.waiting:
         st.progress(0.0, text="Waiting until work of other pages is done …")
         return

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.components.kit import slot
-from pages.components.kit.texts import text
+from pages.components.kit import drawing
+from pages.components.kit.markup import text
 from pages.components.visitor import access, login
 
 
@@ -30,7 +30,7 @@ def render() -> None:
         with st.container(horizontal=True):
             wanted = st.button("Get a token", key="token-get")
             unwanted = st.button("End all my tokens", key="token-end")
-        with slot.placeholder():
+        with drawing.placeholder():
             if wanted:
                 _get()
             if unwanted:

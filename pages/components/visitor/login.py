@@ -27,7 +27,7 @@ from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_N
 from dpcore.errors import LoginError, RequestError
 from dpcore.workspace.people.users import LOCAL_USER, Role, RoleRules, User
 from pages.components.kit import markup
-from pages.components.kit.texts import text
+from pages.components.kit.markup import text
 
 #: A visitor who has not logged in.
 STRANGER = User("nobody", frozenset())

@@ -236,10 +236,7 @@ def test_a_cluster_with_certificates_answers_those_who_have_them(tmp_path, store
         table.check()
         assert table.total(cell_counts).tolist() == expected
         (tmp_path / "other").mkdir()
-        with (
-            dask.config.set(certificates(tmp_path / "other")),
-            pytest.raises(ClusterError, match="does not answer"),
-        ):
+        with dask.config.set(certificates(tmp_path / "other")), pytest.raises(ClusterError, match="does not answer"):
             on(cluster, stored).check()
     with pytest.raises(ClusterError, match="certificate"):
         on(cluster, stored).check()

@@ -5,18 +5,11 @@ from __future__ import annotations
 from dpcore.domain.schemas.protected import shared_things
 from dpcore.domain.schemas.schema import Schema
 from tests.support.rows import for_each
+from tests.support.tables.small_tables import ward
 
 
 def schema(entity: str, key: str | None) -> Schema:
-    return Schema.from_mapping(
-        {
-            "name": "any",
-            "max_rows": 10,
-            "entity": entity,
-            "privacy_unit": {"column": key},
-            "columns": [{"name": "y", "type": "boolean"}],
-        }
-    )
+    return ward({"name": "y", "type": "boolean"}, name="any", max_rows=10, entity=entity, privacy_unit={"column": key})
 
 
 @for_each(

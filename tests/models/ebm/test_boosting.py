@@ -1,4 +1,6 @@
-"""Boosting: the order of epochs and replicates, the sums it asks for and what it finds."""
+"""Boosting: the order of epochs and replicates, turns of columns, the sums it asks for and what it finds."""
+
+from __future__ import annotations
 
 import numpy as np
 import pandas as pd
@@ -7,10 +9,10 @@ import pytest
 from dpcore.cores import share_of_cores
 from dpcore.data.table import PrivateTable
 from dpcore.models.ebm.learning.accounting import burn_in
-from dpcore.models.ebm.learning.boosting import Course, FeatureTables, boost
+from dpcore.models.ebm.learning.boosting import Course, FeatureTables, apart, boost, summed
 from dpcore.models.ebm.learning.grid import COUNT_STEPS
 from dpcore.models.ebm.learning.kernels import RESIDUAL_STEPS
-from dpcore.models.ebm.learning.records import Binning, Layout, labels_of
+from dpcore.models.ebm.learning.records import Binning, Layout, cell_codes, labels_of, layout_codes
 from dpcore.models.ebm.learning.scores import Shapes
 from dpcore.models.ebm.learning.start import SIZE_EDGES, BoostingStart
 from dpcore.models.ebm.learning.steps import AllBins, Feature, distances
@@ -207,8 +209,7 @@ def _reached(model, name):
 
 @pytest.mark.crossed
 @pytest.mark.parametrize(
-    ("target", "output", "factor", "tolerance"),
-    [("ill", 0, 1.0, 0.2), ("stay", 0, 3.0, 0.25), ("stage", 1, 1.0, 0.3)],
+    ("target", "output", "factor", "tolerance"), [("ill", 0, 1.0, 0.2), ("stay", 0, 3.0, 0.25), ("stage", 1, 1.0, 0.3)]
 )
 @pytest.mark.parametrize("method", ["all_bins", "random_splits"])
 def test_planted_shapes_are_found_without_noise(target, output, factor, tolerance, method):
@@ -225,3 +226,51 @@ def test_planted_shapes_are_found_without_noise(target, output, factor, toleranc
         assert np.abs(found[:, 0] - factor * expected).mean() < tolerance * factor, name
     _, flat = _reached(model, "x2")
     assert np.abs(flat).mean() < tolerance / 2 * factor
+
+
+COLUMN_SIZES = [33, 2, 3, 9, 40, 1100, 7]
+
+
+@for_each("rate", [0.01, 0.05, 0.1, 0.5, 1.0])
+def test_every_feature_has_one_turn_and_one_table(rate):
+    feature_tables = FeatureTables.together(COLUMN_SIZES, rate)
+    assert sorted(
+        feature for turn in range(len(feature_tables.turns)) for feature in feature_tables.features(turn)
+    ) == list(range(7))
+    assert sorted(table for turn in feature_tables.turns for table in turn) == list(range(len(feature_tables.tables)))
+    assert all(
+        len(feature_tables.features(turn)) * rate <= max(0.25, rate) for turn in range(len(feature_tables.turns))
+    )
+    for members in feature_tables.tables:
+        assert len(members) == 1 or np.prod([COLUMN_SIZES[feature] for feature in members]) <= 1024
+
+
+@for_each("sizes", [(4,), (2, 3), (3, 1, 5), (2, 3, 2, 2)])
+def test_joint_bins_come_apart_as_records_were_added_up(sizes):
+    """Sums of shapes at the joint bin of every record, and sums over each column's own bins."""
+    draw = np.random.default_rng(1)
+    bins = [draw.integers(0, size, 200) for size in sizes]
+    joint, values = np.ravel_multi_index(bins, sizes), draw.integers(-9, 9, (3, 200, 2))
+    sums = np.zeros((3, int(np.prod(sizes)), 2), dtype=np.int64)
+    np.add.at(sums, (slice(None), joint), values)
+    shapes = [draw.normal(size=(3, size, 2)) for size in sizes]
+    together = summed(shapes)
+    np.testing.assert_allclose(
+        together[:, joint], sum(own[:, place] for own, place in zip(shapes, bins, strict=True)), atol=1e-12
+    )
+    for found, place, size in zip(apart(sums, sizes), bins, sizes, strict=True):
+        expected = np.zeros((3, size, 2), dtype=np.int64)
+        np.add.at(expected, (slice(None), place), values)
+        np.testing.assert_array_equal(found, expected)
+
+
+@for_each("columns", [(0,), (1, 0), (0, 1, 2)])
+def test_the_code_of_several_columns_is_their_joint_bin(columns):
+    table = cases.table(cases.frame(60), cases.schema(target="ill", max_rows=60))
+    (own,) = table.partitions
+    cells = cell_codes(own, "ill")
+    binning = Binning.of(*((column, np.arange(int(cells[column].max()) + 1) // 3) for column in columns))
+    (codes,) = layout_codes(own, Layout("ill", "all", (binning,)))
+    bins = [groups[cells[column]] for column, groups in zip(binning.columns, binning.groups, strict=True)]
+    found = binning.of_codes[codes]
+    np.testing.assert_array_equal(found, np.ravel_multi_index([own.astype(int) for own in bins], binning.sizes))

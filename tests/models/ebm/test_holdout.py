@@ -10,7 +10,6 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from dpcore.data.building.ingest import frame_chunks, ingest
-from dpcore.domain.schemas.schema import Schema
 from dpcore.learning.learner import Run
 from dpcore.models.ebm.learning import holdout
 from dpcore.models.ebm.released.axis import Axis
@@ -24,21 +23,18 @@ from dpcore.released.plan import RunPlan
 from dpcore.released.quality import SENSITIVITY, operating_points
 from dpcore.released.regression_evaluation import error_edges
 from tests.support.rows import for_each
+from tests.support.tables.small_tables import ward
 
 ROWS = 3000
-SCHEMA = Schema.from_mapping(
-    {
-        "name": "made up",
-        "max_rows": 4000,
-        "holdout_percent": 40,
-        "columns": [
-            {"name": "ward", "type": "categorical", "categories": ["a", "b", "c"]},
-            {"name": "age", "type": "integer", "lower": 0, "upper": 100, "bins": 4},
-            {"name": "ill", "type": "boolean"},
-            {"name": "goes", "type": "categorical", "categories": ["home", "care", "died"]},
-            {"name": "stay", "type": "real", "lower": 0, "upper": 50, "bins": 5},
-        ],
-    }
+SCHEMA = ward(
+    {"name": "ward", "type": "categorical", "categories": ["a", "b", "c"]},
+    {"name": "age", "type": "integer", "lower": 0, "upper": 100, "bins": 4},
+    {"name": "ill", "type": "boolean"},
+    {"name": "goes", "type": "categorical", "categories": ["home", "care", "died"]},
+    {"name": "stay", "type": "real", "lower": 0, "upper": 50, "bins": 5},
+    name="made up",
+    max_rows=4000,
+    holdout_percent=40,
 )
 TARGETS = {"binary": "ill", "multiclass": "goes", "regression": "stay"}
 

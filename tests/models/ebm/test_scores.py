@@ -100,16 +100,6 @@ def test_a_release_does_not_depend_on_what_is_kept(target, count, monkeypatch):
     assert disturbed == undisturbed
 
 
-@for_each("target", TARGETS)
-def test_random_splits_do_not_depend_on_partitions(target):
-    """Columns of one turn share tables of joint bins: those of all partitions are added up."""
-    table = cases.table(cases.frame(ROWS), cases.schema(target=target, holdout_percent=30))
-    chosen = {"method": "random_splits", "epochs": 5}
-    _, whole = cases.fit(table, target, source=SeededRandom(2), **chosen)
-    _, parts = cases.fit(divided(table, 5), target, source=SeededRandom(2), **chosen)
-    assert parts == whole
-
-
 def test_a_question_that_is_broken_off_leaves_nothing_behind(monkeypatch):
     monkeypatch.setattr(scores, "_BLOCK", 60)
     table, draw = table_of("ill"), np.random.default_rng(3)

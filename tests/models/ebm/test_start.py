@@ -5,14 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from dpcore.models.ebm.learning.start import (
-    SIZE_EDGES,
-    BoostingStart,
-    narrow,
-    start_classes,
-    start_numbers,
-    total_rows,
-)
+from dpcore.models.ebm.learning.start import SIZE_EDGES, BoostingStart, narrow, start_classes, start_numbers, total_rows
 from tests.oracles import ebm_oracle as oracle
 from tests.support.rows import for_each
 

@@ -18,12 +18,7 @@ from dpcore.models.ilp.language.clause import Clause, Variable
 from dpcore.models.ilp.language.ilp_parameters import ILPParameters
 from dpcore.models.ilp.language.lattice import build_lattice
 from dpcore.models.ilp.learning import coverage
-from dpcore.models.ilp.learning.coverage import (
-    check_effort,
-    clause_vector,
-    count_clauses,
-    fold_factors,
-)
+from dpcore.models.ilp.learning.coverage import check_effort, clause_vector, count_clauses, fold_factors
 from tests.oracles.clauses import holds
 from tests.support.results.prolog_programs import covered, needs_prolog, program
 from tests.support.rows import for_each

@@ -21,10 +21,10 @@ from dpcore.models.ilp.language.prolog import Prolog
 from dpcore.models.ilp.language.richness import quantifiers_for
 from dpcore.models.ilp.learning.coverage import clause_vector
 from dpcore.models.ilp.released.example import made_up_case
-from dpcore.models.ilp.released.ilp_model import CoveredGroup, ILPModel
 from dpcore.models.ilp.released.ilp_words import clause_words
 from dpcore.models.registry import get_learner
 from tests.oracles.clauses import holds
+from tests.support.results.small_theories import theory_of
 from tests.support.rows import for_each
 from tests.support.tables.small_relations import (
     EVERYTHING_OF_ROWS,
@@ -46,12 +46,6 @@ def said(*texts: str, table: str = "drug", later: str = "", **form: Any) -> Clau
     atoms = tuple(ATOMS[text] for text in texts)
     after = (ATOMS[later],) if later else ()
     return Clause(variables=(Variable(table=table, atoms=atoms, later=after, **form),))
-
-
-def model_of(clause: Clause) -> ILPModel:
-    shared = {"noisy_counts": (0, 0), "estimates": (0.5, 0.5), "intervals": ((0, 1), (0, 1)), "kept": True}
-    groups = (CoveredGroup(clause=clause, **shared), CoveredGroup(clause=None, **shared))
-    return ILPModel(classes=("no", "yes"), positive=1, groups=groups, count_margin=1, clause_count=1, evaluation=None)
 
 
 def test_one_row_may_do_for_what_two_variables_ask() -> None:
@@ -101,7 +95,7 @@ def test_people_are_predicted_as_they_were_learned(seed: int) -> None:
     for place in generator.choice(rich, 60, replace=False):
         clause = lattice.clause(int(place))
         learned = unpack(clause_vector(partition, clause), 70).sum()
-        assert (model_of(clause).first_clause(frames, ORDERED) == 0).sum() == learned, clause
+        assert (theory_of(clause).first_clause(frames, ORDERED) == 0).sum() == learned, clause
 
 
 @pytest.mark.crossed
@@ -120,7 +114,7 @@ def test_public_rows_are_in_the_order_in_which_they_were_kept(keep: str, order: 
         clause = lattice.clause(int(place))
         vector = clause_vector(partition, clause)
         learned = tuple(int(np.bitwise_count(vector & one).sum()) for one in members)
-        assert model_of(clause).count_records(tables, schema, TARGET)[0] == learned, clause
+        assert theory_of(clause).count_records(tables, schema, TARGET)[0] == learned, clause
 
 
 def test_rows_without_order_are_those_that_ingestion_keeps_last() -> None:
@@ -131,7 +125,7 @@ def test_rows_without_order_are_those_that_ingestion_keeps_last() -> None:
         "test": pd.DataFrame({"patient_id": [1, 1], "day": ["?", 3], "ward": ["no", "yes"]}),
     }
     for clause in (last, first):
-        assert model_of(clause).first_clause(frames, ORDERED)[0] == 0, clause
+        assert theory_of(clause).first_clause(frames, ORDERED)[0] == 0, clause
 
 
 def unknown(rows: list[dict[str, Any]], hidden: list[tuple[int, str]]) -> pd.DataFrame:
@@ -158,7 +152,7 @@ def test_what_may_be_where_values_are_unknown(seed: int) -> None:
         clause = lattice.clause(int(place))
         if clause.variables[0].table != "drug":
             continue
-        found = model_of(clause).possible_groups(case, ORDERED)
+        found = theory_of(clause).possible_groups(case, ORDERED)
         surely, possibly = 1 not in found, 0 in found
         truths = set()
         for values in product(*(VALUES[name] for _, name in hidden)):
@@ -176,15 +170,15 @@ def test_rows_whose_order_is_unknown_may_stand_in_any() -> None:
     drugs = [{"kind": "a", "dose": "low"}, {"kind": "b", "dose": "low"}]
     for clause in (said("drug: kind = a", row="last"), said("drug: kind = a", later="drug: kind = b")):
         tables = {"patient": pd.DataFrame({"sex": ["f"]}), "drug": pd.DataFrame(drugs)}
-        in_order = model_of(clause).possible_groups(tables, ORDERED)
+        in_order = theory_of(clause).possible_groups(tables, ORDERED)
         told = {
-            model_of(clause).possible_groups(tables | {"drug": pd.DataFrame(drugs).assign(day=days)}, ORDERED)
+            theory_of(clause).possible_groups(tables | {"drug": pd.DataFrame(drugs).assign(day=days)}, ORDERED)
             for days in permutations((1, 2))
         }
         assert in_order in told
         assert told == {(0,), (1,)}
         open_order = pd.DataFrame(drugs).assign(day=pd.Series([None, 2], dtype=object))
-        assert model_of(clause).possible_groups(tables | {"drug": open_order}, ORDERED) == (0, 1)
+        assert theory_of(clause).possible_groups(tables | {"drug": open_order}, ORDERED) == (0, 1)
 
 
 @pytest.mark.parametrize("stored", [False, True])
@@ -205,7 +199,7 @@ def test_made_up_cases_satisfy_what_is_said_of_rows(stored: bool) -> None:
         if case:
             made += 1
             assert all(len(case[child.name]) <= child.max_rows_per_person for child in schema.children)
-            assert model_of(clause).first_clause(case, schema)[0] == 0, clause
+            assert theory_of(clause).first_clause(case, schema)[0] == 0, clause
     assert made > 135
 
 

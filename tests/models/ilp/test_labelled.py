@@ -12,11 +12,11 @@ from dpcore.domain.encoding import encode_columns
 from dpcore.domain.schemas.schema import Schema
 from dpcore.models.ilp.language.clause import Clause, Variable
 from dpcore.models.ilp.released.example import made_up_case
-from dpcore.models.ilp.released.ilp_model import CoveredGroup, ILPModel
 from dpcore.models.readable import readable
 from dpcore.models.registry import LEARNERS
 from dpcore.models.released import parse_model
 from dpcore.released.release import Release, make_release
+from tests.support.results.small_theories import theory_of
 from tests.support.tables.small_relations import SCHEMA, TARGET
 
 LABELS = {"age": "Age", "kind": "Kind of drug", "dose": "Dose", "value": "Measured value"}
@@ -35,15 +35,7 @@ def labelled(**tests: Any) -> Schema:
 
 
 def release_of(schema: Schema, *clauses: Clause) -> Release:
-    shared: dict[str, Any] = {"noisy_counts": (3, 9), "estimates": (0.25, 0.75), "intervals": ((0.1, 0.4), (0.6, 0.9))}
-    model = ILPModel(
-        classes=("no", "yes"),
-        positive=1,
-        count_margin=4,
-        clause_count=99,
-        evaluation=None,
-        groups=tuple(CoveredGroup(clause=clause, kept=clause is not None, **shared) for clause in (*clauses, None)),
-    )
+    model = theory_of(*clauses)
     return make_release("ilp", LEARNERS["ilp"].plan(schema, TARGET, Decimal(4), {}), model, secure=True)
 
 

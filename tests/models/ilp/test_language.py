@@ -15,10 +15,11 @@ from dpcore.models.ilp.language.ilp_parameters import ILPParameters
 from dpcore.models.ilp.language.lattice import build_lattice
 from dpcore.models.ilp.language.prolog import Prolog
 from dpcore.models.ilp.released.example import made_up_case
-from dpcore.models.ilp.released.ilp_model import CoveredGroup, ILPModel
 from dpcore.models.ilp.released.ilp_words import clause_words
+from tests.support.results.small_theories import theory_of
 from tests.support.rows import for_each
 from tests.support.tables.small_relations import SCHEMA, TARGET, small_schema
+from tests.support.tables.small_tables import ward
 
 EVERYTHING = [
     "sex = f",
@@ -135,48 +136,36 @@ def test_what_is_negated_comes_last_and_somebody_is_named_before() -> None:
 
 
 def test_names_that_prolog_would_misread_are_quoted_or_changed() -> None:
-    schema = Schema.from_mapping(
-        {
-            "name": "odd",
-            "max_rows": 10,
-            "entity": "Überweisung",
-            "columns": [
-                {"name": "2nd Drug (mg)", "type": "categorical", "categories": ["It's A", "007"]},
-                {"name": "Y", "type": "boolean"},
-            ],
-        }
+    schema = ward(
+        {"name": "2nd Drug (mg)", "type": "categorical", "categories": ["It's A", "007"]},
+        {"name": "Y", "type": "boolean"},
+        name="odd",
+        max_rows=10,
+        entity="Überweisung",
     )
     texts = [Prolog(schema).clause(Clause(atoms=(item,)), "Y", "yes") for item in bottom_atoms(schema, "Y")]
-    assert texts == [
-        "y(X, yes) :-\n    c_2nd_drug_mg(X, 'It\\'s A').",
-        "y(X, yes) :-\n    c_2nd_drug_mg(X, '007').",
-    ]
+    assert texts == ["y(X, yes) :-\n    c_2nd_drug_mg(X, 'It\\'s A').", "y(X, yes) :-\n    c_2nd_drug_mg(X, '007')."]
 
 
 def test_no_two_columns_or_tables_share_a_predicate() -> None:
     def flag(name: str) -> dict:
         return {"name": name, "type": "boolean"}
 
-    schema = Schema.from_mapping(
-        {
-            "name": "odd",
-            "max_rows": 10,
-            "entity": "person",
-            "privacy_unit": {"column": "id"},
-            "columns": [
-                flag("Age"),
-                flag("age above"),
-                flag("%"),
-                flag("#"),
-                flag("has drug"),
-                {"name": "age", "type": "integer", "lower": 0, "upper": 9, "edges": [5]},
-                flag("y"),
-            ],
-            "children": [
-                {"name": name, "max_rows_per_person": 1, "columns": [flag("y"), flag("Age")]}
-                for name in ("drug", "Drug")
-            ],
-        }
+    schema = ward(
+        flag("Age"),
+        flag("age above"),
+        flag("%"),
+        flag("#"),
+        flag("has drug"),
+        {"name": "age", "type": "integer", "lower": 0, "upper": 9, "edges": [5]},
+        flag("y"),
+        name="odd",
+        max_rows=10,
+        entity="person",
+        privacy_unit={"column": "id"},
+        children=[
+            {"name": name, "max_rows_per_person": 1, "columns": [flag("y"), flag("Age")]} for name in ("drug", "Drug")
+        ],
     )
     writer, said = Prolog(schema), {}
     for item in bottom_atoms(schema, "y"):
@@ -229,11 +218,8 @@ def test_made_up_cases_satisfy_their_clause_and_stay_within_the_schema(apart: in
 
 def covers(chosen: Clause, case: dict, schema: Schema) -> bool:
     """By the released model's own prediction."""
-    shared = {"noisy_counts": (0, 0), "estimates": (0.5, 0.5), "intervals": ((0, 1), (0, 1)), "kept": True}
-    groups = (CoveredGroup(clause=chosen, **shared), CoveredGroup(clause=None, **shared))
-    model = ILPModel(classes=("no", "yes"), positive=1, groups=groups, count_margin=1, clause_count=1, evaluation=None)
     tables = {schema.entity if name == "patient" else name: rows for name, rows in case.items()}
-    return bool(model.first_clause(tables, schema)[0] == 0)
+    return bool(theory_of(chosen).first_clause(tables, schema)[0] == 0)
 
 
 def test_made_up_cases_differ_by_their_seed_and_by_nothing_else() -> None:
@@ -273,10 +259,7 @@ def test_numbers_of_a_case_lie_in_their_bins(schema: Schema) -> None:
             assert covers(Clause(atoms=(item,)), {"patient": case["person"]}, schema), case
 
 
-@for_each(
-    ("atoms", "epsilon", "delta", "eta"),
-    [(12, 1.0, 0.9, 0.1), (60, 0.1, 0.95, 0.05), (8, 2, 0.5, 0.2)],
-)
+@for_each(("atoms", "epsilon", "delta", "eta"), [(12, 1.0, 0.9, 0.1), (60, 0.1, 0.95, 0.05), (8, 2, 0.5, 0.2)])
 def test_the_lower_bound_is_that_of_the_theorem(atoms: int, epsilon: float, delta: float, eta: float) -> None:
     """Solve the printed inequality for epsilon again, with the people given and one less."""
     people = people_needed(atoms, atoms, epsilon, delta, eta)

@@ -8,7 +8,6 @@ import pandas as pd
 import pytest
 
 from dpcore.data.building.ingest import ingest
-from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import RequestError
 from dpcore.models.ilp.language.atoms import Atom
 from dpcore.models.ilp.language.clause import Clause, Variable
@@ -17,43 +16,37 @@ from dpcore.models.ilp.language.prolog import Prolog
 from dpcore.models.ilp.learning.coverage import clause_vector
 from dpcore.models.ilp.released.example import made_up_case
 from dpcore.models.ilp.released.fulfilled import fulfilling_rows
-from dpcore.models.ilp.released.ilp_model import CoveredGroup, ILPModel
+from dpcore.models.ilp.released.ilp_model import ILPModel
 from dpcore.models.ilp.released.ilp_words import clause_words
 from dpcore.privacy.randomness import SeededRandom
+from tests.support.results.small_theories import theory_of
 from tests.support.rows import for_each
+from tests.support.tables.small_tables import ward
 
-SCHEMA = Schema.from_mapping(
-    {
-        "name": "clinic",
-        "entity": "patient",
-        "max_rows": 64,
-        "privacy_unit": {"column": "who"},
-        "columns": [{"name": "died", "type": "boolean", "target": True}],
-        "children": [
-            {
-                "name": "stay",
-                "row_key": "stay_id",
-                "max_rows_per_person": 3,
-                "columns": [{"name": "kind", "type": "categorical", "categories": ["planned", "emergency"]}],
-            },
-            {
-                "name": "lab",
-                "parent": "stay",
-                "parent_key": "of",
-                "max_rows_per_person": 9,
-                "columns": [{"name": "value", "type": "integer", "lower": 0, "upper": 9, "edges": [4]}],
-            },
-        ],
-    }
+SCHEMA = ward(
+    {"name": "died", "type": "boolean", "target": True},
+    name="clinic",
+    entity="patient",
+    max_rows=64,
+    privacy_unit={"column": "who"},
+    children=[
+        {
+            "name": "stay",
+            "row_key": "stay_id",
+            "max_rows_per_person": 3,
+            "columns": [{"name": "kind", "type": "categorical", "categories": ["planned", "emergency"]}],
+        },
+        {
+            "name": "lab",
+            "parent": "stay",
+            "parent_key": "of",
+            "max_rows_per_person": 9,
+            "columns": [{"name": "value", "type": "integer", "lower": 0, "upper": 9, "edges": [4]}],
+        },
+    ],
 )
 HIGH = Atom(table="lab", column="value", cells=(1,))
 WITH_HIGH = NestedCondition(table="stay", inner="lab", atoms=(HIGH,))
-
-
-def model_of(clause: Clause) -> ILPModel:
-    group: dict[str, Any] = {"noisy_counts": (1, 1), "estimates": (0.5, 0.5), "intervals": ((0.0, 1.0),) * 2}
-    groups = (CoveredGroup(clause=clause, kept=True, **group), CoveredGroup(clause=None, kept=False, **group))
-    return ILPModel(classes=("no", "yes"), positive=1, groups=groups, count_margin=1, clause_count=2, evaluation=None)
 
 
 def test_rows_that_belong_to_no_row_count_neither_in_learning_nor_in_prediction() -> None:
@@ -65,7 +58,7 @@ def test_rows_that_belong_to_no_row_count_neither_in_learning_nor_in_prediction(
     clause = Clause(variables=(Variable(table="lab", atoms=(HIGH,)),))
     [part] = ingest([main], SCHEMA, SeededRandom(0), {name: [frame] for name, frame in tables.items()}).partitions
     assert sum(int(word).bit_count() for word in clause_vector(part, clause)) == 1
-    model = model_of(clause)
+    model = theory_of(clause)
     assert model.first_clause({"patient": main, **tables}, SCHEMA).tolist() == [0, 1, 1]
     # Where keys of rows are not given, as of one case, nobody knows what belongs to what.
     unlinked = {"stay": tables["stay"].drop(columns="stay_id"), "lab": tables["lab"]}
@@ -82,7 +75,7 @@ def test_clauses_ask_of_a_row_what_belongs_to_it() -> None:
     clause = Clause(variables=(Variable(table="stay", atoms=(emergency, WITH_HIGH)),))
     [part] = ingest([main], SCHEMA, SeededRandom(0), {name: [frame] for name, frame in tables.items()}).partitions
     assert sum(int(word).bit_count() for word in clause_vector(part, clause)) == 1
-    model = model_of(clause)
+    model = theory_of(clause)
     assert model.first_clause({"patient": main, **tables}, SCHEMA).tolist() == [0, 1, 1, 1]
     for who, groups in ((1, (0,)), (2, (1,)), (3, (1,)), (4, (1,))):
         own = {name: frame[frame["who"] == who] for name, frame in {"patient": main, **tables}.items()}
@@ -93,7 +86,7 @@ def test_clauses_ask_of_a_row_what_belongs_to_it() -> None:
 def test_which_rows_belong_to_which_must_be_told() -> None:
     main = pd.DataFrame({"who": [1]})
     tables = {"stay": pd.DataFrame({"who": [1], "kind": "emergency"}), "lab": pd.DataFrame({"who": [1], "value": 9})}
-    model = model_of(Clause(variables=(Variable(table="stay", atoms=(WITH_HIGH,), least=2),)))
+    model = theory_of(Clause(variables=(Variable(table="stay", atoms=(WITH_HIGH,), least=2),)))
     with pytest.raises(RequestError, match="the one table needs the column 'of' and the other one 'stay_id'"):
         model.first_clause({"patient": main, **tables}, SCHEMA)
     nobody = {"patient": main, "stay": tables["stay"], "lab": tables["lab"].iloc[:0]}
@@ -118,7 +111,7 @@ def test_which_rows_belong_to_which_must_be_told() -> None:
 )
 def test_a_case_of_which_not_all_is_known(stays: list[Any], labs: list[Any], groups: tuple[int, ...]) -> None:
     emergency = Atom(table="stay", column="kind", cells=(1,))
-    model = model_of(Clause(variables=(Variable(table="stay", atoms=(emergency, WITH_HIGH)),)))
+    model = theory_of(Clause(variables=(Variable(table="stay", atoms=(emergency, WITH_HIGH)),)))
     tables = {
         "patient": pd.DataFrame({"who": [1]}),
         "stay": pd.DataFrame(stays, columns=["stay_id", "kind"], dtype=object),
@@ -131,10 +124,7 @@ LOW = Atom(table="lab", column="value", cells=(0,))
 EMERGENCY = Atom(table="stay", column="kind", cells=(1,))
 IN_ORDER = SCHEMA.model_copy(
     update={
-        "children": (
-            SCHEMA.children[0].model_copy(update={"keep": "first", "order_by": "day"}),
-            *SCHEMA.children[1:],
-        )
+        "children": (SCHEMA.children[0].model_copy(update={"keep": "first", "order_by": "day"}), *SCHEMA.children[1:])
     }
 )
 TWO_HIGH = WITH_HIGH.model_copy(update={"least": 2})
@@ -154,7 +144,7 @@ TWO_HIGH = WITH_HIGH.model_copy(update={"least": 2})
 )
 def test_made_up_cases_have_rows_that_belong_to_rows(variables: list[Variable]) -> None:
     clause = Clause(variables=tuple(variables))
-    model, found = model_of(clause), 0
+    model, found = theory_of(clause), 0
     for seed in range(8):
         tables = made_up_case(clause, IN_ORDER, "died", seed)
         if tables:

@@ -15,11 +15,7 @@ from dpcore.models.ilp.language.clause import Clause, Variable
 from dpcore.models.ilp.language.ilp_parameters import ILPParameters
 from dpcore.models.ilp.language.lattice import Lattice, build_lattice
 from dpcore.models.ilp.language.overlap_bounds import overlap_bounds
-from dpcore.models.ilp.language.sensitivities import (
-    counts_sensitivity,
-    coverage,
-    coverage_sensitivity,
-)
+from dpcore.models.ilp.language.sensitivities import counts_sensitivity, coverage, coverage_sensitivity
 from dpcore.models.ilp.learning.coverage import clause_vector, clause_vectors
 from dpcore.privacy.mechanisms import NoisyMax
 from tests.support.tables.small_relations import (

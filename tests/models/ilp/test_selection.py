@@ -11,14 +11,7 @@ from dpcore.models.ilp.language.ilp_parameters import ILPParameters, ILPSettings
 from dpcore.models.ilp.language.lattice import Lattice, build_lattice
 from dpcore.models.ilp.language.overlap_bounds import overlap_bounds
 from dpcore.models.ilp.learning import selection
-from dpcore.models.ilp.learning.selection import (
-    GRID,
-    naive,
-    noisy_max,
-    prior_offsets,
-    relevance_aware,
-    select_clause,
-)
+from dpcore.models.ilp.learning.selection import GRID, naive, noisy_max, prior_offsets, relevance_aware, select_clause
 from dpcore.privacy.budgets import EPSILON_STEP
 from dpcore.privacy.mechanisms import GeometricMechanism, NoisyMax
 from dpcore.privacy.randomness import SecureRandom, SeededRandom
@@ -137,9 +130,7 @@ def test_naive_noise_is_for_all_clauses_together(monkeypatch: pytest.MonkeyPatch
     assert asked == [(most, Decimal(1), 2 * len(lattice))]
 
 
-def test_relevance_aware_pays_for_what_is_left_of_each_level(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_relevance_aware_pays_for_what_is_left_of_each_level(monkeypatch: pytest.MonkeyPatch) -> None:
     """One condition is so good that nothing else is worth adding to but it."""
     lattice, parameters = lattice_of(method="relevance_aware")
     best = next(
@@ -157,9 +148,7 @@ def test_relevance_aware_pays_for_what_is_left_of_each_level(
     assert sum(epsilon for _, epsilon, _ in asked) == Decimal(2)
 
 
-def test_a_level_takes_the_shares_of_those_below_it_that_are_dead_already(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_level_takes_the_shares_of_those_below_it_that_are_dead_already(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody is positive, so that no condition is worth counting: the root has been paid for."""
     lattice, parameters = lattice_of(method="relevance_aware", max_literals=3)
     counts = np.zeros((len(lattice), 2), dtype=np.int64)
@@ -192,9 +181,7 @@ def test_relevance_aware_never_needs_more_than_it_has(monkeypatch: pytest.Monkey
             assert left == 0
 
 
-def test_relevance_aware_keeps_subtrees_that_may_still_win(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_relevance_aware_keeps_subtrees_that_may_still_win(monkeypatch: pytest.MonkeyPatch) -> None:
     lattice, parameters = lattice_of(method="relevance_aware")
     counts = np.full((len(lattice), 2), 10**6, dtype=np.int64)
     counts[lattice.lengths == 2, 0] = 0
@@ -207,9 +194,7 @@ def test_relevance_aware_keeps_subtrees_that_may_still_win(
     assert [epsilon for _, epsilon, _ in asked] == [Decimal(1)] * 3
 
 
-def test_relevance_aware_by_share_deletes_what_few_positives_have(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_relevance_aware_by_share_deletes_what_few_positives_have(monkeypatch: pytest.MonkeyPatch) -> None:
     lattice, parameters = lattice_of(method="relevance_aware", criterion="share", min_share=0.5)
     counts = np.zeros((len(lattice), 2), dtype=np.int64)
     counts[0, 1] = 10**6

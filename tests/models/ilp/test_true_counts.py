@@ -11,19 +11,16 @@ import pandas as pd
 import pytest
 
 from dpcore.errors import RequestError
-from dpcore.models.ilp.language.atoms import bottom_atoms
 from dpcore.models.ilp.language.clause import Clause, Variable
-from dpcore.models.ilp.released.ilp_model import ILPModel
-from dpcore.models.registry import get_learner
 from dpcore.models.released import parse_model
-from dpcore.released.release import Release, make_release
+from dpcore.released.release import Release
 from dpcore.service import Service
 from dpcore.workspace.files.descriptions import DatasetInfo
 from dpcore.workspace.ledger.requests import RunRequest
+from tests.support.results.small_theories import ATOMS, release_of
 from tests.support.tables.small_trains import SCHEMA, TARGET, trains
 
 Row = dict[str, Any]
-ATOMS = {atom.text(SCHEMA): atom for atom in bottom_atoms(SCHEMA, TARGET)}
 #: What each condition means for a raw row.
 MEANING: dict[str, Callable[[Row], bool]] = {
     "year > 1950": lambda row: row["year"] > 1950,
@@ -61,28 +58,8 @@ def add(service: Service, *, public: bool) -> DatasetInfo:
 
 def released(info: DatasetInfo, theory: Any = THEORIES[0], *, evaluate: bool = False) -> Release:
     """A release of a theory made by hand; its numbers do not matter here."""
-    clauses = [_clause(*body) for body in theory]
-    content = {
-        "classes": ["west", "east"],
-        "positive": 1,
-        "count_margin": 3,
-        "clause_count": 9,
-        "evaluation": None,
-        "groups": [
-            {
-                "clause": clause,
-                "noisy_counts": [1, 1],
-                "estimates": [0.5, 0.5],
-                "intervals": [[0, 1], [0, 1]],
-                "kept": clause is not None,
-            }
-            for clause in [*(clause.model_dump() for clause in clauses), None]
-        ],
-    }
-    learner = get_learner("ilp")
-    plan = learner.plan(SCHEMA, TARGET, Decimal(1), {"evaluate": evaluate})
-    model = ILPModel.model_validate(content)
-    return make_release("ilp", plan, model, secure=True, dataset_id=info.id)
+    groups = [(clause, (1, 1), clause is not None) for clause in [*(_clause(*body) for body in theory), None]]
+    return release_of(*groups, parameters={"evaluate": evaluate}, dataset_id=info.id)
 
 
 def _clause(conditions: list[str], cars: list[tuple[bool, list[str]]]) -> Clause:

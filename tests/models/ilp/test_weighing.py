@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from dpcore.data.building.ingest import frame_chunks, ingest
 from dpcore.data.table import PrivateTable
-from dpcore.domain.schemas.schema import Schema
 from dpcore.learning.learner import Run
 from dpcore.models.ilp.language import hypotheses as hypothesis_space
 from dpcore.models.ilp.language import richness
@@ -31,29 +30,26 @@ from dpcore.privacy.randomness import SeededRandom
 from tests.oracles.mechanisms_oracle import permute_and_flip_probabilities as chances
 from tests.support.rows import for_each
 from tests.support.tables.small_relations import TARGET, People, counts_of, draw_people, ordered_schema, people
+from tests.support.tables.small_tables import ward
 
 SCHEMA = ordered_schema()
 LATTICE = build_lattice(SCHEMA, TARGET, ILPParameters(max_literals=1))
 #: Somebody whose rows keep every table from being empty, and who never leaves.
 STAYS = draw_people(1, 0)
-RARE = Schema.from_mapping(
-    {
-        "name": "rare",
-        "max_rows": 4000,
-        "holdout_percent": 0,
-        "privacy_unit": {"column": "who"},
-        "columns": [
-            {"name": "sex", "type": "categorical", "categories": ["f", "m"]},
-            {"name": "ill", "type": "boolean", "target": True},
-        ],
-        "children": [
-            {
-                "name": "stay",
-                "max_rows_per_person": 2,
-                "columns": [{"name": "kind", "type": "categorical", "categories": ["planned", "urgent", "moved"]}],
-            }
-        ],
-    }
+RARE = ward(
+    {"name": "sex", "type": "categorical", "categories": ["f", "m"]},
+    {"name": "ill", "type": "boolean", "target": True},
+    name="rare",
+    max_rows=4000,
+    holdout_percent=0,
+    privacy_unit={"column": "who"},
+    children=[
+        {
+            "name": "stay",
+            "max_rows_per_person": 2,
+            "columns": [{"name": "kind", "type": "categorical", "categories": ["planned", "urgent", "moved"]}],
+        }
+    ],
 )
 
 

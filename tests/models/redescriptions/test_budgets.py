@@ -7,23 +7,13 @@ from itertools import product
 import numpy as np
 import pytest
 
-from dpcore.errors import BudgetError
 from dpcore.learning.learner import Run
 from dpcore.models.redescriptions.learning import redescription_learner as learner_module
 from dpcore.models.redescriptions.learning.plans import CallBudgets, per_block, tree_blocks
 from dpcore.privacy.mechanisms import ExponentialMechanism, GeometricMechanism
-from dpcore.privacy.randomness import SecureRandom, SeededRandom
+from dpcore.privacy.randomness import SecureRandom
 from tests.oracles.mechanisms_oracle import FALSE_ALARM, geometric_pmf, integer_p_value
-from tests.support.learning.redescription_cases import (
-    LEARNER,
-    TOGETHER,
-    WAYS,
-    fitting,
-    rows_of,
-    run,
-    schema,
-    way,
-)
+from tests.support.learning.redescription_cases import LEARNER, TOGETHER, WAYS, fitting, rows_of, run, schema, way
 from tests.support.learning.redescription_cases import table as table_of
 from tests.support.rows import for_each
 
@@ -212,31 +202,6 @@ def test_expected_noise_is_the_noise_of_the_counts(way):
         assert model.count_margin == plan.count_margin()
 
 
-# A tiny budget is refused before a record is read, or it can be spent
-
-
-@pytest.mark.crossed
-@way
-@pytest.mark.parametrize("rows_per_person", [1, 40])
-def test_what_is_planned_can_be_run_down_to_the_smallest_epsilon(way, rows_per_person):
-    domain = schema(rows_per_person=rows_per_person)
-    table = table_of(domain, ROWS)
-    for more in ({"starts": 1, "depth": 1}, {"depth": 4}, {"rounds": 10, "tree_share": 0.01}):
-        ran = 0
-        for power in range(-90, 0, 2):
-            epsilon = Decimal(10 ** (power / 10)).quantize(Decimal("0.000000001"))
-            try:
-                plan = LEARNER.plan(domain, "", epsilon, fitting(**way, **more))
-            except BudgetError:
-                assert ran == 0, "a larger epsilon never does worse"
-                continue
-            ran += 1
-            if ran <= 2:
-                source = SecureRandom() if ran == 1 else SeededRandom(ran)
-                LEARNER.run(Run(table, plan, source))
-        assert ran > 5
-
-
 # Noise
 
 
@@ -279,6 +244,3 @@ def test_noise_has_its_scale_and_is_independent_everywhere():
     assert surprise(tables[1:], tables[:-1]) < limit
     assert surprise(tables.sum(axis=2), tables[:, :, 0]) > limit, "the test can fail"
     assert surprise(np.abs(tables[:, :, 0]), np.abs(tables[:, :, 1])) < limit
-
-
-# Several rows of a person

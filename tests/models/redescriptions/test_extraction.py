@@ -11,11 +11,7 @@ from hypothesis import strategies as st
 
 from dpcore.arrays import Floats
 from dpcore.models.redescriptions.released.consistent import Z95, PairCounts, consistent_counts
-from dpcore.models.redescriptions.released.extraction import (
-    Constraints,
-    Search,
-    suggested_support,
-)
+from dpcore.models.redescriptions.released.extraction import Constraints, Search, suggested_support
 from dpcore.models.redescriptions.released.significance import Independence, Sizes
 from dpcore.models.redescriptions.released.tree_pair import Domain, unions
 from dpcore.privacy.budgets import geometric_tail

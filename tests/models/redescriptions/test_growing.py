@@ -161,17 +161,3 @@ def test_every_level_is_weighed_for_its_budget(blocks, monkeypatch):
     private = asked(flags, labels)
     draw_tree(*private, blocks, Decimal("0.25"), 50, SeededRandom(1))
     assert fitted == [("purity", depth, Decimal("0.25"), 50, 4, CLASSES) for depth in blocks]
-
-
-@for_each("blocks", [(2,), (2, 2), (1, 1, 1, 1), (3,)])
-def test_the_same_draws_are_made_whatever_the_records(blocks):
-    told = []
-    for people in (0, 1, 40):
-        flags, labels = records(people, 4, seed=people)
-        private = asked(flags, labels, 64)
-        source = cases.Watched(8)
-        tree = draw_tree(*private, blocks, Decimal(1), 64, source)
-        assert np.all((tree >= 0) & (tree < 4))
-        told.append(source.calls)
-    assert told[0] == told[1] == told[2]
-    assert len(told[0]) == 2 ** sum(blocks) - 1, "one draw for each inner node"

@@ -16,6 +16,7 @@ from dpcore.models.redescriptions.released.duplicates import query_overlap
 from dpcore.models.redescriptions.released.simplify import Space, covered, simplified
 from dpcore.models.redescriptions.released.tree_pair import Box, Domain, Tree, shared_cells
 from tests.support.rows import for_each
+from tests.support.tables.small_tables import ward
 
 KINDS = [
     {"type": "boolean"},
@@ -24,13 +25,7 @@ KINDS = [
     {"type": "real", "lower": 0, "upper": 9, "edges": [1, 3, 6]},
 ]
 SCHEMAS = st.lists(st.sampled_from(KINDS), min_size=1, max_size=4).map(
-    lambda kinds: Schema.from_mapping(
-        {
-            "name": "small",
-            "max_rows": 10,
-            "columns": [{"name": f"c{place}", **kind} for place, kind in enumerate(kinds)],
-        }
-    )
+    lambda kinds: ward(*[{"name": f"c{place}", **kind} for place, kind in enumerate(kinds)], name="small", max_rows=10)
 )
 
 
@@ -155,17 +150,13 @@ def test_overlap_is_that_of_the_public_combinations_of_cells(made, data):
     assert np.trace(whole) == pytest.approx(1)
 
 
-SCHEMA = Schema.from_mapping(
-    {
-        "name": "four",
-        "max_rows": 10,
-        "columns": [
-            {"name": "a", "type": "boolean"},
-            {"name": "b", "type": "boolean"},
-            {"name": "age", "type": "integer", "lower": 0, "upper": 90, "edges": [30, 60]},
-            {"name": "hue", "type": "categorical", "categories": ["red", "green", "blue"]},
-        ],
-    }
+SCHEMA = ward(
+    {"name": "a", "type": "boolean"},
+    {"name": "b", "type": "boolean"},
+    {"name": "age", "type": "integer", "lower": 0, "upper": 90, "edges": [30, 60]},
+    {"name": "hue", "type": "categorical", "categories": ["red", "green", "blue"]},
+    name="four",
+    max_rows=10,
 )
 DOMAIN = Domain(SCHEMA)
 YES, NOT_YES, YOUNG, MIDDLE, OLD = 0b0010, 0b1101, 0b0001, 0b0010, 0b1100

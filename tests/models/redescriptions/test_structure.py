@@ -81,10 +81,7 @@ def test_the_structure_of_a_run_follows_the_enumerated_distribution(runs):
     assert chi_square(observed, [runs * wrong[outcome] for outcome in chances]) < FALSE_ALARM
 
 
-@given(
-    st.lists(st.tuples(*[st.integers(0, 3)] * 4), max_size=25),
-    st.tuples(*[st.integers(0, 3)] * 4),
-)
+@given(st.lists(st.tuples(*[st.integers(0, 3)] * 4), max_size=25), st.tuples(*[st.integers(0, 3)] * 4))
 def test_neighbours_change_the_chance_of_a_structure_by_its_budget_at_most(rows, added):
     plan = plan_of("2", LINKED)
     calls = CallBudgets.of(plan)
@@ -129,10 +126,7 @@ def test_exact_pairs_of_a_run_follow_the_enumerated_distribution(runs):
 
 
 @settings(max_examples=settings.default.max_examples // 2)
-@given(
-    st.lists(st.tuples(*[st.integers(0, 3)] * 4), max_size=25),
-    st.tuples(*[st.integers(0, 3)] * 4),
-)
+@given(st.lists(st.tuples(*[st.integers(0, 3)] * 4), max_size=25), st.tuples(*[st.integers(0, 3)] * 4))
 def test_neighbours_change_the_chance_of_a_pair_by_its_budget_at_most(rows, added):
     plan = plan_of("2", DRAWN)
     for utility in (oracle.agreement, oracle.excess):

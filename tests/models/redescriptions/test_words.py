@@ -18,29 +18,26 @@ from dpcore.models.redescriptions.released.redescription_words import plain
 from dpcore.models.redescriptions.released.simplify import simplified
 from dpcore.models.redescriptions.released.tree_pair import Box, Domain
 from tests.support.rows import for_each
+from tests.support.tables.small_tables import ward
 
-CLINIC = Schema.from_mapping(
-    {
-        "name": "clinic",
-        "max_rows": 10,
-        "columns": [
-            {"name": "diabetes_2008", "type": "boolean"},
-            {"name": "diabetes_2009", "type": "boolean"},
-            {"name": "diabetes_2010", "type": "boolean"},
-            {"name": "asthma", "type": "boolean"},
-            {"name": "heart_failure_2009", "type": "boolean"},
-            {"name": "age", "type": "integer", "lower": 0, "upper": 100, "edges": [30, 60, 61], "unit": "years"},
-            {"name": "costs_2008", "type": "real", "lower": 0, "upper": 9000, "unit": "$", "edges": [0, 100, 500]},
-            {"name": "costs_2009", "type": "real", "lower": 0, "upper": 9000, "unit": "$", "edges": [0, 100, 500]},
-            {"name": "hba1c", "type": "real", "lower": 3, "upper": 15, "unit": "%", "edges": [5.6, 6.4]},
-            {"name": "pulse", "type": "integer", "lower": 30, "upper": 200, "unit": "1/min", "edges": [59, 99]},
-            {"name": "ldl", "type": "real", "lower": 0.5, "upper": 8, "unit": "mmol/L", "edges": [1.8, 3.4]},
-            {"name": "pain", "type": "ordinal", "categories": ["none", "mild", "strong", "worst"]},
-            {"name": "ward", "type": "categorical", "categories": ["A", "B", "C", "D"]},
-            {"name": "sex", "type": "categorical", "categories": ["female", "male"]},
-            {"name": "change", "type": "real", "lower": -50, "upper": 50, "edges": [-5, 0, 5], "unit": "€"},
-        ],
-    }
+CLINIC = ward(
+    {"name": "diabetes_2008", "type": "boolean"},
+    {"name": "diabetes_2009", "type": "boolean"},
+    {"name": "diabetes_2010", "type": "boolean"},
+    {"name": "asthma", "type": "boolean"},
+    {"name": "heart_failure_2009", "type": "boolean"},
+    {"name": "age", "type": "integer", "lower": 0, "upper": 100, "edges": [30, 60, 61], "unit": "years"},
+    {"name": "costs_2008", "type": "real", "lower": 0, "upper": 9000, "unit": "$", "edges": [0, 100, 500]},
+    {"name": "costs_2009", "type": "real", "lower": 0, "upper": 9000, "unit": "$", "edges": [0, 100, 500]},
+    {"name": "hba1c", "type": "real", "lower": 3, "upper": 15, "unit": "%", "edges": [5.6, 6.4]},
+    {"name": "pulse", "type": "integer", "lower": 30, "upper": 200, "unit": "1/min", "edges": [59, 99]},
+    {"name": "ldl", "type": "real", "lower": 0.5, "upper": 8, "unit": "mmol/L", "edges": [1.8, 3.4]},
+    {"name": "pain", "type": "ordinal", "categories": ["none", "mild", "strong", "worst"]},
+    {"name": "ward", "type": "categorical", "categories": ["A", "B", "C", "D"]},
+    {"name": "sex", "type": "categorical", "categories": ["female", "male"]},
+    {"name": "change", "type": "real", "lower": -50, "upper": 50, "edges": [-5, 0, 5], "unit": "€"},
+    name="clinic",
+    max_rows=10,
 )
 DOMAIN = Domain(CLINIC)
 YES, NO = 0b0010, 0b1101
@@ -153,18 +150,14 @@ def test_brackets_what_is_shared_and_what_is_unknown(boxes, text):
 
 
 # Formal texts are read back by a small reader; plain ones must differ if their meanings do.
-SMALL = Schema.from_mapping(
-    {
-        "name": "small",
-        "max_rows": 10,
-        "columns": [
-            {"name": "ill_2008", "type": "boolean"},
-            {"name": "ill_2009", "type": "boolean"},
-            {"name": "level", "type": "real", "lower": 0, "upper": 9, "edges": [0, 3, 6]},
-            {"name": "pain", "type": "ordinal", "categories": ["low", "mid", "high", "top"]},
-            {"name": "ward", "type": "categorical", "categories": ["A", "B", "C"]},
-        ],
-    }
+SMALL = ward(
+    {"name": "ill_2008", "type": "boolean"},
+    {"name": "ill_2009", "type": "boolean"},
+    {"name": "level", "type": "real", "lower": 0, "upper": 9, "edges": [0, 3, 6]},
+    {"name": "pain", "type": "ordinal", "categories": ["low", "mid", "high", "top"]},
+    {"name": "ward", "type": "categorical", "categories": ["A", "B", "C"]},
+    name="small",
+    max_rows=10,
 )
 SMALL_DOMAIN = Domain(SMALL)
 

@@ -19,6 +19,7 @@ from dpcore.models.rules.released.rule_list_parameters import RuleListParameters
 from dpcore.privacy.randomness import SeededRandom
 from tests.support.rows import for_each
 from tests.support.tables import toy_people
+from tests.support.tables.small_tables import ward
 
 #: Chance of a false alarm of each statistical test.
 FALSE_ALARM = 1e-6
@@ -69,16 +70,12 @@ def test_a_huge_space_is_sampled_without_enumerating_it():
 
 
 def schema(max_rows: int = 1000) -> Schema:
-    return Schema.from_mapping(
-        {
-            "name": "trade",
-            "max_rows": max_rows,
-            "columns": [
-                {"name": "branch", "type": "categorical", "categories": ["Trade and craft", "x"]},
-                {"name": "age", "type": "integer", "lower": 0, "upper": 90, "edges": [30, 60]},
-                {"name": "y", "type": "boolean", "target": True},
-            ],
-        }
+    return ward(
+        {"name": "branch", "type": "categorical", "categories": ["Trade and craft", "x"]},
+        {"name": "age", "type": "integer", "lower": 0, "upper": 90, "edges": [30, 60]},
+        {"name": "y", "type": "boolean", "target": True},
+        name="trade",
+        max_rows=max_rows,
     )
 
 
@@ -94,10 +91,7 @@ def test_a_category_may_hold_the_word_and():
     ("parameters", "sentence"),
     [
         ({"max_antecedents": 5000, "sampler": "pool"}, "more memory"),
-        (
-            {"antecedents": "given", "given": ("age > 30",) * 2000, "max_antecedents": 1},
-            "more memory",
-        ),
+        ({"antecedents": "given", "given": ("age > 30",) * 2000, "max_antecedents": 1}, "more memory"),
         ({"sampler": "pool", "pool_size": 5_000_000}, "would take hours"),
         ({"sampler": "mcmc", "mcmc_steps": 1_000_000}, "would take hours"),
     ],

@@ -255,10 +255,7 @@ def test_nth_unused_skips_what_is_used():
                 assert [nth_unused(padded, used, k) for k in range(len(free))] == free
 
 
-TARGETS = {
-    False: {},
-    True: {"prior_power": float(EPSILON) / 2 / math.log(SCHEMA.max_rows + 1), "divisor": 2.0},
-}
+TARGETS = {False: {}, True: {"prior_power": float(EPSILON) / 2 / math.log(SCHEMA.max_rows + 1), "divisor": 2.0}}
 
 
 def _chains(problem, prior, steps, source, tempered):

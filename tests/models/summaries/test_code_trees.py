@@ -22,26 +22,22 @@ from dpcore.models.summaries.released.summary_reading import code_frame
 from dpcore.models.summaries.released.summary_words import _cells, _View, branches
 from dpcore.privacy.randomness import SeededRandom
 from tests.support.rows import for_each
+from tests.support.tables.small_tables import ward
 
 #: Groups of six cells: two of the coarsest level, three of the level below.
 COARSE, FINE = (0, 0, 0, 0, 1, 1), (0, 0, 1, 1, 2, 2)
 TRUE = np.array([400.0, 5.0, 0.0, 3.0, 60.0, 40.0])
 DEVIATIONS = (3.0, 6.0, 4.0)
 DELTA = "0.000001"
-SCHEMA = Schema.from_mapping(
+SCHEMA = ward(
+    {"name": "sex", "type": "categorical", "categories": ["f", "m"]},
     {
-        "name": "ward",
-        "max_rows": 4000,
-        "columns": [
-            {"name": "sex", "type": "categorical", "categories": ["f", "m"]},
-            {
-                "name": "drug",
-                "type": "categorical",
-                "categories": ["C07A", "C09A", "N02A", "N02B", "N05A", "R03A"],
-                "derive": {"code": "atc", "system": "atc", "level": "3"},
-            },
-        ],
-    }
+        "name": "drug",
+        "type": "categorical",
+        "categories": ["C07A", "C09A", "N02A", "N02B", "N05A", "R03A"],
+        "derive": {"code": "atc", "system": "atc", "level": "3"},
+    },
+    max_rows=4000,
 )
 
 

@@ -9,7 +9,6 @@ import pandas as pd
 import pytest
 
 from dpcore.data.building.ingest import frame_chunks, ingest
-from dpcore.domain.schemas.schema import Schema
 from dpcore.learning.learner import Run
 from dpcore.models.summaries.learning.division import FINER
 from dpcore.models.summaries.learning.summary_learner import SummaryLearner
@@ -19,18 +18,14 @@ from dpcore.models.summaries.released.reading import column_reading
 from dpcore.models.summaries.released.summary_parameters import axes_of
 from dpcore.privacy.randomness import SeededRandom
 from tests.support.rows import for_each
+from tests.support.tables.small_tables import ward
 
 DELTA = "0.000001"
-SCHEMA = Schema.from_mapping(
-    {
-        "name": "ward",
-        "max_rows": 6000,
-        "columns": [
-            {"name": "pressure", "type": "real", "lower": 0, "upper": 100, "edges": [50]},
-            {"name": "age", "type": "integer", "lower": 0, "upper": 100, "edges": [40, 44]},
-            {"name": "sex", "type": "categorical", "categories": ["f", "m"]},
-        ],
-    }
+SCHEMA = ward(
+    {"name": "pressure", "type": "real", "lower": 0, "upper": 100, "edges": [50]},
+    {"name": "age", "type": "integer", "lower": 0, "upper": 100, "edges": [40, 44]},
+    {"name": "sex", "type": "categorical", "categories": ["f", "m"]},
+    max_rows=6000,
 )
 LEARNER = SummaryLearner()
 

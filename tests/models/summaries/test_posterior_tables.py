@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from dpcore.arrays import Floats
-from dpcore.domain.schemas.schema import Schema
 from dpcore.models.summaries.released.estimates import Estimates, Measured
 from dpcore.models.summaries.released.posterior_tables import chosen, posterior_column, posterior_pair, raked
 from dpcore.models.summaries.released.summary_parameters import axes_of
 from tests.support.rows import for_each
+from tests.support.tables.small_tables import ward
 
 
 def column(counts, deviation: float, seed: int = 0) -> Estimates:
@@ -24,16 +24,10 @@ def column(counts, deviation: float, seed: int = 0) -> Estimates:
 def test_cells_without_a_value_are_in_no_order():
     months = [f"2024-{month:02}" for month in range(1, 13)]
     derived = {"part": "year-month", "of": "admitted", "earliest": "2024-01-01", "latest": "2024-12-31"}
-    own = Schema.from_mapping(
-        {
-            "name": "ward",
-            "max_rows": 100,
-            "columns": [
-                {"name": "month", "type": "ordinal", "categories": months, "derive": derived},
-                {"name": "age", "type": "integer", "lower": 0, "upper": 100, "bins": 5},
-                {"name": "sex", "type": "categorical", "categories": ["f", "m"]},
-            ],
-        }
+    own = ward(
+        {"name": "month", "type": "ordinal", "categories": months, "derive": derived},
+        {"name": "age", "type": "integer", "lower": 0, "upper": 100, "bins": 5},
+        {"name": "sex", "type": "categorical", "categories": ["f", "m"]},
     )
     assert [axis.in_order(axis.size(own)) for axis in axes_of(own, None)] == [12, 5, 0]
 
@@ -150,12 +144,7 @@ def test_weights_follow_a_circle_of_pairs_that_no_forest_can():
 
 @for_each(
     ("counts", "in_order"),
-    [
-        ([[0, 0], [0, 0]], (0, 0)),
-        ([[7.0]], (1, 1)),
-        ([[500, 0, 0]], (1, 2)),
-        ([[1e7, 0], [0, 0], [0, 3]], (3, 2)),
-    ],
+    [([[0, 0], [0, 0]], (0, 0)), ([[7.0]], (1, 1)), ([[500, 0, 0]], (1, 2)), ([[1e7, 0], [0, 0], [0, 3]], (3, 2))],
 )
 @for_each("deviation", [1e-6, 1.0, 1e6])
 def test_however_few_cells_or_people_tables_have_numbers(counts, in_order, deviation) -> None:

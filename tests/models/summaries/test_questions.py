@@ -8,9 +8,8 @@ import pytest
 from dpcore.domain.conditions import Condition, parse_conjunction
 from dpcore.errors import RequestError, SchemaError
 from dpcore.models.summaries.released.crosstab import how_many, how_many_by, share_of_all
-from dpcore.models.summaries.released.summary_model import NoisyTable, SummaryModel
 from dpcore.models.summaries.released.summary_parameters import Axis
-from tests.support.results.first_looks import looks, people, schema
+from tests.support.results.first_looks import look_at, looks, people, schema
 from tests.support.rows import for_each
 
 
@@ -64,10 +63,7 @@ def test_shares_of_all_are_held_by_their_intervals(first, last):
     exact = np.array([10_000.0, *[10_000 / 99] * 99])
     share, asked = exact[first : last + 1].sum() / 20_000, [Condition(column="code", first=first, last=last)]
     for _ in range(400):
-        tables = (NoisyTable(axes=(0,), counts=tuple((exact + draw.normal(0, 20, 100)).tolist()), deviation=20.0),)
-        axes = (Axis(column="code"),)
-        model = SummaryModel(axes=axes, sizes=(100,), tables=tables, gaussian=True, count_margin=40)
-        one = share_of_all(model, asked)
+        one = share_of_all(look_at((Axis(column="code"),), exact + draw.normal(0, 20, 100), 20.0), asked)
         held.append(one.low - 1e-9 <= share <= one.high + 1e-9)
         assert 0 <= one.low <= one.value <= one.high <= 1
     assert np.mean(held) > 0.92

@@ -14,14 +14,14 @@ from dpcore.learning.learner import Run
 from dpcore.models.summaries.released import table_one as table_one_module
 from dpcore.models.summaries.released.association import associations, cramer_v, pooling, poolings
 from dpcore.models.summaries.released.intervals import folded_interval
-from dpcore.models.summaries.released.summary_model import NoisyTable, SummaryModel
+from dpcore.models.summaries.released.summary_model import SummaryModel
 from dpcore.models.summaries.released.summary_parameters import axes_of
 from dpcore.models.summaries.released.summary_reading import association_frame, table_one_table
 from dpcore.models.summaries.released.summary_words import pooled_words
 from dpcore.models.summaries.released.table_one import _gap_of_shares, differences, table_one
 from dpcore.privacy.randomness import SeededRandom
 from tests.support.learning.configurations import table_of
-from tests.support.results.first_looks import LEARNER, plan, schema
+from tests.support.results.first_looks import LEARNER, look_at, plan, schema
 from tests.support.rows import for_each
 
 LOOKS = 200
@@ -190,9 +190,7 @@ def grouped(exact, deviation, draw) -> tuple[SummaryModel, Schema]:
     ]
     counts = np.pad(exact, ((0, 2), (0, 2))) + draw.normal(0, deviation, (cells + 2, groups + 2))
     own = Schema.from_mapping({"name": "ward", "max_rows": 4000, "columns": columns})
-    tables = (NoisyTable(axes=(0, 1), counts=tuple(counts.ravel().tolist()), deviation=deviation),)
-    axes, sizes = axes_of(own, None), (cells + 2, groups + 2)
-    return SummaryModel(axes=axes, sizes=sizes, tables=tables, by=1, gaussian=True, count_margin=20), own
+    return look_at(axes_of(own, None), counts, deviation, by=1), own
 
 
 def test_differences_of_many_categories_are_held_by_their_intervals():
@@ -228,11 +226,9 @@ def costs_looked_at(exact, deviation, draw) -> tuple[SummaryModel, Schema]:
     ]
     own = Schema.from_mapping({"name": "ward", "max_rows": 20_000, "columns": columns})
     axes = axes_of(own, None)
-    sizes = tuple(axis.size(own) for axis in axes)
-    counts = draw.normal(0, deviation, sizes)
+    counts = draw.normal(0, deviation, [axis.size(own) for axis in axes])
     counts[:20, :2] += exact.T
-    tables = (NoisyTable(axes=(0, 1), counts=tuple(counts.ravel().tolist()), deviation=deviation),)
-    return SummaryModel(axes=axes, sizes=sizes, tables=tables, by=1, gaussian=True, count_margin=20), own
+    return look_at(axes, counts, deviation, by=1), own
 
 
 @for_each(("rows", "deviation"), [(3000, 10.0), (10_000, 30.0), (10_000, 5.0)])

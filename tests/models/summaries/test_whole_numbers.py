@@ -11,32 +11,28 @@ from dpcore.domain.schemas.schema import Schema
 from dpcore.models.summaries.released.finer import FinerTable, finer_ends
 from dpcore.models.summaries.released.intervals import Amount
 from dpcore.models.summaries.released.reading import ColumnReading, readings
-from dpcore.models.summaries.released.summary_model import NoisyTable, SummaryModel
+from dpcore.models.summaries.released.summary_model import SummaryModel
 from dpcore.models.summaries.released.summary_parameters import axes_of, middles
 from dpcore.models.summaries.released.summary_reading import columns_table, number_frame, table_one_frame
 from dpcore.models.summaries.released.summary_words import cell_words, column_sentences
 from dpcore.models.summaries.released.synthesis import invented
 from dpcore.models.summaries.released.table_one import differences, table_one
+from tests.support.results.first_looks import look_at
+from tests.support.tables.small_tables import ward
 
 QUARTERS = (0.25, 0.5, 0.75)
-TRAINS = Schema.from_mapping(
-    {
-        "name": "trains",
-        "max_rows": 2000,
-        "privacy_unit": {"column": "train", "max_rows_per_person": 1},
-        "columns": [{"name": "east", "type": "boolean"}],
-        "children": [{"name": "cars", "max_rows_per_person": 20, "columns": [{"name": "long", "type": "boolean"}]}],
-    }
+TRAINS = ward(
+    {"name": "east", "type": "boolean"},
+    name="trains",
+    max_rows=2000,
+    privacy_unit={"column": "train", "max_rows_per_person": 1},
+    children=[{"name": "cars", "max_rows_per_person": 20, "columns": [{"name": "long", "type": "boolean"}]}],
 )
-STROKE = Schema.from_mapping(
-    {
-        "name": "stroke",
-        "max_rows": 2000,
-        "columns": [
-            {"name": "died", "type": "boolean"},
-            {"name": "nihss", "type": "integer", "lower": 0, "upper": 20, "edges": [0, 4, 15]},
-        ],
-    }
+STROKE = ward(
+    {"name": "died", "type": "boolean"},
+    {"name": "nihss", "type": "integer", "lower": 0, "upper": 20, "edges": [0, 4, 15]},
+    name="stroke",
+    max_rows=2000,
 )
 
 
@@ -46,13 +42,10 @@ def look(schema: Schema, *people: tuple[int, int, int], deviation: float = 1e-3)
     Each of ``people`` is a cell of the column, one of the other axis, and how many are in both.
     """
     axes = axes_of(schema, None)
-    sizes = tuple(axis.size(schema) for axis in axes)
-    counts = np.zeros(sizes)
+    counts = np.zeros([axis.size(schema) for axis in axes])
     for group, cell, number in people:
         counts[group, cell] = number
-    flat = tuple(counts.ravel().tolist())
-    table = NoisyTable(axes=(0, 1), counts=flat, deviation=deviation)
-    return SummaryModel(axes=axes, sizes=sizes, tables=(table,), by=0, gaussian=True, count_margin=1)
+    return look_at(axes, counts, deviation, by=0)
 
 
 def scores(lower: float, upper: float, edges: Sequence[float]) -> Schema:

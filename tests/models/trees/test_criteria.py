@@ -93,13 +93,7 @@ def test_sensitivity_is_the_published_one_with_the_public_n(name, rows):
 
 
 tables = st.lists(
-    st.lists(
-        st.lists(st.integers(0, 400), min_size=3, max_size=3),
-        min_size=2,
-        max_size=4,
-    ),
-    min_size=1,
-    max_size=5,
+    st.lists(st.lists(st.integers(0, 400), min_size=3, max_size=3), min_size=2, max_size=4), min_size=1, max_size=5
 )
 
 

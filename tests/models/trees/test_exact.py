@@ -35,6 +35,7 @@ from dpcore.privacy.losses import pure_rho
 from dpcore.privacy.randomness import SecureRandom, SeededRandom
 from tests.oracles import lookahead_oracle
 from tests.oracles.mechanisms_oracle import FALSE_ALARM
+from tests.support.results.hand_made_trees import paths
 from tests.support.rows import for_each
 from tests.support.tables.small_tables import schema_of, table_of
 
@@ -203,14 +204,6 @@ def grown_tree(blocks=(2, 2), epsilon="1", rows=200, seed=0, progress=no_progres
     plan = plan_exact(PlanRequest(schema, "y", Decimal(epsilon), parameters, delta))
     table = table_of(schema, random_rows(rows, seed))
     return run_exact(Run(table, plan, SeededRandom(seed), progress)), plan
-
-
-def paths(grown, above=()):
-    here = (*above, grown)
-    if not grown.children:
-        yield here
-    for child in grown.children:
-        yield from paths(child, here)
 
 
 @pytest.mark.crossed

@@ -27,6 +27,7 @@ from dpcore.privacy.randomness import SeededRandom
 from tests.oracles import trees_oracle
 from tests.oracles.mechanisms_oracle import FALSE_ALARM, chi_square
 from tests.support.learning.partitioned import divided
+from tests.support.results.hand_made_trees import paths
 from tests.support.rows import for_each
 from tests.support.tables.small_tables import schema_of, table_of
 
@@ -73,14 +74,6 @@ def nodes_of(grown, region=Region()):  # noqa: B008
 
 def structure(grown):
     return grown.split, [structure(child) for child in grown.children]
-
-
-def paths(grown, above=()):
-    here = (*above, grown)
-    if not grown.children:
-        yield here
-    for child in grown.children:
-        yield from paths(child, here)
 
 
 @given(rows)

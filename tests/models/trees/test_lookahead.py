@@ -115,8 +115,7 @@ def test_draws_follow_the_enumerated_distribution(utility, depth, splits, source
 @pytest.mark.heavy
 @pytest.mark.parametrize("utility", UTILITIES)
 @pytest.mark.parametrize(
-    ("depth", "splits", "tables"),
-    [(1, 3, 60), (2, 2, 60), (3, 2, 12), pytest.param(3, 2, 25, marks=pytest.mark.slow)],
+    ("depth", "splits", "tables"), [(1, 3, 60), (2, 2, 60), (3, 2, 12), pytest.param(3, 2, 25, marks=pytest.mark.slow)]
 )
 def test_no_tree_tells_neighbours_apart_by_more_than_epsilon(utility, depth, splits, tables):
     """Random data sets, each with a random record added."""

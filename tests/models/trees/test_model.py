@@ -381,8 +381,7 @@ def test_a_path_that_overspends_is_not_released():
     root.children[1].spent = Decimal("1.75")
     assert tree(root).path_spent(1) == 2
     people = schema_of(
-        [column.model_dump() for column in SCHEMA],
-        privacy_unit={"column": "person", "max_rows_per_person": 2},
+        [column.model_dump() for column in SCHEMA], privacy_unit={"column": "person", "max_rows_per_person": 2}
     )
     with pytest.raises(BudgetError, match="more than it was given"):
         freeze(root, people, ("no", "yes"), Decimal("3.999999999"))

@@ -5,13 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpcore.models.trees.learning.growth import (
-    CONFIDENCE,
-    Grown,
-    consistent,
-    predicted_errors,
-    prune,
-)
+from dpcore.models.trees.learning.growth import CONFIDENCE, Grown, consistent, predicted_errors, prune
 from dpcore.models.trees.released.splits import Split
 from tests.oracles import trees_oracle
 from tests.support.rows import for_each

@@ -20,6 +20,7 @@ from dpcore.plots.ebm.ebm_numbers import spans
 from dpcore.plots.ticks import nice_ticks
 from dpcore.released.evaluation import Z95
 from tests.support.results.small_ebm import SCHEMA, TARGETS, small_ebm, term
+from tests.support.tables.small_tables import ward
 
 CASE = {"age": 70, "glucose": 6.0, "<i>ward</i>": "D"}
 
@@ -206,15 +207,11 @@ def test_bars_of_classes_differ_by_pattern():
 
 def test_of_many_categories_the_fullest_are_drawn():
     categories = [f"c{i}" for i in range(100)]
-    schema = Schema.from_mapping(
-        {
-            "name": "many",
-            "max_rows": 10,
-            "columns": [
-                {"name": "town", "type": "categorical", "categories": categories},
-                {"name": "died", "type": "boolean", "target": True},
-            ],
-        }
+    schema = ward(
+        {"name": "town", "type": "categorical", "categories": categories},
+        {"name": "died", "type": "boolean", "target": True},
+        name="many",
+        max_rows=10,
     )
     item = term([Axis.categories(schema.column("town"))], seed=3)
     model = small_ebm().model_copy(update={"terms": (item,)})

@@ -13,6 +13,7 @@ from dpcore.domain.columns import MISSING, OTHER
 from dpcore.domain.schemas.schema import Schema
 from dpcore.plots.ilp.train import is_train, train_alt, train_figure
 from dpcore.privacy.randomness import SeededRandom
+from tests.support.tables.small_tables import ward
 
 FULL = {
     "position": 1,
@@ -193,14 +194,12 @@ def test_cars_of_a_table_are_drawn_as_those_of_the_file():
 
 def schema(**child):
     car = {"name": "car", "max_rows_per_person": 4, "columns": []} | child
-    return Schema.from_mapping(
-        {
-            "name": "tiny",
-            "max_rows": 10,
-            "privacy_unit": {"column": "id"},
-            "columns": [{"name": "direction", "type": "boolean"}],
-            "children": [car],
-        }
+    return ward(
+        {"name": "direction", "type": "boolean"},
+        name="tiny",
+        max_rows=10,
+        privacy_unit={"column": "id"},
+        children=[car],
     )
 
 

@@ -29,19 +29,15 @@ from dpcore.plots.summaries.summaries_pairs import pairs_alt, pairs_figure
 from dpcore.rehearsal import rehearse
 from dpcore.report.table_one import table_one_document, table_one_rows
 from dpcore.spreadsheets import frame_csv
+from tests.support.tables.small_tables import ward
 
-SCHEMA = Schema.from_mapping(
-    {
-        "name": "ward",
-        "max_rows": 3000,
-        "columns": [
-            {"name": "age", "type": "integer", "lower": 20, "upper": 100, "bins": 4, "unit": "years"},
-            {"name": "dose", "type": "real", "lower": 0, "upper": 5, "edges": [0.5, 2.5]},
-            {"name": "grade", "type": "ordinal", "categories": ["low", "middle", "high"]},
-            {"name": "ward", "type": "categorical", "categories": ["=A1", "<b>b</b>", "c"]},
-            {"name": "died", "type": "boolean"},
-        ],
-    }
+SCHEMA = ward(
+    {"name": "age", "type": "integer", "lower": 20, "upper": 100, "bins": 4, "unit": "years"},
+    {"name": "dose", "type": "real", "lower": 0, "upper": 5, "edges": [0.5, 2.5]},
+    {"name": "grade", "type": "ordinal", "categories": ["low", "middle", "high"]},
+    {"name": "ward", "type": "categorical", "categories": ["=A1", "<b>b</b>", "c"]},
+    {"name": "died", "type": "boolean"},
+    max_rows=3000,
 )
 CHOSEN = {"by": "died", "crosstabs": ["ward by grade"], "pairs": 1}
 

@@ -20,28 +20,24 @@ from dpcore.plots.summaries.summaries import by_group, column_figure, everybody,
 from dpcore.plots.summaries.summaries_codes import MOST_BARS, codes_alt, codes_figure, largest
 from dpcore.rehearsal import rehearse
 from tests.support.results.content import content
+from tests.support.tables.small_tables import ward
 
-SCHEMA = Schema.from_mapping(
+SCHEMA = ward(
+    {"name": "sex", "type": "categorical", "categories": ["f", "<b>m</b>"]},
     {
-        "name": "ward",
-        "max_rows": 3000,
-        "columns": [
-            {"name": "sex", "type": "categorical", "categories": ["f", "<b>m</b>"]},
-            {
-                "name": "drug",
-                "label": "First drug",
-                "type": "categorical",
-                "categories": ["C07A", "N02A", "N02B"],
-                "derive": {"code": "atc", "system": "atc", "level": "3"},
-            },
-            {
-                "name": "admitted",
-                "label": "Month of admission",
-                "type": "ordinal",
-                "derive": {"part": "year-month", "of": "day", "earliest": "2023-11-01", "latest": "2024-12-31"},
-            },
-        ],
-    }
+        "name": "drug",
+        "label": "First drug",
+        "type": "categorical",
+        "categories": ["C07A", "N02A", "N02B"],
+        "derive": {"code": "atc", "system": "atc", "level": "3"},
+    },
+    {
+        "name": "admitted",
+        "label": "Month of admission",
+        "type": "ordinal",
+        "derive": {"part": "year-month", "of": "day", "earliest": "2023-11-01", "latest": "2024-12-31"},
+    },
+    max_rows=3000,
 )
 
 

@@ -23,7 +23,7 @@ from dpcore.workspace.ledger.accounts import Balance, CapState
 from dpcore.workspace.ledger.requests import Quote, RunRequest
 from dpcore.workspace.runs import worker
 from pages.components.custodian.intake import upload_reading
-from pages.components.visitor import access, tour
+from pages.components.visitor import access, menu
 
 #: What keeps texts from becoming links on a page, and is not seen there: see ``markup.plain``.
 APART = ":small[]"
@@ -137,7 +137,7 @@ def open_page(name: str = "data_sets", state: Mapping[str, object] | None = None
         app.session_state[key] = value
     if name == "data_sets":
         return checked(app.run())
-    app.session_state[tour._KEY] = tour._FIRST
+    app.session_state[menu._TOUR] = menu._FIRST
     checked(app.switch_page(f"{name}.py").run())
     return app.switch_page(f"{name}.py")  # It fails if the visitor may not open this page.
 

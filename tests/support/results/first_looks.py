@@ -12,6 +12,7 @@ from dpcore.data.building.ingest import frame_chunks, ingest
 from dpcore.domain.schemas.schema import Schema
 from dpcore.learning.learner import Run
 from dpcore.models.summaries.learning.summary_learner import SummaryLearner
+from dpcore.models.summaries.released.summary_model import NoisyTable, SummaryModel
 from dpcore.privacy.randomness import SeededRandom
 
 LEARNER = SummaryLearner()
@@ -52,6 +53,14 @@ def plan(epsilon="1", delta="0", of=None, **parameters):
 def released(planned, seed=1, frame=None):
     table = ingest(frame_chunks(people() if frame is None else frame), planned.schema, SeededRandom(0))
     return LEARNER.run(Run(table, planned, SeededRandom(seed)))
+
+
+def look_at(axes, counts, deviation, **more) -> SummaryModel:
+    """A first look that counted one table, of all its axes, with this noise."""
+    counts = np.asarray(counts, dtype=float)
+    table = NoisyTable(axes=tuple(range(counts.ndim)), counts=tuple(counts.ravel().tolist()), deviation=deviation)
+    usual = {"axes": axes, "sizes": counts.shape, "tables": (table,), "gaussian": True, "count_margin": 20}
+    return SummaryModel(**usual | more)
 
 
 RUNS = 40

@@ -47,3 +47,12 @@ def sample():
     folded = inner(split("smoker", 1, 1), leaf(4, 6), leaf(5, 5), collapsed=True)
     low = inner(split_by_category(SCHEMA.column("odor")), leaf(1, 9), leaf(8, 2), leaf(3, 3), folded)
     return tree(inner(split("age", 0, 1), low, leaf(2, 40)))
+
+
+def paths(grown, above=()):
+    """Nodes from the root of a growing tree to each end."""
+    here = (*above, grown)
+    if not grown.children:
+        yield here
+    for child in grown.children:
+        yield from paths(child, here)

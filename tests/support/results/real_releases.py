@@ -7,6 +7,8 @@ from functools import partial
 from random import Random
 from typing import Any
 
+from dpcore.released.run_form import plan_under
+
 from dpcore.errors import FrostglassError
 from dpcore.learning.learner import Run
 from dpcore.models.registry import LEARNERS
@@ -14,7 +16,6 @@ from dpcore.privacy.filters import PrivacyFilter
 from dpcore.privacy.randomness import SecureRandom
 from dpcore.released.plan import RunPlan
 from dpcore.released.release import Release, make_release
-from dpcore.released.run_form import plan_under
 from tests.support.learning.configurations import Configuration, draw_configuration, draw_people, table_of
 
 

@@ -12,7 +12,6 @@ from functools import cache
 from html.parser import HTMLParser
 from typing import Any
 
-from dpcore.domain.schemas.schema import Schema
 from dpcore.models.registry import LEARNERS
 from dpcore.privacy.filters import PrivacyFilter
 from dpcore.privacy.losses import pure_loss
@@ -21,6 +20,7 @@ from dpcore.released.release import Release
 from dpcore.workspace.files.descriptions import DatasetInfo, ReleaseNote
 from dpcore.workspace.ledger.accounts import Balance, CapState
 from dpcore.workspace.results.dossier import Application
+from tests.support.tables.small_tables import ward
 
 SCRIPT = "</script><script>alert(1)</script>"
 IMAGE = '"><img src=x onerror=alert(1)>'
@@ -38,34 +38,30 @@ WRITTEN = Application(
     curator=f"Curator {TEMPLATE}",
     region=f"Region {SCRIPT}",
 )
-SCHEMA = Schema.from_mapping(
+SCHEMA = ward(
     {
-        "name": f"set {SCRIPT}",
-        "description": f"Described {IMAGE}",
-        "max_rows": 4000,
-        "columns": [
-            {
-                "name": f"age {LINK}",
-                "type": "integer",
-                "lower": 20,
-                "upper": 100,
-                "bins": 4,
-                "unit": "<i>years</i>",
-                "view": "right",
-            },
-            {
-                "name": f"ward {SCRIPT}",
-                "type": "categorical",
-                "categories": [IMAGE, LINK, "c"],
-                "view": "left",
-                "description": TEMPLATE,
-            },
-            {"name": "smoker", "type": "boolean", "view": "left"},
-            {"name": "tired", "type": "boolean", "view": "right"},
-            {"name": f"died {IMAGE}", "type": "boolean", "target": True},
-            {"name": "grade", "type": "categorical", "categories": [SCRIPT, "b", "c"], "target": True},
-        ],
-    }
+        "name": f"age {LINK}",
+        "type": "integer",
+        "lower": 20,
+        "upper": 100,
+        "bins": 4,
+        "unit": "<i>years</i>",
+        "view": "right",
+    },
+    {
+        "name": f"ward {SCRIPT}",
+        "type": "categorical",
+        "categories": [IMAGE, LINK, "c"],
+        "view": "left",
+        "description": TEMPLATE,
+    },
+    {"name": "smoker", "type": "boolean", "view": "left"},
+    {"name": "tired", "type": "boolean", "view": "right"},
+    {"name": f"died {IMAGE}", "type": "boolean", "target": True},
+    {"name": "grade", "type": "categorical", "categories": [SCRIPT, "b", "c"], "target": True},
+    name=f"set {SCRIPT}",
+    description=f"Described {IMAGE}",
+    max_rows=4000,
 )
 TARGET, CLASSES = f"died {IMAGE}", "grade"
 CASES: dict[str, tuple[str, str, dict[str, Any]]] = {

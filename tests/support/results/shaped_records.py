@@ -9,30 +9,26 @@ import numpy as np
 import pandas as pd
 
 from dpcore.data.building.ingest import frame_chunks, ingest
-from dpcore.domain.schemas.schema import Schema
 from dpcore.learning.learner import Run
 from dpcore.models.registry import get_learner
 from dpcore.privacy.randomness import SeededRandom
 from dpcore.rehearsal import shape_of
 from dpcore.released.release import make_release
+from tests.support.tables.small_tables import ward
 
 ROWS = 6000
 
 
-SCHEMA = Schema.from_mapping(
-    {
-        "name": "shaped",
-        "max_rows": 8000,
-        "holdout_percent": 20,
-        "columns": [
-            {"name": "a", "type": "boolean"},
-            {"name": "b", "type": "categorical", "categories": ["x", "y", "z"]},
-            {"name": "n", "type": "integer", "lower": 0, "upper": 99, "bins": 10},
-            {"name": "w", "type": "real", "lower": 0, "upper": 1, "bins": 5},
-            {"name": "ill", "type": "boolean", "target": True},
-            {"name": "size", "type": "real", "lower": 0, "upper": 10, "bins": 4, "target": True},
-        ],
-    }
+SCHEMA = ward(
+    {"name": "a", "type": "boolean"},
+    {"name": "b", "type": "categorical", "categories": ["x", "y", "z"]},
+    {"name": "n", "type": "integer", "lower": 0, "upper": 99, "bins": 10},
+    {"name": "w", "type": "real", "lower": 0, "upper": 1, "bins": 5},
+    {"name": "ill", "type": "boolean", "target": True},
+    {"name": "size", "type": "real", "lower": 0, "upper": 10, "bins": 4, "target": True},
+    name="shaped",
+    max_rows=8000,
+    holdout_percent=20,
 )
 
 

@@ -6,25 +6,21 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from dpcore.domain.schemas.schema import Schema
 from dpcore.models.ebm.released.axis import Axis
 from dpcore.models.ebm.released.ebm_model import EBMModel, Term
 from dpcore.released.evaluation import Evaluation, Figure
 from dpcore.released.regression_evaluation import RegressionEvaluation
+from tests.support.tables.small_tables import ward
 
-SCHEMA = Schema.from_mapping(
-    {
-        "name": "shapes",
-        "max_rows": 5000,
-        "columns": [
-            {"name": "age", "type": "integer", "lower": 20, "upper": 100, "bins": 4, "unit": "years"},
-            {"name": "glucose", "type": "real", "lower": 2, "upper": 30, "edges": [5.5, 7, 11], "unit": "mmol/L"},
-            {"name": "<i>ward</i>", "type": "categorical", "categories": ["<b>A</b>", "B & C", "D"]},
-            {"name": "died", "type": "boolean", "target": True},
-            {"name": "goes", "type": "categorical", "target": True, "categories": ["home", "care", "<b>died</b>"]},
-            {"name": "stay", "type": "integer", "lower": 0, "upper": 60, "bins": 6, "unit": "days", "target": True},
-        ],
-    }
+SCHEMA = ward(
+    {"name": "age", "type": "integer", "lower": 20, "upper": 100, "bins": 4, "unit": "years"},
+    {"name": "glucose", "type": "real", "lower": 2, "upper": 30, "edges": [5.5, 7, 11], "unit": "mmol/L"},
+    {"name": "<i>ward</i>", "type": "categorical", "categories": ["<b>A</b>", "B & C", "D"]},
+    {"name": "died", "type": "boolean", "target": True},
+    {"name": "goes", "type": "categorical", "target": True, "categories": ["home", "care", "<b>died</b>"]},
+    {"name": "stay", "type": "integer", "lower": 0, "upper": 60, "bins": 6, "unit": "days", "target": True},
+    name="shapes",
+    max_rows=5000,
 )
 AGE = Axis.numeric(SCHEMA.column("age"), (40, 60, 80))
 GLUCOSE = Axis.numeric(SCHEMA.column("glucose"), (5.5, 7, 11))

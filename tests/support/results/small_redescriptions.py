@@ -17,31 +17,28 @@ from dpcore.models.redescriptions.released.tree_pair import Tree, TreePair
 from dpcore.privacy.budgets import BudgetSplit
 from dpcore.released.plan import RunPlan
 from dpcore.released.release import Release, make_release
+from tests.support.tables.small_tables import ward
 
 LEFT = ("diabetes_2008", "diabetes_2009", "<i>ward</i>", "age")
 RIGHT = ("metformin", "insulin", "glucose")
-SCHEMA = Schema.from_mapping(
+SCHEMA = ward(
+    {"name": "diabetes_2008", "type": "boolean", "view": "left"},
+    {"name": "diabetes_2009", "type": "boolean", "view": "left"},
+    {"name": "<i>ward</i>", "type": "categorical", "view": "left", "categories": ["<b>A</b>", "B & C", "D"]},
+    {"name": "age", "type": "integer", "lower": 20, "upper": 100, "bins": 8, "unit": "years", "view": "left"},
+    {"name": "metformin", "type": "boolean", "view": "right"},
+    {"name": "insulin", "type": "boolean", "view": "right"},
     {
-        "name": "two sides",
-        "max_rows": 5000,
-        "columns": [
-            {"name": "diabetes_2008", "type": "boolean", "view": "left"},
-            {"name": "diabetes_2009", "type": "boolean", "view": "left"},
-            {"name": "<i>ward</i>", "type": "categorical", "view": "left", "categories": ["<b>A</b>", "B & C", "D"]},
-            {"name": "age", "type": "integer", "lower": 20, "upper": 100, "bins": 8, "unit": "years", "view": "left"},
-            {"name": "metformin", "type": "boolean", "view": "right"},
-            {"name": "insulin", "type": "boolean", "view": "right"},
-            {
-                "name": "glucose",
-                "type": "real",
-                "lower": 2,
-                "upper": 30,
-                "edges": [5.5, 7, 11],
-                "unit": "mmol/L",
-                "view": "right",
-            },
-        ],
-    }
+        "name": "glucose",
+        "type": "real",
+        "lower": 2,
+        "upper": 30,
+        "edges": [5.5, 7, 11],
+        "unit": "mmol/L",
+        "view": "right",
+    },
+    name="two sides",
+    max_rows=5000,
 )
 #: The same where a person may have several rows.
 SEVERAL = Schema.from_mapping(

@@ -7,23 +7,19 @@ from decimal import Decimal
 import numpy as np
 
 from dpcore.domain.conditions import Condition
-from dpcore.domain.schemas.schema import Schema
 from dpcore.models.trees.learning.growth import Grown, freeze
 from dpcore.models.trees.released.forest_model import ForestModel
 from dpcore.models.trees.released.splits import split_on
 from dpcore.models.trees.released.tree_model import TreeModel
+from tests.support.tables.small_tables import ward
 
 COLUMNS = ("first", "second", "third", "fourth", "fifth", "sixth")
-SCHEMA = Schema.from_mapping(
-    {
-        "name": "questions",
-        "max_rows": 5000,
-        "columns": [
-            *({"name": name, "type": "boolean"} for name in COLUMNS),
-            {"name": "died", "type": "boolean", "target": True},
-            {"name": "ward", "type": "categorical", "categories": ["<b>A</b>", "B & C", "D"]},
-        ],
-    }
+SCHEMA = ward(
+    *({"name": name, "type": "boolean"} for name in COLUMNS),
+    {"name": "died", "type": "boolean", "target": True},
+    {"name": "ward", "type": "categorical", "categories": ["<b>A</b>", "B & C", "D"]},
+    name="questions",
+    max_rows=5000,
 )
 
 

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from distributed import Client, Security
 
-from dpcore.domain.schemas.schema import Schema
 from tests.support.servers.ports import free_port
+from tests.support.tables.small_tables import ward
 from tests.support.workspaces.forked import Process, started
 
 _PATIENCE = 60
@@ -194,13 +194,8 @@ def certificates(folder: Path) -> dict[str, str]:
     return settings
 
 
-SCHEMA = Schema.from_mapping(
-    {
-        "name": "ward",
-        "max_rows": 1000,
-        "columns": [
-            {"name": "age", "type": "integer", "lower": 0, "upper": 100, "bins": 5},
-            {"name": "sex", "type": "categorical", "categories": ["f", "m"]},
-        ],
-    }
+SCHEMA = ward(
+    {"name": "age", "type": "integer", "lower": 0, "upper": 100, "bins": 5},
+    {"name": "sex", "type": "categorical", "categories": ["f", "m"]},
+    max_rows=1000,
 )

@@ -19,6 +19,11 @@ def schema_of(columns, max_rows=12, holdout_percent=0, **more):
     )
 
 
+def ward(*columns, max_rows=100, **more):
+    """A schema of these columns, called ward unless told otherwise, with what else it has."""
+    return Schema.from_mapping({"name": "ward", "max_rows": max_rows, **more, "columns": columns})
+
+
 def table_of(schema, rows, holdout=None):
     """Build a table of ``rows``, each a tuple of cell codes in schema order."""
     codes = np.array(rows, dtype=np.uint16).reshape(len(rows), len(schema.columns)).T

@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 
 from dpcore.privacy.losses import pure_loss
-from dpcore.workspace.database import unchanged
+from dpcore.workspace.database import transactions
 from dpcore.workspace.database.database import open_database
 from dpcore.workspace.database.database_tables import datasets
 from dpcore.workspace.database.transactions import read, write
@@ -115,12 +115,12 @@ def test_errors_are_not_kept(url: str) -> None:
 
 
 def test_answers_do_not_pile_up(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(unchanged, "_MOST", 3)
+    monkeypatch.setattr(transactions, "_MOST_ANSWERS", 3)
     engine = open_database(url)
     for number in range(10):
         assert read(engine, lambda _, number=number: number, question=number) == number
     with engine.connect() as connection:
-        known = unchanged.answers(connection)
+        known = transactions.answers(connection)
     assert known is None or len(known) <= 3
 
 

@@ -123,27 +123,18 @@ _SIZE_EPOCHS = (2, 4, 8)
 
 @dataclass(frozen=True)
 class Cost:
-    """Budget of one run, from public inputs.
-
-    Attributes
-    ----------
-    parameters : EBMSettings
-    split : BudgetSplit
-        Share of each step. That of the choice of pairs is the sum of the epsilons of its
-        selections; the others are shares of mu squared.
-    mu : float
-        Gaussian-DP bound, per row, of all steps but the choice of pairs, such that all steps
-        together keep epsilon and delta, or have a rho.
-    rows_per_person : int
-    choice : Decimal
-        Epsilon of all selections together, for a person; 0 if nothing is chosen.
-    """
+    """Budget of one run, from public inputs."""
 
     parameters: EBMSettings
     split: BudgetSplit
+    """Share of each step. That of the choice of pairs is the sum of the epsilons of its selections; the others are
+    shares of mu squared."""
     mu: float
+    """Gaussian-DP bound, per row, of all steps but the choice of pairs, such that all steps together keep epsilon and
+    delta, or have a rho."""
     rows_per_person: int
     choice: Decimal = Decimal(0)
+    """Epsilon of all selections together, for a person; 0 if nothing is chosen."""
 
     @property
     def rho(self) -> Decimal:
@@ -237,12 +228,7 @@ def _split(
     rest = 1 - bin_share
     sizes = _SIZES_SHARE * rest if numbers and size_epochs(parameters) else Decimal(0)
     own = _PAIRS_SHARE * rest if pairs else Decimal(0)
-    weights: dict[str, Decimal | int] = {
-        BINS: bin_share,
-        SIZES: sizes,
-        PAIRS: own,
-        SHAPES: rest - sizes - own,
-    }
+    weights: dict[str, Decimal | int] = {BINS: bin_share, SIZES: sizes, PAIRS: own, SHAPES: rest - sizes - own}
     if 0 < parameters.pairs < possible_pairs:
         choice = _CHOICE_RHO if composed else _CHOICE_SHARE
         weights = {CHOICE: choice, **{name: weight * (1 - choice) for name, weight in weights.items()}}

@@ -31,44 +31,28 @@ Learned = list[Floats]
 
 @dataclass(frozen=True)
 class Course:
-    """One boosting course of all replicates.
-
-    Attributes
-    ----------
-    table : PrivateTable
-    shapes : Shapes
-        All shapes, those to learn still flat.
-    first : int
-        The first table of shapes to learn: those before stay as they are.
-    turns : FeatureTables
-        Which features have their turn together.
-    sizes : tuple of int
-        Bins of each feature to learn.
-    epochs : int
-    averaged : bool
-        Whether the result is the mean of the iterates after :func:`burn_in`, or the last one.
-    step : callable
-        (start) -> Step.
-    size_queries : mapping of epoch to FineGaussian
-        Before which epochs the first replicate asks for the sizes of residuals.
-    """
+    """One boosting course of all replicates."""
 
     table: PrivateTable
     shapes: Shapes
+    """All shapes, those to learn still flat."""
     first: int
+    """The first table of shapes to learn: those before stay as they are."""
     turns: FeatureTables
+    """Which features have their turn together."""
     sizes: tuple[int, ...]
+    """Bins of each feature to learn."""
     epochs: int
     averaged: bool
+    """Whether the result is the mean of the iterates after :func:`burn_in`, or the last one."""
     step: Callable[[BoostingStart], Step]
+    """(start) -> Step."""
     size_queries: dict[int, FineGaussian]
+    """Before which epochs the first replicate asks for the sizes of residuals."""
 
 
 def boost(
-    course: Course,
-    start: BoostingStart,
-    randomness: RandomSource,
-    advance: Callable[[], None],
+    course: Course, start: BoostingStart, randomness: RandomSource, advance: Callable[[], None]
 ) -> tuple[Learned, Step]:
     """Run all replicates, with noise of its own for each.
 
@@ -137,18 +121,12 @@ _MOST_RATE = 0.25
 
 @dataclass(frozen=True)
 class FeatureTables:
-    """Which tables hold which features, and which tables have their turn together.
-
-    Attributes
-    ----------
-    tables : tuple of tuple of int
-        Features of each table, by their places among the features to learn.
-    turns : tuple of tuple of int
-        Tables of each turn.
-    """
+    """Which tables hold which features, and which tables have their turn together."""
 
     tables: tuple[tuple[int, ...], ...]
+    """Features of each table, by their places among the features to learn."""
     turns: tuple[tuple[int, ...], ...]
+    """Tables of each turn."""
 
     @classmethod
     def single(cls, features: int) -> FeatureTables:

@@ -266,16 +266,15 @@ class EBMFit:
     @property
     def _unit(self) -> float:
         """What a score of 1 means in units of the target."""
-        if not self._numbers:
-            return 1.0
         column = self._plan.schema.column(self._plan.target)
-        return float(column.upper - column.lower)
+        return column.upper - column.lower if isinstance(column, NumericColumn) else 1.0
 
     def _model(self, terms: Sequence[Term], shifts: Sequence[Floats]) -> EBMModel:
         schema, target = self._plan.schema, self._plan.target
         column = schema.column(target)
         moved = np.sum(shifts, axis=0)
-        base = self._start.intercept * self._unit + (column.lower if self._numbers else 0.0)
+        bounds = (column.lower, column.upper) if isinstance(column, NumericColumn) else None
+        base = self._start.intercept * self._unit + (bounds[0] if bounds else 0.0)
         task: Literal["binary", "multiclass", "regression"] = "regression"
         if not self._numbers:
             task = "binary" if self._outputs == 1 else "multiclass"
@@ -285,7 +284,7 @@ class EBMFit:
             classes=() if self._numbers else self._plan.classes,
             intercept=tuple(float(score) for score in base + band.mean[0]),
             intercept_error=tuple(float(error) for error in band.errors[0]),
-            bounds=(column.lower, column.upper) if self._numbers else None,
+            bounds=bounds,
             terms=tuple(terms),
         )
 

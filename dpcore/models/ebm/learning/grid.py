@@ -32,19 +32,13 @@ _PLACES, _WIDEST = 4096, 1e300
 
 @dataclass(frozen=True)
 class FineCells:
-    """Public cells of one feature, fine enough for bins to be chosen among their edges.
-
-    Attributes
-    ----------
-    column : Column
-        The feature.
-    edges : array or None
-        Numeric column: ascending cut points; the schema's own are among them. The last cell
-        is for missing values. ``None``: the cells of the column.
-    """
+    """Public cells of one feature, fine enough for bins to be chosen among their edges."""
 
     column: Any
+    """The feature."""
     edges: Floats | None
+    """Numeric column: ascending cut points; the schema's own are among them. The last cell is for missing values.
+    ``None``: the cells of the column."""
 
     @classmethod
     def of(cls, column: Column) -> FineCells:
@@ -102,27 +96,18 @@ def feature_cells(schema: Schema, target: str) -> tuple[FineCells, ...]:
 
 @dataclass(frozen=True)
 class Bins:
-    """Private bins of one feature, from its noisy histogram. Post-processing.
-
-    Attributes
-    ----------
-    axis : Axis
-        What a reader sees.
-    groups : array of shape (n_cells,)
-        Bin of each fine cell.
-    noisy_counts : array of shape (n_bins,)
-        Records per bin, with noise.
-    errors : array of shape (n_bins,)
-        Standard deviation of that noise.
-    ordered : int
-        The first so many bins are in a meaningful order.
-    """
+    """Private bins of one feature, from its noisy histogram. Post-processing."""
 
     axis: Axis
+    """What a reader sees."""
     groups: Ints
+    """Bin of each fine cell: shape (n_cells,)."""
     noisy_counts: Floats
+    """Records per bin, with noise: shape (n_bins,)."""
     errors: Floats
+    """Standard deviation of that noise: shape (n_bins,)."""
     ordered: int
+    """The first so many bins are in a meaningful order."""
 
     @classmethod
     def merge(

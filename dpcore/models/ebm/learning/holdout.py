@@ -23,11 +23,7 @@ from dpcore.privacy.randomness import SeededRandom, uniforms
 from dpcore.privacy.sensitivity import Sensitivity
 from dpcore.released.evaluation import Evaluation
 from dpcore.released.plan import EVALUATION, RunPlan
-from dpcore.released.regression_evaluation import (
-    RegressionEvaluation,
-    error_edges,
-    evaluate_errors,
-)
+from dpcore.released.regression_evaluation import RegressionEvaluation, error_edges, evaluate_errors
 
 #: A record is in one group of errors.
 ERRORS = Sensitivity(1, "L1", monotone=True)

@@ -27,20 +27,13 @@ _MEAN_SIZE = float(np.sqrt(2 / np.pi))
 
 @dataclass(frozen=True)
 class Side:
-    """A feature, coarsened for pairs.
-
-    Attributes
-    ----------
-    axis : Axis
-    groups : array of shape (n_bins,)
-        Coarse cell of each bin of the feature.
-    counts : array of shape (n_cells,)
-        Positive counts.
-    """
+    """A feature, coarsened for pairs."""
 
     axis: Axis
     groups: Array
+    """Coarse cell of each bin of the feature: shape (n_bins,)."""
     counts: Floats
+    """Positive counts: shape (n_cells,)."""
 
     def distances(self, bins: Bins) -> Floats:
         """How far its cells are apart, as the bins that it was made of are."""

@@ -24,21 +24,14 @@ TARGET_CELLS = 128
 
 @dataclass(frozen=True, eq=False)
 class Binning:
-    """The bins of one table of scores: of a column, or of several together. Released.
-
-    Attributes
-    ----------
-    columns : tuple of int
-        Positions of the features.
-    groups : tuple of arrays of shape (n_cells,), unsigned
-        Of each feature, the bin of every fine cell.
-    sizes : tuple of int
-        Of each feature, how many bins. Those of several run through the last feature first.
-    """
+    """The bins of one table of scores: of a column, or of several together. Released."""
 
     columns: tuple[int, ...]
+    """Positions of the features."""
     groups: tuple[Array, ...]
+    """Tuple of arrays of shape (n_cells,), unsigned. Of each feature, the bin of every fine cell."""
     sizes: tuple[int, ...]
+    """Of each feature, how many bins. Those of several run through the last feature first."""
 
     @classmethod
     def of(cls, *sides: tuple[int, Ints]) -> Binning:
@@ -69,18 +62,13 @@ class Binning:
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """All bins that scores are added up from, of the people to learn from. Public or released.
-
-    Attributes
-    ----------
-    key : str
-        The same for the same layout.
-    """
+    """All bins that scores are added up from, of the people to learn from. Public or released."""
 
     target: str
     part: Part
     binnings: tuple[Binning, ...]
     key: str = field(init=False)
+    """The same for the same layout."""
 
     def __post_init__(self) -> None:
         digest = hashlib.sha256(f"{self.target!r} {self.part}".encode())

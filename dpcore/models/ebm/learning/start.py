@@ -32,33 +32,22 @@ _MOST_ROWS, _FEWEST_CELLS = 0.8, 4
 
 @dataclass(frozen=True)
 class BoostingStart:
-    """What boosting knows before the first sum.
-
-    Attributes
-    ----------
-    intercept : array of shape (n_outputs,)
-        Scores of everybody before the first epoch.
-    curvature : array of shape (n_outputs,)
-        Second derivative of a record's loss by its score.
-    unit : float
-        Size of a large effect: 1 for log-odds; the target's standard deviation for numbers.
-    clip : float
-        Largest size of a residual.
-    variance : array of shape (n_outputs,)
-        Variance of a record's residual.
-    rows : float
-        Noisy number of records.
-    doubt : float
-        Standard deviation of the noise on the intercept, about.
-    """
+    """What boosting knows before the first sum."""
 
     intercept: Floats
+    """Scores of everybody before the first epoch: shape (n_outputs,)."""
     curvature: Floats
+    """Second derivative of a record's loss by its score: shape (n_outputs,)."""
     unit: float
+    """Size of a large effect: 1 for log-odds; the target's standard deviation for numbers."""
     clip: float
+    """Largest size of a residual."""
     variance: Floats
+    """Variance of a record's residual: shape (n_outputs,)."""
     rows: float
+    """Noisy number of records."""
     doubt: float
+    """Standard deviation of the noise on the intercept, about."""
 
     def counts(self, bins: Bins) -> Floats:
         """Positive counts of a feature's bins that sum to ``rows``."""

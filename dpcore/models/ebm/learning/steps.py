@@ -106,15 +106,10 @@ _GOLDEN = (np.sqrt(5) - 1) / 2
 
 @dataclass(frozen=True)
 class Runs:
-    """One way to add up the bins of a feature.
-
-    Attributes
-    ----------
-    of_bins : array of shape (n_bins,)
-        Run of each bin: every bin is in one.
-    """
+    """One way to add up the bins of a feature."""
 
     of_bins: Ints
+    """Shape (n_bins,). Run of each bin: every bin is in one."""
 
     def __len__(self) -> int:
         return int(self.of_bins.max()) + 1
@@ -234,46 +229,30 @@ class Step(Protocol):
 
 @dataclass(frozen=True)
 class Feature:
-    """What a step knows of one feature.
-
-    Attributes
-    ----------
-    counts : array of shape (n_bins,)
-        Positive, from the noisy histogram.
-    apart : array of shape (n_bins, n_bins)
-        How far bins are apart: :func:`~dpcore.models.ebm.learning.steps.distances`.
-    ordered : int
-        The first so many bins are in a meaningful order.
-    level : float
-        Size of a large effect, in units of :attr:`BoostingStart.unit`.
-    direction : int
-        1: the shape never falls; -1: it never rises; 0: anything.
-    """
+    """What a step knows of one feature."""
 
     counts: Floats
+    """Positive, from the noisy histogram: shape (n_bins,)."""
     apart: Floats
+    """Shape (n_bins, n_bins). How far bins are apart: :func:`~dpcore.models.ebm.learning.steps.distances`."""
     ordered: int
+    """The first so many bins are in a meaningful order."""
     level: float = 1.0
+    """Size of a large effect, in units of :attr:`BoostingStart.unit`."""
     direction: int = 0
+    """1: the shape never falls; -1: it never rises; 0: anything."""
 
 
 @dataclass(frozen=True)
 class BinCovariances:
-    """Covariances of the bins of a shape: arrays of shape (n_outputs, n_bins, n_bins).
-
-    Attributes
-    ----------
-    sampling : array
-        Because people are a sample.
-    shrinkage : array
-        Because what is smoothed is not followed all the way.
-    noise : array of shape (n_bins, n_bins) or None
-        Because of the noise, of each output of a single fit, where replicates cannot show it.
-    """
+    """Covariances of the bins of a shape: arrays of shape (n_outputs, n_bins, n_bins)."""
 
     sampling: Floats
+    """Because people are a sample."""
     shrinkage: Floats
+    """Because what is smoothed is not followed all the way."""
     noise: Floats | None = None
+    """Because of the noise, of each output of a single fit, where replicates cannot show it: shape (n_bins, n_bins)."""
 
 
 class _Gathered:

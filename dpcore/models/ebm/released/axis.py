@@ -17,28 +17,19 @@ from dpcore.frozen import FrozenModel
 
 
 class Axis(FrozenModel):
-    """Bins of one column, the last of a numeric one for missing values.
-
-    Attributes
-    ----------
-    column : str
-        Name of the column.
-    labels : tuple of str
-        Name of each bin.
-    edges : tuple of float or None
-        Numeric column: ascending cut points. Bin i holds edges[i-1] < value <= edges[i].
-        ``None`` for a column of categories.
-    bounds : (float, float) or None
-        Numeric column: its public bounds.
-    groups : tuple of int
-        Column of categories: bin of each of its cells. Empty for a numeric column.
-    """
+    """Bins of one column, the last of a numeric one for missing values."""
 
     column: str
+    """Name of the column."""
     labels: tuple[str, ...]
+    """Name of each bin."""
     edges: tuple[float, ...] | None = None
+    """Numeric column: ascending cut points. Bin i holds edges[i-1] < value <= edges[i]. ``None`` for a column of
+    categories."""
     bounds: tuple[float, float] | None = None
+    """Numeric column: its public bounds."""
     groups: tuple[int, ...] = ()
+    """Column of categories: bin of each of its cells. Empty for a numeric column."""
 
     @model_validator(mode="after")
     def _one_kind(self) -> Self:

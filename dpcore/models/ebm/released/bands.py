@@ -20,29 +20,20 @@ UNLIKELY = 0.05
 
 @dataclass(frozen=True)
 class Band:
-    """Mean of the replicates of one term, and what is known of its noise.
-
-    Attributes
-    ----------
-    mean, errors : arrays of shape (n_bins, n_outputs)
-        +-1.96 errors hold the score without noise in 95 % of cases: Student's t with one degree
-        of freedom less than replicates is in the errors, and a part of what smoothing hides. Those of a
-        single replicate are the known ones of its noise.
-    size : float
-        Mean absolute score that the noise alone would give.
-    p_value : float
-        Chance that noise, and who is in the data, give scores as large where nothing is to be
-        found: all bins and outputs together, and where bins are in order their trend, the smaller
-        of both doubled.
-    threshold : float
-        Mean absolute score from which on ``p_value`` is below :data:`UNLIKELY`.
-    """
+    """Mean of the replicates of one term, and what is known of its noise."""
 
     mean: Floats
     errors: Floats
+    """``mean``, ``errors``: shape (n_bins, n_outputs). +-1.96 errors hold the score without noise in 95 % of cases:
+    Student's t with one degree of freedom less than replicates is in the errors, and a part of what smoothing hides.
+    Those of a single replicate are the known ones of its noise."""
     size: float
+    """Mean absolute score that the noise alone would give."""
     p_value: float
+    """Chance that noise, and who is in the data, give scores as large where nothing is to be found: all bins and
+    outputs together, and where bins are in order their trend, the smaller of both doubled."""
     threshold: float
+    """Mean absolute score from which on ``p_value`` is below :data:`UNLIKELY`."""
 
     @classmethod
     def of(

@@ -107,11 +107,11 @@ def _rebuilt(release: Release, model: EBMModel, term: Term, unit: float) -> Term
 def _axis(release: Release, axis: Axis) -> Axis:
     """The bins of a column, called as the schema calls them."""
     column = release.domain.column(axis.column)
-    if axis.edges is None:
-        demand(not isinstance(column, NumericColumn) and len(axis.groups) == len(column.cells))
+    if axis.edges is None or not isinstance(column, NumericColumn):
+        demand(axis.edges is None and not isinstance(column, NumericColumn))
+        demand(len(axis.groups) == len(column.cells))
         demand(sorted(set(axis.groups)) == list(range(len(set(axis.groups)))))
         return Axis.categories(column, axis.groups)
-    demand(isinstance(column, NumericColumn))
     points = (column.lower, *axis.edges, column.upper)
     demand(all(low < high for low, high in pairwise(points)))
     return Axis.numeric(column, axis.edges)

@@ -20,10 +20,7 @@ EBM: Final = ReleasedFamily(
     read=read_machine,
     rebuilt=rebuilt_machine,
     evidence=EBMEvidence,
-    methods={
-        "all_bins": "All bins at once (recommended)",
-        "random_splits": "Random splits, as published",
-    },
+    methods={"all_bins": "All bins at once (recommended)", "random_splits": "Random splits, as published"},
     counted="the count of the widest bin",
     numbers=True,
     needs_delta=True,

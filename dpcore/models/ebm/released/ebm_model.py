@@ -24,40 +24,27 @@ Task = Literal["binary", "multiclass", "regression"]
 
 
 class Term(FrozenModel):
-    """What one column, or a pair of columns, adds to the prediction.
-
-    Attributes
-    ----------
-    axes : tuple of Axis
-        One axis, or two for a pairwise term.
-    scores : tuple of tuple of float, shape (n_bins, n_outputs)
-        What each bin adds. Bins of a pair run through the second axis first. The mean over the
-        noisy counts is about 0. Outputs: the log-odds of the second class; or one score per
-        class; or units of a numeric target.
-    errors : tuple of tuple of float, shape (n_bins, n_outputs)
-        Standard error of each score for the noise alone.
-    noisy_counts : tuple of int, shape (n_bins,)
-        Records per bin, with noise; may be negative.
-    count_errors : tuple of float, shape (n_bins,)
-        Standard deviation of that noise.
-    noise_size : float
-        Importance that the noise alone would give, on average.
-    p_value : float
-        Chance that noise and sampling alone give scores of this size (see
-        :mod:`dpcore.models.ebm.released.bands`).
-    threshold : float or None
-        Importance from which on the term stands out. ``None``: none would do, as nobody was
-        counted, or the release is of a version that did not say.
-    """
+    """What one column, or a pair of columns, adds to the prediction."""
 
     axes: tuple[Axis, ...]
+    """One axis, or two for a pairwise term."""
     scores: tuple[tuple[float, ...], ...]
+    """Shape (n_bins, n_outputs). What each bin adds. Bins of a pair run through the second axis first. The mean over
+    the noisy counts is about 0. Outputs: the log-odds of the second class; or one score per class; or units of a
+    numeric target."""
     errors: tuple[tuple[float, ...], ...]
+    """Standard error of each score for the noise alone: shape (n_bins, n_outputs)."""
     noisy_counts: tuple[int, ...]
+    """Records per bin, with noise; may be negative: shape (n_bins,)."""
     count_errors: tuple[float, ...]
+    """Standard deviation of that noise: shape (n_bins,)."""
     noise_size: float
+    """Importance that the noise alone would give, on average."""
     p_value: float
+    """Chance that noise and sampling alone give scores of this size (see :mod:`dpcore.models.ebm.released.bands`)."""
     threshold: float | None = None
+    """Importance from which on the term stands out. ``None``: none would do, as nobody was counted, or the release is
+    of a version that did not say."""
 
     @property
     def name(self) -> str:
@@ -99,47 +86,32 @@ class Term(FrozenModel):
 
 @dataclass(frozen=True)
 class Contribution:
-    """What one term adds for one case.
-
-    Attributes
-    ----------
-    name : str
-        Name of the term.
-    label : str
-        Bin that the case falls into, or ``NOT_KNOWN``.
-    score, error : tuple of float, shape (n_outputs,)
-        What it adds, and the standard error for the noise alone.
-    """
+    """What one term adds for one case."""
 
     name: str
+    """Name of the term."""
     label: str
+    """Bin that the case falls into, or ``NOT_KNOWN``."""
     score: tuple[float, ...]
     error: tuple[float, ...]
+    """``score``, ``error``: what it adds, and the standard error for the noise alone: shape (n_outputs,)."""
 
 
 class EBMModel(FrozenModel):
-    """An additive model: intercept plus one term per column or pair.
-
-    Attributes
-    ----------
-    task : {"binary", "multiclass", "regression"}
-        Scores go through the logistic function, the softmax, or are the prediction itself.
-    classes : tuple of str
-        Labels of the target; empty in regression.
-    intercept, intercept_error : tuple of float, shape (n_outputs,)
-        Score of an average record, and its standard error for the noise alone.
-    bounds : (float, float) or None
-        Public bounds of a numeric target; predictions are clipped to them.
-    terms : tuple of Term
-        Single columns first, in schema order, then pairs.
-    """
+    """An additive model: intercept plus one term per column or pair."""
 
     task: Task
+    """Scores go through the logistic function, the softmax, or are the prediction itself."""
     classes: tuple[str, ...]
+    """Labels of the target; empty in regression."""
     intercept: tuple[float, ...]
     intercept_error: tuple[float, ...]
+    """``intercept``, ``intercept_error``: score of an average record, and its standard error for the noise alone: shape
+    (n_outputs,)."""
     bounds: tuple[float, float] | None
+    """Public bounds of a numeric target; predictions are clipped to them."""
     terms: tuple[Term, ...]
+    """Single columns first, in schema order, then pairs."""
     evaluation: Evaluation | RegressionEvaluation | None = None
 
     def worded(self, schema: Schema) -> EBMModel:

@@ -6,12 +6,12 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dpcore.arrays import Floats
-from dpcore.domain.columns import MISSING, OTHER, IntegerColumn, format_number
+from dpcore.domain.columns import MISSING, OTHER, Column, IntegerColumn, format_number
 from dpcore.domain.schemas.schema import Schema
 from dpcore.models.ebm.released.axis import Axis, group_members
 from dpcore.numerals import minus, percent, whole
@@ -26,20 +26,13 @@ _PLAIN = {MISSING: "missing", OTHER: "other"}
 
 @dataclass(frozen=True)
 class EBMWords:
-    """How one release is put into words.
-
-    Attributes
-    ----------
-    model : EBMModel
-    schema : Schema
-        Public domain of the data set.
-    target : str
-        Column that is predicted.
-    """
+    """How one release is put into words."""
 
     model: EBMModel
     schema: Schema
+    """Public domain of the data set."""
     target: str
+    """Column that is predicted."""
 
     # Names
 
@@ -242,7 +235,7 @@ class EBMWords:
         return f"{self.amount(score)} ±{self.amount(Z95 * error).removeprefix('+')}"
 
 
-def bin_names(axis: Axis, column: Any) -> list[str]:
+def bin_names(axis: Axis, column: Column) -> list[str]:
     """Name of each bin of an axis, as people say it: ``41 to 60``, ``above 5.5 to 7``."""
     if axis.edges is None:
         members = group_members(column.cells, axis.groups)

@@ -23,24 +23,16 @@ ANY = "any"
 
 
 class Atom(FrozenModel):
-    """A condition on one row of a table.
-
-    Attributes
-    ----------
-    table : str
-        Child table of the row; empty for the main table.
-    column : str
-        Column asked about; empty if the row need only exist.
-    cells : tuple of int
-        Cells of the column that satisfy it, increasing.
-    group : str
-        Name of the group that these cells make up, if they are one.
-    """
+    """A condition on one row of a table."""
 
     table: str = ""
+    """Child table of the row; empty for the main table."""
     column: str = ""
+    """Column asked about; empty if the row need only exist."""
     cells: tuple[int, ...] = ()
+    """Cells of the column that satisfy it, increasing."""
     group: str = ""
+    """Name of the group that these cells make up, if they are one."""
 
     @property
     def exists(self) -> bool:

@@ -22,28 +22,20 @@ class Variable(FrozenModel):
 
     All atoms are about the same row. Two variables of a clause may stand for one row, as in
     Prolog.
-
-    Attributes
-    ----------
-    atoms : tuple of Atom and NestedCondition
-        All of this table. Empty: any row.
-    least : int
-        So many rows must satisfy the atoms.
-    row : {"", "first", "last"}
-        The row that must satisfy them, by the order of the table.
-    alike : str
-        Column whose value two rows that satisfy them must share; neither may lack it.
-    later : tuple of Atom and NestedCondition
-        Of the same table. A row that comes later must satisfy these.
     """
 
     table: str
     atoms: tuple[RowAtom, ...] = ()
+    """All of this table. Empty: any row."""
     negated: bool = False
     least: int = Field(default=1, ge=1)
+    """So many rows must satisfy the atoms."""
     row: Row = ""
+    """The row that must satisfy them, by the order of the table."""
     alike: str = ""
+    """Column whose value two rows that satisfy them must share; neither may lack it."""
     later: tuple[RowAtom, ...] = ()
+    """Of the same table. A row that comes later must satisfy these."""
 
     @property
     def form(self) -> Form:

@@ -28,66 +28,46 @@ class Limits(NamedTuple):
 
 
 class Table(NamedTuple):
-    """A table of the language.
-
-    Attributes
-    ----------
-    slots : int
-        Most rows about one person.
-    forms : tuple of Form
-        What may be said of them beyond that one exists.
-    parent : str
-        Table to whose rows they belong; empty: to the person alone.
-    """
+    """A table of the language."""
 
     name: str
     slots: int
+    """Most rows about one person."""
     forms: tuple[Form, ...] = ()
+    """What may be said of them beyond that one exists."""
     parent: str = ""
+    """Table to whose rows they belong; empty: to the person alone."""
 
 
 @dataclass(frozen=True)
 class Factors:
-    """Conjunctions about one row, each with its form. Number 0 is empty: it holds for everybody.
-
-    Attributes
-    ----------
-    tables : tuple of str
-        Tables by their number; the main one, "", is number 0.
-    slots : tuple of int
-        Most rows of each about one person.
-    parents : tuple of int
-        Table to whose rows those of each belong; 0: to the person alone.
-    forms : tuple of Form
-        The first one says that a row exists.
-    table : int array of shape (n_factors,)
-    members : int array of shape (n_factors, longest)
-        Positions of the atoms in the lattice's; -1 beyond the end.
-    sizes : int array of shape (n_factors,)
-        Number of atoms: 0 for a row that need only exist.
-    asked : int array of shape (n_factors,)
-        Number of conditions of these atoms.
-    negated : bool array of shape (n_factors,)
-    form : int array of shape (n_factors,)
-        Number of each form.
-    later : int array of shape (n_factors,)
-        The factor that a later row must satisfy; 0 if none must.
-    told : int array of shape (n_factors,)
-        The factor of another table that says the same, so that no clause says it twice; 0 if none does.
-    """
+    """Conjunctions about one row, each with its form. Number 0 is empty: it holds for everybody."""
 
     tables: tuple[str, ...]
+    """Tables by their number; the main one, "", is number 0."""
     slots: tuple[int, ...]
+    """Most rows of each about one person."""
     parents: tuple[int, ...]
+    """Table to whose rows those of each belong; 0: to the person alone."""
     forms: tuple[Form, ...]
+    """The first one says that a row exists."""
     table: Ints
+    """Shape (n_factors,)."""
     members: Ints
+    """Positions of the atoms in the lattice's; -1 beyond the end: shape (n_factors, longest)."""
     sizes: Ints
+    """Shape (n_factors,). Number of atoms: 0 for a row that need only exist."""
     asked: Ints
+    """Number of conditions of these atoms: shape (n_factors,)."""
     negated: Flags
+    """Shape (n_factors,)."""
     form: Ints
+    """Number of each form: shape (n_factors,)."""
     later: Ints
+    """The factor that a later row must satisfy; 0 if none must: shape (n_factors,)."""
     told: Ints
+    """The factor of another table that says the same, so that no clause says it twice; 0 if none does: shape
+    (n_factors,)."""
 
     def __len__(self) -> int:
         return len(self.table)

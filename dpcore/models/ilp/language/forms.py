@@ -21,24 +21,16 @@ _LEAST_CATEGORIES: Final = 3
 
 
 class Form(NamedTuple):
-    """How a conjunction about one row is said of all rows of a person.
-
-    Attributes
-    ----------
-    least : int
-        So many rows satisfy it.
-    row : {"", "first", "last"}
-        Instead: this row does.
-    alike : str
-        Instead: two rows do that share the value of this column.
-    then : bool
-        Instead: a row does, and a later one satisfies another conjunction.
-    """
+    """How a conjunction about one row is said of all rows of a person."""
 
     least: int = 1
+    """So many rows satisfy it."""
     row: Row = ""
+    """Instead: this row does."""
     alike: str = ""
+    """Instead: two rows do that share the value of this column."""
     then: bool = False
+    """Instead: a row does, and a later one satisfies another conjunction."""
 
     @property
     def quantifier(self) -> Quantifier:
@@ -131,10 +123,7 @@ def _of_table(
     for members in anything + conjunctions(asked, cells, min(MOST_WITHIN, longest)):
         for least in range(1, min(counted, child.max_rows_per_person) + 1):
             found = NestedCondition(
-                table=str(child.parent),
-                inner=child.name,
-                atoms=tuple(atoms[member] for member in members),
-                least=least,
+                table=str(child.parent), inner=child.name, atoms=tuple(atoms[member] for member in members), least=least
             )
             if found.length <= longest:
                 yield found

@@ -55,36 +55,24 @@ def people_enough(clauses: int, epsilon: float, delta: float = 0.9, eta: float =
 
 @dataclass(frozen=True)
 class Hypotheses:
-    """The hypothesis space of a run, before it reads a record.
-
-    Attributes
-    ----------
-    conditions : int
-        Conditions that a clause may use.
-    clauses : int
-        Clauses that these make within the limits of the run.
-    needed : int
-        People without whom no private method over these columns is reliable: Theorem 3 of
-        Zeng et al. (2013), with the budget of the whole run.
-    enough : int
-        People with whom the clause that report noisy max chooses covers nearly as well as the
-        best one: within a tenth of the people, nine times out of ten.
-    people : int
-        People that the run can learn from, at most.
-    choice_margin : int or None
-        For the methods that count each clause with noise: 95 % margin of such a count, where it
-        is largest.
-    bottom : str
-        The bottom clause in Prolog: every condition at once.
-    """
+    """The hypothesis space of a run, before it reads a record."""
 
     conditions: int
+    """Conditions that a clause may use."""
     clauses: int
+    """Clauses that these make within the limits of the run."""
     needed: int
+    """People without whom no private method over these columns is reliable: Theorem 3 of Zeng et al. (2013), with the
+    budget of the whole run."""
     enough: int
+    """People with whom the clause that report noisy max chooses covers nearly as well as the best one: within a tenth
+    of the people, nine times out of ten."""
     people: int
+    """People that the run can learn from, at most."""
     choice_margin: int | None
+    """For the methods that count each clause with noise: 95 % margin of such a count, where it is largest."""
     bottom: str
+    """The bottom clause in Prolog: every condition at once."""
 
 
 def hypotheses(plan: RunPlan) -> Hypotheses:

@@ -38,26 +38,18 @@ STRATA = 16
 
 @dataclass(frozen=True, eq=False)
 class Lattice:
-    """Clauses over some atoms.
-
-    Attributes
-    ----------
-    atoms : tuple of Atom and NestedCondition
-    factors : Factors
-    clauses : int32 array of shape (n_clauses, 1 + max_variables)
-        Factors of each clause: the person's, then the variables', 0 where there is none; in
-        lexicographic order. The empty clause is the first.
-    lengths : int array of shape (n_clauses,)
-    strata : int array of shape (n_clauses,)
-        A number for each length with each set of what is said of rows. Those that only say that
-        rows exist are multiples of :data:`STRATA`.
-    """
+    """Clauses over some atoms."""
 
     atoms: tuple[RowAtom, ...]
     factors: Factors
     clauses: Ints32
+    """Int32 array of shape (n_clauses, 1 + max_variables). Factors of each clause: the person's, then the variables', 0
+    where there is none; in lexicographic order. The empty clause is the first."""
     lengths: Ints
+    """Shape (n_clauses,)."""
     strata: Ints
+    """Shape (n_clauses,). A number for each length with each set of what is said of rows. Those that only say that rows
+    exist are multiples of :data:`STRATA`."""
 
     def __len__(self) -> int:
         return len(self.clauses)

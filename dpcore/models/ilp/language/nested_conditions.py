@@ -17,24 +17,16 @@ MOST_WITHIN = 2
 
 
 class NestedCondition(FrozenModel):
-    """Rows that belong to one row of a table: at least so many of them satisfy some conditions.
-
-    Attributes
-    ----------
-    table : str
-        Table of the row to which they belong.
-    inner : str
-        Their own table.
-    atoms : tuple of Atom
-        All of their table, and about the same row of it. Empty: any row.
-    least : int
-        So many rows must satisfy them.
-    """
+    """Rows that belong to one row of a table: at least so many of them satisfy some conditions."""
 
     table: str
+    """Table of the row to which they belong."""
     inner: str
+    """Their own table."""
     atoms: tuple[Atom, ...] = ()
+    """All of their table, and about the same row of it. Empty: any row."""
     least: int = Field(default=1, ge=1)
+    """So many rows must satisfy them."""
 
     @property
     def column(self) -> str:

@@ -82,35 +82,21 @@ class TableRows:
 
 
 class CaseRow(FrozenModel):
-    """One row of a case, of which not all need be known.
-
-    Attributes
-    ----------
-    cells : mapping of str to set of int
-        Cells that each column may have.
-    below : mapping of str to tuple of CaseRow
-        Rows of other tables that belong to it, or may.
-    linked : bool
-        Of such a row: whether it surely belongs to this one.
-    """
+    """One row of a case, of which not all need be known."""
 
     cells: Box
+    """Cells that each column may have."""
     below: Mapping[str, tuple[CaseRow, ...]] = {}
+    """Rows of other tables that belong to it, or may."""
     linked: bool = True
+    """Of such a row: whether it surely belongs to this one."""
 
 
 class CaseRows(FrozenModel):
-    """Rows of one table about one case, in the order of time.
-
-    Attributes
-    ----------
-    rows : tuple of CaseRow
-    in_order : bool
-        Whether their order is known.
-    classes : mapping of str to int
-        How many cells of each column are values: the first ones.
-    """
+    """Rows of one table about one case, in the order of time."""
 
     rows: tuple[CaseRow, ...]
     in_order: bool = True
+    """Whether their order is known."""
     classes: Mapping[str, int]
+    """How many cells of each column are values: the first ones."""

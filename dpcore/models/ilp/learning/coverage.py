@@ -142,14 +142,7 @@ def count_clauses(lattice: Lattice, folded: Words, classes: Words) -> Ints:
 
 
 @kernel
-def _count(
-    clauses: Ints32,
-    folded: Words,
-    classes: Words,
-    counts: Ints,
-    first: int,
-    last: int,
-) -> None:
+def _count(clauses: Ints32, folded: Words, classes: Words, counts: Ints, first: int, last: int) -> None:
     """Clauses ``first`` to ``last``, each from what it shares with the one before it."""
     places, words = clauses.shape[1], folded.shape[1]
     begun = np.empty((places, words), dtype=np.uint64)

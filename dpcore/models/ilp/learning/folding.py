@@ -41,21 +41,14 @@ class Conjunctions(NamedTuple):
 
 
 class Slots(NamedTuple):
-    """Rows of a table, slot by slot.
-
-    Attributes
-    ----------
-    rows : array of shape (n_slots, n_words)
-        Which slots hold a row.
-    pairs : array of shape (n_pairs, n_words)
-        Which pairs of slots share a value; empty if that is not asked for.
-    backward : bool
-        Whether the first slot holds the last row.
-    """
+    """Rows of a table, slot by slot."""
 
     rows: Words
+    """Array of shape (n_slots, n_words). Which slots hold a row."""
     pairs: Words
+    """Array of shape (n_pairs, n_words). Which pairs of slots share a value; empty if that is not asked for."""
     backward: bool
+    """Whether the first slot holds the last row."""
 
 
 def slots_of(partition: Partition, name: str, form: Form) -> Slots:

@@ -23,13 +23,7 @@ from dpcore.models.ilp.language.sensitivities import CLAUSES, COUNTS, coverage, 
 from dpcore.models.ilp.learning.coverage import check_effort, clause_vectors, covered
 from dpcore.models.ilp.learning.ilp_workload import ilp_workload
 from dpcore.models.ilp.learning.selection import select_clause
-from dpcore.models.ilp.learning.weighing import (
-    Sides,
-    clauses_epsilon,
-    noisy_sides,
-    sides_margin,
-    weights_told,
-)
+from dpcore.models.ilp.learning.weighing import Sides, clauses_epsilon, noisy_sides, sides_margin, weights_told
 from dpcore.models.ilp.released.ilp_derived import EXPONENTIAL, PASSED_ON, SAMPLERS
 from dpcore.models.ilp.released.ilp_family import ILP
 from dpcore.models.ilp.released.ilp_model import CoveredGroup, ILPModel

@@ -13,11 +13,7 @@ from dpcore.models.ilp.language.generality import Generality
 from dpcore.models.ilp.language.ilp_parameters import ILPParameters
 from dpcore.models.ilp.language.lattice import Lattice
 from dpcore.models.ilp.language.overlap_bounds import overlap_bounds
-from dpcore.models.ilp.language.sensitivities import (
-    counts_sensitivity,
-    coverage,
-    coverage_sensitivity,
-)
+from dpcore.models.ilp.language.sensitivities import counts_sensitivity, coverage, coverage_sensitivity
 from dpcore.privacy.budgets import first_share
 from dpcore.privacy.mechanisms import ExponentialMechanism, GeometricMechanism, NoisyMax
 from dpcore.privacy.randomness import RandomSource
@@ -102,13 +98,7 @@ def prior_offsets(strata: Ints, scale: float) -> Ints:
     return np.asarray(np.maximum(np.rint(-scale * np.log(alike)), _LEAST_OFFSET), dtype=np.int64)
 
 
-def naive(
-    lattice: Lattice,
-    counts: Ints,
-    weights: tuple[int, int],
-    epsilon: Decimal,
-    randomness: RandomSource,
-) -> int:
+def naive(lattice: Lattice, counts: Ints, weights: tuple[int, int], epsilon: Decimal, randomness: RandomSource) -> int:
     """Count clauses with noise for all of them (Zeng et al. 2013, Algorithm 2); take the best."""
     most = overlap_bounds(lattice).most(np.arange(len(lattice)))
     mechanism = GeometricMechanism(counts_sensitivity(most).value, epsilon)

@@ -9,21 +9,14 @@ from dpcore.models.ilp.language.clause import Clause
 
 
 class ClauseColumns(NamedTuple):
-    """What some clauses look at.
-
-    Attributes
-    ----------
-    columns : mapping of str to tuple of str
-        By table, the main one being ""; none, if rows of a table need only exist.
-    ordered : frozenset of str
-        Tables of which the order of rows is asked.
-    nested : frozenset of (str, str)
-        A table, and one whose rows belong to rows of it, where that is asked.
-    """
+    """What some clauses look at."""
 
     columns: Mapping[str, tuple[str, ...]]
+    """By table, the main one being ""; none, if rows of a table need only exist."""
     ordered: frozenset[str]
+    """Tables of which the order of rows is asked."""
     nested: frozenset[tuple[str, str]]
+    """A table, and one whose rows belong to rows of it, where that is asked."""
 
 
 def clause_columns(clauses: Iterable[Clause]) -> ClauseColumns:

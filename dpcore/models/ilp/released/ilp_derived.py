@@ -18,12 +18,10 @@ from dpcore.released.derived import (
     check_classes,
     check_counts,
     check_shares,
-    count_scales,
     demand,
     is_gaussian,
-    margin_within,
     rebuilt_evaluation,
-    rebuilt_numbers,
+    rebuilt_groups,
 )
 from dpcore.released.release import Release
 
@@ -49,17 +47,16 @@ def rebuilt_theory(release: Release, model: ILPModel) -> ILPModel:
         release, EXPONENTIAL if is_gaussian(card) else SAMPLERS[chosen.method], PASSED_ON if by_level else ""
     )
     _check_sizes(release, model, chosen)
-    scales = count_scales(release, COUNTS, *([CLAUSES] if by_level else []))
-    margin = margin_within(model.count_margin, scales, gaussian=is_gaussian(card))
-    alpha = (1.0,) * len(model.classes)
-    groups = []
-    for group in model.groups:
-        own = rebuilt_numbers(release, group, margin, scales, alpha)
-        groups.append(group.model_copy(update={**own, "kept": _kept(group, model, chosen)}))
+    steps, alpha = [COUNTS, CLAUSES] if by_level else [COUNTS], (1.0,) * len(model.classes)
+    margin, numbers = rebuilt_groups(release, model.groups, model.count_margin, steps, alpha)
+    groups = tuple(
+        group.model_copy(update={**own, "kept": _kept(group, model, chosen)})
+        for group, own in zip(model.groups, numbers, strict=True)
+    )
     rebuilt = model.model_copy(
         update={
             "positive": model.classes.index(chosen.positive),
-            "groups": tuple(groups),
+            "groups": groups,
             "count_margin": margin,
             "sides_margin": _sides_margin(release, model, chosen),
         }

@@ -23,27 +23,18 @@ from dpcore.released.noisy_counts import NOISE_ALONE, are_nobody, is_told, told_
 
 
 class CoveredGroup(FrozenModel):
-    """The people whom a clause covers and no earlier one; or those whom none does.
-
-    Attributes
-    ----------
-    clause : Clause or None
-        ``None`` for the people whom no clause covers.
-    noisy_counts : tuple of int
-        These people per class, in the training part, with noise; may be negative.
-    estimates : tuple of float
-        Class probabilities, summing to 1.
-    intervals : tuple of (float, float)
-        95 % interval of each estimate for the noise alone.
-    kept : bool
-        Whether the clause predicts: its noisy coverage, weights included, is positive.
-    """
+    """The people whom a clause covers and no earlier one; or those whom none does."""
 
     clause: Clause | None
+    """``None`` for the people whom no clause covers."""
     noisy_counts: tuple[int, ...]
+    """These people per class, in the training part, with noise; may be negative."""
     estimates: tuple[float, ...]
+    """Class probabilities, summing to 1."""
     intervals: tuple[tuple[float, float], ...]
+    """95 % interval of each estimate for the noise alone."""
     kept: bool
+    """Whether the clause predicts: its noisy coverage, weights included, is positive."""
 
 
 class ILPModel(FrozenModel):
@@ -51,37 +42,26 @@ class ILPModel(FrozenModel):
 
     If it is kept, the person is predicted positive, or else not; so is everybody whom no clause
     covers.
-
-    Attributes
-    ----------
-    classes : tuple of str
-    positive : int
-        Code of the class that the clauses describe.
-    groups : tuple of CoveredGroup
-        One per clause, in the order of their choice, and one for everybody else.
-    count_margin : int
-        Noise on each count stays within plus or minus this, with 95 % confidence.
-    clause_count : int
-        How many clauses each could be chosen from.
-    sides : (int, int) or None
-        Noisy numbers of people without the positive class and with it, which tell how much each side weighs; ``None``
-        if weights were given.
-    sides_margin : int
-        Noise on each of these stays within plus or minus this, with 95 % confidence.
-    alike : bool
-        Whether both sides weigh alike by these numbers, as the positive class is rare or somebody wants it. Of releases
-        that do not say, they do if there are such numbers.
     """
 
     classes: tuple[str, ...]
     positive: int
+    """Code of the class that the clauses describe."""
     groups: tuple[CoveredGroup, ...]
+    """One per clause, in the order of their choice, and one for everybody else."""
     count_margin: int
+    """Noise on each count stays within plus or minus this, with 95 % confidence."""
     clause_count: int
+    """How many clauses each could be chosen from."""
     evaluation: Evaluation | None
     sides: tuple[int, int] | None = None
+    """Noisy numbers of people without the positive class and with it, which tell how much each side weighs; ``None`` if
+    weights were given."""
     sides_margin: int = 0
+    """Noise on each of these stays within plus or minus this, with 95 % confidence."""
     alike: bool | None = None
+    """Whether both sides weigh alike by these numbers, as the positive class is rare or somebody wants it. Of releases
+    that do not say, they do if there are such numbers."""
 
     @property
     def clauses(self) -> tuple[Clause, ...]:
@@ -92,9 +72,7 @@ class ILPModel(FrozenModel):
     def labels(self) -> tuple[int, ...]:
         """Predicted class of each group."""
         return predicted_labels(
-            [group.kept for group in self.groups],
-            np.array([group.estimates for group in self.groups]),
-            self.positive,
+            [group.kept for group in self.groups], np.array([group.estimates for group in self.groups]), self.positive
         )
 
     def first_clause(self, frames: Frames, schema: Schema) -> Ints:

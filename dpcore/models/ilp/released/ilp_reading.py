@@ -49,21 +49,14 @@ def clause_groups(release: Release, model: ILPModel) -> Groups:
 
 @dataclass(frozen=True)
 class ClauseText:
-    """One group of a theory as text.
-
-    Attributes
-    ----------
-    title : str
-        ``Clause 1``, or who is left.
-    words : str
-        Who is in the group, in plain words.
-    prolog : str
-        The clause in Prolog; empty for the last group.
-    """
+    """One group of a theory as text."""
 
     title: str
+    """``Clause 1``, or who is left."""
     words: str
+    """Who is in the group, in plain words."""
     prolog: str
+    """The clause in Prolog; empty for the last group."""
 
 
 def clause_texts(release: Release) -> list[ClauseText]:
@@ -104,10 +97,7 @@ def prolog_program(release: Release) -> str:
             f"{_comment(name)}: {count}" for name, count in zip(model.classes, group.noisy_counts, strict=True)
         )
         chance = told_share(group, model.positive, model.count_margin, NOISE_ALONE)
-        lines += [
-            "",
-            f"% {text.title}. Noisy chance: {chance}. Noisy counts: {counts}.",
-        ]
+        lines += ["", f"% {text.title}. Noisy chance: {chance}. Noisy counts: {counts}."]
         if group.kept:
             lines.append(written)
         else:

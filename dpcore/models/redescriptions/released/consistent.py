@@ -24,34 +24,23 @@ _CLOSE: Final = 1e-3
 
 @dataclass(frozen=True)
 class PairCounts:
-    """Estimated people in each pair of leaves that a record can reach.
-
-    Attributes
-    ----------
-    table : array of shape (n_reached_left_leaves, n_reached_right_leaves)
-        Not negative.
-    free : array of the same shape
-        Without the limit at zero: expected to be right, where the limit favours empty pairs of
-        leaves over full ones. Margins allow for the difference.
-    left, right : int arrays
-        Numbers of the leaves that a record can reach, in order.
-    leaves : (int, int)
-        Leaves of each tree, reached or not.
-    scale : float
-        Scale of the two-sided geometric noise on one count. What second counts of the left
-        leaves and the limit at zero take off it is not taken into account, so intervals are not
-        too short.
-    rows_per_person : int
-        Most records of one person.
-    """
+    """Estimated people in each pair of leaves that a record can reach."""
 
     table: Floats
+    """Not negative: shape (n_reached_left_leaves, n_reached_right_leaves)."""
     free: Floats
+    """Without the limit at zero: expected to be right, where the limit favours empty pairs of leaves over full ones.
+    Margins allow for the difference."""
     left: Ints
     right: Ints
+    """``left``, ``right``: numbers of the leaves that a record can reach, in order."""
     leaves: tuple[int, int]
+    """Leaves of each tree, reached or not."""
     scale: float
+    """Scale of the two-sided geometric noise on one count. What second counts of the left leaves and the limit at zero
+    take off it is not taken into account, so intervals are not too short."""
     rows_per_person: int = 1
+    """Most records of one person."""
 
     @property
     def variance(self) -> float:

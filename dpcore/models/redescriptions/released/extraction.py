@@ -42,110 +42,56 @@ Score = Literal["above chance", "jaccard"]
 class Constraints(Parameters):
     """What a redescription must satisfy: the reader's choice, moved freely, at no cost."""
 
-    min_support: float | None = Field(
-        default=None,
-        ge=0,
-        title="Least noisy support",
-        description="Noisy number of people for whom both sides hold. Default: what noise on a "
-        "single count exceeds in one of forty cases.",
-    )
-    max_support: float = Field(
-        default=0.8,
-        gt=0,
-        le=1,
-        title="Largest noisy support",
-        description="The same as a share of the noisy number of all people.",
-    )
-    max_p: float = Field(
-        default=0.01,
-        ge=0,
-        le=1,
-        title="Largest p-value",
-        description="How often, at most, two sides of these sizes would overlap as much if they "
-        "had nothing to do with each other.",
-    )
-    min_jaccard: float = Field(
-        default=0.5,
-        ge=0,
-        le=1,
-        title="Least noisy Jaccard index",
-        description="People for whom both sides hold, divided by people for whom at least one "
-        "does: 1 means exactly the same people, 0 means nobody in common.",
-    )
-    min_above_chance: float = Field(
-        default=0.05,
-        ge=0,
-        le=1,
-        title="Least gain over chance",
-        description="Two conditions that hold for nearly everybody overlap without any connection. "
-        "This asks for so much more than such an overlap.",
-    )
-    disjuncts: int = Field(
-        default=4,
-        ge=1,
-        le=4,
-        title="Most groups joined by OR",
-        description="How many groups of a tree a condition may join by OR. More of them fit better "
-        "and are harder to read.",
-    )
-    min_gain: float = Field(
-        default=0.01,
-        ge=0,
-        le=1,
-        title="Least gain of a group",
-        description="What every group after the first that a condition joins must add to what is compared.",
-    )
-    score: Score = Field(
-        default="above chance",
-        title="Best first by",
-        description="What makes one better than another: by how much its noisy Jaccard index "
-        "exceeds chance; or the index itself, as published, which puts conditions first that hold "
-        "for nearly everybody.",
-    )
-    noise_aware: bool = Field(
-        default=True,
-        title="Allow for the noise",
-        description="The p-value also allows for the noise on the counts. As published, it does not.",
-    )
+    min_support: float | None = Field(default=None, ge=0, title="Least noisy support")
+    """Noisy number of people for whom both sides hold. Default: what noise on a single count exceeds in one of forty
+    cases."""
+    max_support: float = Field(default=0.8, gt=0, le=1, title="Largest noisy support")
+    """The same as a share of the noisy number of all people."""
+    max_p: float = Field(default=0.01, ge=0, le=1, title="Largest p-value")
+    """How often, at most, two sides of these sizes would overlap as much if they had nothing to do with each other."""
+    min_jaccard: float = Field(default=0.5, ge=0, le=1, title="Least noisy Jaccard index")
+    """People for whom both sides hold, divided by people for whom at least one does: 1 means exactly the same people, 0
+    means nobody in common."""
+    min_above_chance: float = Field(default=0.05, ge=0, le=1, title="Least gain over chance")
+    """Two conditions that hold for nearly everybody overlap without any connection. This asks for so much more than
+    such an overlap."""
+    disjuncts: int = Field(default=4, ge=1, le=4, title="Most groups joined by OR")
+    """How many groups of a tree a condition may join by OR. More of them fit better and are harder to read."""
+    min_gain: float = Field(default=0.01, ge=0, le=1, title="Least gain of a group")
+    """What every group after the first that a condition joins must add to what is compared."""
+    score: Score = Field(default="above chance", title="Best first by")
+    """What makes one better than another: by how much its noisy Jaccard index exceeds chance; or the index itself, as
+    published, which puts conditions first that hold for nearly everybody."""
+    noise_aware: bool = Field(default=True, title="Allow for the noise")
+    """The p-value also allows for the noise on the counts. As published, it does not."""
 
 
 @dataclass(frozen=True)
 class Candidates:
-    """Redescriptions of one pair of trees, best first.
-
-    Attributes
-    ----------
-    unions : int array of shape (n_candidates, 2)
-        Left and right union of leaves that a record can reach, see
-        :func:`~dpcore.models.redescriptions.released.tree_pair.unions`.
-    left, right : bool arrays of shape (n_candidates, n_leaves)
-        Leaves that each side joins.
-    both, left_only, right_only : arrays of shape (n_candidates,)
-        Noisy numbers of people.
-    jaccard : array
-        Noisy Jaccard index.
-    both_margin, margin : arrays
-        Noise on ``both`` and on ``jaccard`` stays within plus or minus this, with 95 %
-        confidence.
-    chance : array
-        Jaccard index of two independent sides of the same sizes.
-    score, least_score : arrays
-        What they are judged by; at the noisy Jaccard index and at the lower end of its 95 %
-        interval.
-    """
+    """Redescriptions of one pair of trees, best first."""
 
     unions: Ints
+    """Left and right union of leaves that a record can reach, see
+    :func:`~dpcore.models.redescriptions.released.tree_pair.unions`: shape (n_candidates, 2)."""
     left: Flags
     right: Flags
+    """``left``, ``right``: leaves that each side joins: shape (n_candidates, n_leaves)."""
     both: Floats
     left_only: Floats
     right_only: Floats
+    """``both``, ``left_only``, ``right_only``: noisy numbers of people: shape (n_candidates,)."""
     jaccard: Floats
+    """Noisy Jaccard index."""
     both_margin: Floats
     margin: Floats
+    """``both_margin``, ``margin``: noise on ``both`` and on ``jaccard`` stays within plus or minus this, with 95 %
+    confidence."""
     chance: Floats
+    """Jaccard index of two independent sides of the same sizes."""
     score: Floats
     least_score: Floats
+    """``score``, ``least_score``: what they are judged by; at the noisy Jaccard index and at the lower end of its 95 %
+    interval."""
 
     def __len__(self) -> int:
         return len(self.both)

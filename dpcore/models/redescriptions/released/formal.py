@@ -124,33 +124,23 @@ _RISKY_PHRASE = re.compile(
 
 @dataclass(frozen=True)
 class Saying:
-    """What is said of one column.
-
-    Attributes
-    ----------
-    kind : str
-        "yes" or "no" for the two halves of a yes/no column, else "value".
-    stem, year : str
-        Name of the column as it is spoken, and the year that it ends in; or no year.
-    value : str
-        What follows the name.
-    several : bool
-        Whether the value joins alternatives by "or".
-    unknown : str
-        Reserved cells that count as well, such as "other or missing"; empty if there are none,
-        or if the value makes it plain.
-    high, low : bool
-        Whether unknown values count just where the highest, or the lowest, known value does.
-    """
+    """What is said of one column."""
 
     kind: str
+    """"yes" or "no" for the two halves of a yes/no column, else "value"."""
     stem: str
     year: str
+    """``stem``, ``year``: name of the column as it is spoken, and the year that it ends in; or no year."""
     value: str = ""
+    """What follows the name."""
     several: bool = False
+    """Whether the value joins alternatives by "or"."""
     unknown: str = ""
+    """Reserved cells that count as well, such as "other or missing"; empty if there are none, or if the value makes it
+    plain."""
     high: bool = True
     low: bool = True
+    """``high``, ``low``: whether unknown values count just where the highest, or the lowest, known value does."""
 
 
 def saying(name: str, cells: int, domain: Domain) -> Saying:
@@ -203,7 +193,7 @@ def listed(items: Sequence[str], link: str) -> str:
     return f"{', '.join(some)} {link} {last}" if some else last
 
 
-def _cell_phrase(column: Any, code: int) -> str:
+def _cell_phrase(column: Column, code: int) -> str:
     return quoted(column.cells[code])
 
 
@@ -219,7 +209,7 @@ def _not_recorded(names: Sequence[str]) -> str:
     return f"recorded as none of {listed(names, 'and')}"
 
 
-def _ordered(column: Any, known: Sequence[int]) -> tuple[str, bool]:
+def _ordered(column: Column, known: Sequence[int]) -> tuple[str, bool]:
     runs: list[list[int]] = []
     for code in known:
         if runs and code == runs[-1][-1] + 1:
@@ -233,7 +223,7 @@ def _ordered(column: Any, known: Sequence[int]) -> tuple[str, bool]:
     return " or ".join(said(column, run[0], run[-1]) for run in runs), len(runs) > 1
 
 
-def _ranks(column: Any, first: int, last: int) -> str:
+def _ranks(column: Column, first: int, last: int) -> str:
     if first == last:
         return _cell_phrase(column, first)
     if first == 0:

@@ -27,24 +27,17 @@ from dpcore.released.release import Release
 
 @dataclass(frozen=True)
 class Exact:
-    """A redescription on the records themselves.
-
-    Attributes
-    ----------
-    support, left_only, right_only : int
-        People for whom both sides hold, only the left one, only the right one.
-    jaccard : float
-        Support over the people for whom a side holds; 0 if there are none.
-    p_value : float
-        Chance of such a support if the two sides were independent (binomial, as in Mihelčić and
-        Miettinen 2023).
-    """
+    """A redescription on the records themselves."""
 
     support: int
     left_only: int
     right_only: int
+    """``support``, ``left_only``, ``right_only``: people for whom both sides hold, only the left one, only the right
+    one."""
     jaccard: float
+    """Support over the people for whom a side holds; 0 if there are none."""
     p_value: float
+    """Chance of such a support if the two sides were independent (binomial, as in Mihelčić and Miettinen 2023)."""
 
 
 def exact_agreement(tables: Sequence[Ints], found: Sequence[Redescription]) -> tuple[Exact, ...]:

@@ -14,16 +14,11 @@ from dpcore.privacy.budgets import geometric_tail
 
 
 class RedescriptionModel(FrozenModel):
-    """Everything that a run released. Redescriptions are read off it, again and again, for free.
-
-    Attributes
-    ----------
-    left_columns, right_columns : tuple of str
-        Columns of each view.
-    """
+    """Everything that a run released. Redescriptions are read off it, again and again, for free."""
 
     left_columns: tuple[str, ...]
     right_columns: tuple[str, ...]
+    """``left_columns``, ``right_columns``: columns of each view."""
     pairs: tuple[TreePair, ...]
 
     @property

@@ -24,12 +24,7 @@ from dpcore.models.redescriptions.released.duplicates import (
     jaccard_without,
     only_asks_for_missing,
 )
-from dpcore.models.redescriptions.released.extraction import (
-    Candidates,
-    Constraints,
-    Search,
-    suggested_support,
-)
+from dpcore.models.redescriptions.released.extraction import Candidates, Constraints, Search, suggested_support
 from dpcore.models.redescriptions.released.formal import formal
 from dpcore.models.redescriptions.released.redescription_words import condition_count, plain
 from dpcore.models.redescriptions.released.simplify import Space
@@ -44,60 +39,42 @@ _MOST_COMPARED: Final = 20
 
 @dataclass(frozen=True)
 class Redescription:
-    """Two conditions that hold for nearly the same people. Numbers of people are noisy.
-
-    Attributes
-    ----------
-    pair : int
-        Pair of trees that it was read off.
-    left_leaves, right_leaves : tuple of int
-        Leaves that each side joins.
-    left, right : str
-        Conditions in plain words.
-    left_query, right_query : str
-        Conditions in the schema's names and values.
-    support, left_only, right_only : float
-        Noisy numbers of people: both sides hold, only the left one, only the right one.
-    jaccard : float
-        Noisy support over the noisy number of people for whom a side holds.
-    interval : (float, float)
-        95 % interval of the Jaccard index, for the noise alone.
-    support_margin : int
-        Noise on ``support`` stays within plus or minus this, with 95 % confidence.
-    chance : float
-        Jaccard index of two independent sides of these sizes.
-    p_value : float
-        Chance of such a support if the two sides were independent.
-    conditions : int
-        Conditions on single columns, both sides together.
-    similar : int
-        Others that say nearly the same and were merged into this one.
-    columns : frozenset of str
-        Columns that it refers to.
-    missing : {"", "both", "one", "may"}
-        Whether missing values alone may explain it, see
-        :mod:`dpcore.models.redescriptions.released.duplicates`.
-    """
+    """Two conditions that hold for nearly the same people. Numbers of people are noisy."""
 
     pair: int
+    """Pair of trees that it was read off."""
     left_leaves: tuple[int, ...]
     right_leaves: tuple[int, ...]
+    """``left_leaves``, ``right_leaves``: leaves that each side joins."""
     left: str
     right: str
+    """``left``, ``right``: conditions in plain words."""
     left_query: str
     right_query: str
+    """``left_query``, ``right_query``: conditions in the schema's names and values."""
     support: float
     left_only: float
     right_only: float
+    """``support``, ``left_only``, ``right_only``: noisy numbers of people: both sides hold, only the left one, only the
+    right one."""
     jaccard: float
+    """Noisy support over the noisy number of people for whom a side holds."""
     interval: tuple[float, float]
+    """95 % interval of the Jaccard index, for the noise alone."""
     support_margin: int
+    """Noise on ``support`` stays within plus or minus this, with 95 % confidence."""
     chance: float
+    """Jaccard index of two independent sides of these sizes."""
     p_value: float
+    """Chance of such a support if the two sides were independent."""
     conditions: int
+    """Conditions on single columns, both sides together."""
     similar: int
+    """Others that say nearly the same and were merged into this one."""
     columns: frozenset[str] = field(repr=False)
+    """Columns that it refers to."""
     missing: Missingness = ""
+    """Whether missing values alone may explain it, see :mod:`dpcore.models.redescriptions.released.duplicates`."""
 
     @property
     def whole_support(self) -> int:
@@ -112,24 +89,16 @@ class Redescription:
 
 @dataclass(frozen=True)
 class RedescriptionSet:
-    """What a release says under some constraints, best first.
-
-    Attributes
-    ----------
-    found : tuple of Redescription
-    suggested_support : int
-        Noisy support from which the noise blurs the Jaccard index little, see
-        :func:`dpcore.models.redescriptions.released.extraction.suggested_support`.
-    people : float
-        Noisy number of people, or of their records.
-    counted : Noun
-        Which of both all its numbers are of.
-    """
+    """What a release says under some constraints, best first."""
 
     found: tuple[Redescription, ...]
     suggested_support: int
+    """Noisy support from which the noise blurs the Jaccard index little, see
+    :func:`dpcore.models.redescriptions.released.extraction.suggested_support`."""
     people: float
+    """Noisy number of people, or of their records."""
     counted: Noun
+    """Which of both all its numbers are of."""
 
     def pruned(self, support: float) -> tuple[Redescription, ...]:
         """Those with at least this noisy support (Mihelčić and Miettinen 2023, section 4.6)."""

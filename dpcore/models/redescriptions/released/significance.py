@@ -29,21 +29,14 @@ _CLEAR: Final = 0.1
 
 @dataclass(frozen=True)
 class Sizes:
-    """Noisy sizes of pairs of conditions: arrays of shape (n,).
-
-    Attributes
-    ----------
-    both : array
-        People for whom both sides hold.
-    shares : (array, array)
-        Shares of all people for whom the left and the right side hold, from 0 to 1.
-    inside : (array, array)
-        Leaves that each side joins.
-    """
+    """Noisy sizes of pairs of conditions: arrays of shape (n,)."""
 
     both: Floats
+    """People for whom both sides hold."""
     shares: tuple[Floats, Floats]
+    """Shares of all people for whom the left and the right side hold, from 0 to 1."""
     inside: tuple[Floats, Floats]
+    """Leaves that each side joins."""
 
     @property
     def expected(self) -> Floats:
@@ -73,25 +66,17 @@ def binomial_tail(least: Floats | Ints, trials: Ints | int, chance: Floats) -> F
 
 @dataclass(frozen=True)
 class Independence:
-    """What is seen if the two sides of a redescription are independent.
-
-    Attributes
-    ----------
-    people : float
-        Noisy number of people.
-    leaves : (int, int)
-        Leaves of each tree, all pairs of which were counted.
-    scale : float
-        Scale of the two-sided geometric noise on each count; 0 ignores it, as published.
-    rows_per_person : int
-        Most records of one person: as many as that may be all alike, so that the binomial distribution is
-        one of so many fewer people.
-    """
+    """What is seen if the two sides of a redescription are independent."""
 
     people: float
+    """Noisy number of people."""
     leaves: tuple[int, int]
+    """Leaves of each tree, all pairs of which were counted."""
     scale: float
+    """Scale of the two-sided geometric noise on each count; 0 ignores it, as published."""
     rows_per_person: int = 1
+    """Most records of one person: as many as that may be all alike, so that the binomial distribution is one of so many
+    fewer people."""
 
     def p_values(self, sizes: Sizes) -> Floats:
         """Chance that at least so many people satisfy both sides.

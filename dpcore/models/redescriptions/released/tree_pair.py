@@ -124,20 +124,16 @@ class Unions:
 
     A disjunction of leaves and negated leaves is always one of these, or everything: the
     negation of a leaf is the union of all other leaves.
-
-    Attributes
-    ----------
-    members : bool array of shape (n_unions, n_leaves)
-    more, fewer : int arrays of shape (n_unions, n_leaves)
-        Union with one leaf more, or less; -1 if there is none, or it is not a step.
-    sizes : array of shape (n_unions,)
-        Leaves of each union.
     """
 
     members: Flags
+    """Shape (n_unions, n_leaves)."""
     more: Ints
     fewer: Ints
+    """``more``, ``fewer``: union with one leaf more, or less; -1 if there is none, or it is not a step: shape
+    (n_unions, n_leaves)."""
     sizes: Floats
+    """Leaves of each union: shape (n_unions,)."""
 
     def __len__(self) -> int:
         return len(self.members)
@@ -175,17 +171,12 @@ _SIZES: Final = (1, 3, 7, 15)
 
 
 class Tree(FrozenModel):
-    """A complete binary tree over the columns of one view.
-
-    Attributes
-    ----------
-    splits : tuple of Condition, length 2^depth - 1
-        Inner nodes in heap order: records that satisfy split i go to node 2i + 1, the others
-        to node 2i + 2. Leaves are numbered from left to right.
-    """
+    """A complete binary tree over the columns of one view."""
 
     view: Literal["left", "right"]
     splits: tuple[Condition, ...]
+    """Inner nodes in heap order: records that satisfy split i go to node 2i + 1, the others to node 2i + 2. Leaves are
+    numbered from left to right: length 2^depth - 1."""
 
     @model_validator(mode="after")
     def _complete(self) -> Self:
@@ -235,33 +226,23 @@ class Tree(FrozenModel):
 
 
 class TreePair(FrozenModel):
-    """Two trees whose leaves should hold the same people, and how many share each pair of leaves.
-
-    Attributes
-    ----------
-    start, round : int
-        Search, and alternation within it, both from 0.
-    target : str
-        What the first tree of the search was grown for, in words.
-    noisy_counts : tuple of tuple of int, shape (n_left_leaves, n_right_leaves)
-        People in each pair of leaves, with noise; may be negative.
-    count_scale : float
-        Scale of the two-sided geometric noise on each of them.
-    noisy_left : tuple of int or None
-        People in each leaf of the left tree, counted once more on their own.
-    left_scale : float or None
-        Scale of that noise.
-    """
+    """Two trees whose leaves should hold the same people, and how many share each pair of leaves."""
 
     start: int
     round: int
+    """``start``, ``round``: search, and alternation within it, both from 0."""
     target: str
+    """What the first tree of the search was grown for, in words."""
     left: Tree
     right: Tree
     noisy_counts: tuple[tuple[int, ...], ...]
+    """People in each pair of leaves, with noise; may be negative: shape (n_left_leaves, n_right_leaves)."""
     count_scale: float = Field(ge=0, allow_inf_nan=False)
+    """Scale of the two-sided geometric noise on each of them."""
     noisy_left: tuple[int, ...] | None = None
+    """People in each leaf of the left tree, counted once more on their own."""
     left_scale: float | None = Field(default=None, ge=0, allow_inf_nan=False)
+    """Scale of that noise."""
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:

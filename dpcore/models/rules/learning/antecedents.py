@@ -29,17 +29,11 @@ _BLOCK = 512
 
 @dataclass(frozen=True)
 class Antecedents:
-    """A list of conjunctions, shorter ones first.
-
-    Attributes
-    ----------
-    literals : sequence of Condition
-    itemsets : sequence of tuple of int
-        Positions in ``literals`` of each conjunction.
-    """
+    """A list of conjunctions, shorter ones first."""
 
     literals: Sequence[Condition]
     itemsets: Sequence[Itemset]
+    """Positions in ``literals`` of each conjunction."""
 
     def __len__(self) -> int:
         return len(self.itemsets)

@@ -76,18 +76,12 @@ def block_counts(
 
 @dataclass(frozen=True)
 class DrawnList:
-    """A list, with what its draw lets expect.
-
-    Attributes
-    ----------
-    members : array of shape (n_rules,)
-        Positions of the drawn antecedents, in list order.
-    expected : array of shape (n_rules + 1, n_classes) or None
-        Class shares of those whom each rule captures, and last of everybody else.
-    """
+    """A list, with what its draw lets expect."""
 
     members: Ints
+    """Positions of the drawn antecedents, in list order: shape (n_rules,)."""
     expected: Floats | None
+    """Class shares of those whom each rule captures, and last of everybody else: shape (n_rules + 1, n_classes)."""
 
     def expected_of(self, groups: Ints) -> Floats | None:
         """Class shares of some of the groups."""
@@ -96,24 +90,16 @@ class DrawnList:
 
 @dataclass(frozen=True)
 class Block:
-    """How one block is drawn.
-
-    Attributes
-    ----------
-    counts : Decimal
-        Row-level budget of the class counts with which it begins.
-    draw : Decimal
-        Row-level budget of its draw.
-    weight : ExactWeight
-        Of its draw.
-    divided : bool
-        Whether later blocks are expected to divide those whom it leaves.
-    """
+    """How one block is drawn."""
 
     counts: Decimal
+    """Row-level budget of the class counts with which it begins."""
     draw: Decimal
+    """Row-level budget of its draw."""
     weight: ExactWeight
+    """Of its draw."""
     divided: bool
+    """Whether later blocks are expected to divide those whom it leaves."""
 
     def class_of(self, values: Ints, randomness: RandomSource) -> int:
         """Class of a group, given what the group is worth with each."""
@@ -197,10 +183,7 @@ class _Later:
         bests, rests = np.zeros(size, dtype=np.int64), np.zeros(size)
         counts, logs = (self.none, self.ones, self.twos), (self.priors, *self.ends)
         values = self.class_weights, self.left, self.weight
-        in_threads(
-            lambda firsts: _fill_firsts(*counts, self.may, *logs, *values, firsts, bests, rests),
-            size,
-        )
+        in_threads(lambda firsts: _fill_firsts(*counts, self.may, *logs, *values, firsts, bests, rests), size)
         return bests, rests
 
     def groups(self, rules: Sequence[int]) -> list[Ints]:

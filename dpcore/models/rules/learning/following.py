@@ -26,21 +26,15 @@ _MOST: Final = 2000
 
 @dataclass(frozen=True)
 class Following:
-    """The cells that each of some conjunctions allows.
-
-    Attributes
-    ----------
-    cells : array of shape (n_conjunctions, n_words)
-        Bits of the cells of each column, which begins with a word of its own.
-    whole : array of shape (n_words,)
-        Cells of known values, and others that some condition names.
-    columns : array of shape (n_words,)
-        Column of each word, in increasing order.
-    """
+    """The cells that each of some conjunctions allows."""
 
     cells: Words
+    """Array of shape (n_conjunctions, n_words). Bits of the cells of each column, which begins with a word of its own.
+    """
     whole: Words
+    """Array of shape (n_words,). Cells of known values, and others that some condition names."""
     columns: Ints
+    """Array of shape (n_words,). Column of each word, in increasing order."""
 
     @classmethod
     def of(cls, antecedents: Antecedents, schema: Schema) -> Following:

@@ -18,11 +18,7 @@ from dpcore.data.queries import itemset_counts, itemset_sensitivity
 from dpcore.data.table import PrivateTable
 from dpcore.domain.conditions import Condition
 from dpcore.domain.schemas.schema import Part
-from dpcore.models.rules.learning.antecedents import (
-    Antecedents,
-    Itemset,
-    candidate_literals,
-)
+from dpcore.models.rules.learning.antecedents import Antecedents, Itemset, candidate_literals
 from dpcore.models.rules.released.rule_list_parameters import RuleListParameters
 from dpcore.privacy.budgets import first_share
 from dpcore.privacy.mechanisms import GeometricMechanism

@@ -27,25 +27,17 @@ _LEAST_TURN: Final = -16.0
 
 @dataclass(frozen=True)
 class ListPrior:
-    """Prior over ordered lists of distinct antecedents.
-
-    Attributes
-    ----------
-    length_weights : array of shape (max_rules + 1,)
-        Probability of each list length.
-    size_weights : array of shape (largest_size + 1,)
-        Unnormalised Poisson weight of each antecedent size.
-    sizes : array of shape (n_antecedents,)
-        Size of each antecedent, in increasing order.
-    starts, counts : arrays of shape (largest_size + 1,)
-        First antecedent of each size, and how many there are.
-    """
+    """Prior over ordered lists of distinct antecedents."""
 
     length_weights: Floats
+    """Probability of each list length: shape (max_rules + 1,)."""
     size_weights: Floats
+    """Unnormalised Poisson weight of each antecedent size: shape (largest_size + 1,)."""
     sizes: Ints
+    """Size of each antecedent, in increasing order: shape (n_antecedents,)."""
     starts: Ints
     counts: Ints
+    """``starts``, ``counts``: first antecedent of each size, and how many there are: shape (largest_size + 1,)."""
 
     @classmethod
     def build(cls, antecedents: Antecedents, list_length: float, rule_length: float, max_rules: int) -> ListPrior:

@@ -56,21 +56,12 @@ def _captures_bytes(rules: int, classes: int, partitions: int) -> int:
 
 @dataclass(frozen=True)
 class CaptureProblem:
-    """What a sampler needs of the records.
-
-    Attributes
-    ----------
-    table : PrivateTable
-    target : str
-    part : str
-        Part of the records to learn from.
-    antecedents : Antecedents
-    likelihood : LogLikelihood
-    """
+    """What a sampler needs of the records."""
 
     table: PrivateTable
     target: str
     part: Part
+    """Part of the records to learn from."""
     antecedents: Antecedents
     likelihood: LogLikelihood
 

@@ -12,12 +12,9 @@ from dpcore.released.derived import (
     check_classes,
     check_conditions,
     check_shares,
-    count_scales,
     demand,
-    is_gaussian,
-    margin_within,
     rebuilt_evaluation,
-    rebuilt_numbers,
+    rebuilt_groups,
 )
 from dpcore.released.release import Release
 
@@ -31,17 +28,16 @@ def rebuilt_list(release: Release, model: RuleListModel) -> RuleListModel:
     _check_sizes(release, model, chosen)
     mined = chosen.antecedents == "dp_fim"
     check_certificate(release, chosen.sampler, PASSED_ON if mined else "", chain=chosen.sampler == "mcmc")
-    scales = count_scales(release, "estimates", *(["antecedents"] if mined else []))
-    margin = margin_within(model.count_margin, scales, gaussian=is_gaussian(release.certificate))
+    steps = ["estimates", "antecedents"] if mined else ["estimates"]
     alpha = chosen.alpha or (1.0,) * len(model.classes)
     pulled = chosen.alpha is None and chosen.sampler == "lookahead"
-    rules = []
-    for position, rule in enumerate(model.rules):
-        own = rebuilt_numbers(release, rule, margin, scales, alpha, estimated=not pulled)
-        text = rule_text(rule.conditions, release.domain, position)
-        rules.append(rule.model_copy(update={**own, "text": text}))
+    margin, numbers = rebuilt_groups(release, model.rules, model.count_margin, steps, alpha, estimated=not pulled)
+    rules = tuple(
+        rule.model_copy(update={**own, "text": rule_text(rule.conditions, release.domain, position)})
+        for position, (rule, own) in enumerate(zip(model.rules, numbers, strict=True))
+    )
     evaluation = rebuilt_evaluation(release, model.evaluation, [rule.estimates for rule in model.rules])
-    return model.model_copy(update={"rules": tuple(rules), "count_margin": margin, "evaluation": evaluation})
+    return model.model_copy(update={"rules": rules, "count_margin": margin, "evaluation": evaluation})
 
 
 def _check_sizes(release: Release, model: RuleListModel, chosen: RuleListParameters) -> None:

@@ -27,42 +27,28 @@ def rule_text(conditions: Sequence[Condition], schema: Schema, position: int) ->
 
 
 class Rule(FrozenModel):
-    """One rule: its conditions, noisy counts and class probabilities.
-
-    Attributes
-    ----------
-    conditions : tuple of Condition
-        All must hold. Empty for the default rule.
-    noisy_counts : tuple of int
-        Training records per class that reach and satisfy the rule, with noise; may be negative.
-    estimates : tuple of float
-        Class probabilities, summing to 1.
-    intervals : tuple of (float, float)
-        95 % interval of each estimate for the noise alone.
-    """
+    """One rule: its conditions, noisy counts and class probabilities."""
 
     conditions: tuple[Condition, ...]
+    """All must hold. Empty for the default rule."""
     text: str
     noisy_counts: tuple[int, ...]
+    """Training records per class that reach and satisfy the rule, with noise; may be negative."""
     estimates: tuple[float, ...]
+    """Class probabilities, summing to 1."""
     intervals: tuple[tuple[float, float], ...]
+    """95 % interval of each estimate for the noise alone."""
 
 
 class RuleListModel(FrozenModel):
-    """A rule list; the last rule is the default one.
-
-    Attributes
-    ----------
-    count_margin : int
-        Noise on each training count stays within plus or minus this, with 95 % confidence.
-    antecedent_count : int
-        How many antecedents the list could choose from.
-    """
+    """A rule list; the last rule is the default one."""
 
     classes: tuple[str, ...]
     rules: tuple[Rule, ...]
     count_margin: int
+    """Noise on each training count stays within plus or minus this, with 95 % confidence."""
     antecedent_count: int
+    """How many antecedents the list could choose from."""
     evaluation: Evaluation | None
 
     def worded(self, schema: Schema) -> RuleListModel:

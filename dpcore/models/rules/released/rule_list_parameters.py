@@ -21,23 +21,13 @@ class BudgetShares(Parameters):
     """Relative shares of the budget."""
 
     antecedents: Decimal = Field(
-        default=Decimal(1),
-        gt=0,
-        le=1000,
-        title="Finding conditions",
-        description="Relative share of epsilon.",
-        json_schema_extra={"only": "dp_fim"},
+        default=Decimal(1), gt=0, le=1000, title="Finding conditions", json_schema_extra={"only": "dp_fim"}
     )
-    list: Decimal = Field(
-        default=Decimal(1), gt=0, le=1000, title="Choosing the list", description="Relative share of epsilon."
-    )
-    estimates: Decimal = Field(
-        default=Decimal(1),
-        gt=0,
-        le=1000,
-        title="Noisy counts",
-        description="Relative share of epsilon. While all shares are equal, the counts get more where epsilon is tiny.",
-    )
+    """Relative share of epsilon."""
+    list: Decimal = Field(default=Decimal(1), gt=0, le=1000, title="Choosing the list")
+    """Relative share of epsilon."""
+    estimates: Decimal = Field(default=Decimal(1), gt=0, le=1000, title="Noisy counts")
+    """Relative share of epsilon. While all shares are equal, the counts get more where epsilon is tiny."""
 
 
 class RuleListParameters(Parameters):
@@ -49,143 +39,91 @@ class RuleListParameters(Parameters):
     Conditions that are ``given`` are those to choose from, unless ``antecedents`` says otherwise.
     """
 
-    antecedents: Literal["public", "dp_fim", "given"] = Field(
-        default="public",
-        title="Conditions to choose from",
-        description="All combinations of conditions that the schema allows, a random selection if "
-        "there are too many, free of charge (public); frequent ones, found privately, which takes "
-        "a share of epsilon (dp_fim); or those that are given.",
-    )
+    antecedents: Literal["public", "dp_fim", "given"] = Field(default="public", title="Conditions to choose from")
+    """All combinations of conditions that the schema allows, a random selection if there are too many, free of charge
+    (public); frequent ones, found privately, which takes a share of epsilon (dp_fim); or those that are given."""
     given: tuple[Annotated[str, Field(max_length=2000)], ...] = Field(
-        default=(),
-        max_length=2000,
-        title="Your conditions",
-        description="Each text is the conditions of a rule, as 'age > 60 and hypertension = yes'. "
-        "Write 'column = value', 'column <= cut point' or 'column > cut point'; join with 'and'.",
-        json_schema_extra={"only": "given"},
+        default=(), max_length=2000, title="Your conditions", json_schema_extra={"only": "given"}
     )
+    """Each text is the conditions of a rule, as 'age > 60 and hypertension = yes'. Write 'column = value', 'column <=
+    cut point' or 'column > cut point'; join with 'and'."""
     max_antecedent_length: int | None = Field(
-        default=None,
-        ge=1,
-        le=4,
-        title="Most conditions per rule",
-        description="How many conditions a rule may join by 'and'. Default: two; one, if rules are chosen two at "
-        "a time and epsilon is so small for so few people that more could not be told apart.",
-        json_schema_extra={"only": "public, dp_fim"},
+        default=None, ge=1, le=4, title="Most conditions per rule", json_schema_extra={"only": "public, dp_fim"}
     )
+    """How many conditions a rule may join by 'and'. Default: two; one, if rules are chosen two at a time and epsilon is
+    so small for so few people that more could not be told apart."""
     max_antecedents: int | None = Field(
-        default=None,
-        ge=1,
-        le=5000,
-        title="Most candidates",
-        description="How many combinations of conditions rules are made of, at most. Default: 300; 1,000, or as "
-        "many as take some seconds, if rules are chosen two at a time.",
-        json_schema_extra={"only": "public, dp_fim"},
+        default=None, ge=1, le=5000, title="Most candidates", json_schema_extra={"only": "public, dp_fim"}
     )
+    """How many combinations of conditions rules are made of, at most. Default: 300; 1,000, or as many as take some
+    seconds, if rules are chosen two at a time."""
     numeric_literals: Literal["thresholds", "intervals"] = Field(
-        default="thresholds",
-        title="How numbers are compared",
-        description="With one cut point, as in 'age > 60' (thresholds), or with two, as in "
-        "'60 < age <= 70' (intervals).",
-        json_schema_extra={"only": "public"},
+        default="thresholds", title="How numbers are compared", json_schema_extra={"only": "public"}
     )
+    """With one cut point, as in 'age > 60' (thresholds), or with two, as in '60 < age <= 70' (intervals)."""
     reserved_literals: bool = Field(
-        default=False,
-        title="Also use 'missing', 'other'",
-        description="Also conditions such as 'bmi = (missing)'.",
-        json_schema_extra={"only": "public, dp_fim"},
+        default=False, title="Also use 'missing', 'other'", json_schema_extra={"only": "public, dp_fim"}
     )
+    """Also conditions such as 'bmi = (missing)'."""
     min_support: float = Field(
         default=0.05,
         ge=0,
         le=1,
         title="Least count of records, as a share of the row limit",
-        description="Conditions with a lower noisy count are left out.",
         json_schema_extra={"only": "dp_fim"},
     )
-    sampler: Literal["lookahead", "pool", "mcmc"] = Field(
-        default="lookahead",
-        title="How the list is chosen",
-        description="Two rules at a time, among all pairs of conditions, with an unconditional "
-        "guarantee (lookahead), which is recommended; from a pool of lists that are drawn without looking at "
-        "any record, with an unconditional guarantee too (pool); or by the random walk of the thesis, whose "
-        "guarantee holds only if it has run long enough, which nobody can check (mcmc).",
-    )
+    """Conditions with a lower noisy count are left out."""
+    sampler: Literal["lookahead", "pool", "mcmc"] = Field(default="lookahead", title="How the list is chosen")
+    """Two rules at a time, among all pairs of conditions, with an unconditional guarantee (lookahead), which is
+    recommended; from a pool of lists that are drawn without looking at any record, with an unconditional guarantee too
+    (pool); or by the random walk of the thesis, whose guarantee holds only if it has run long enough, which nobody can
+    check (mcmc)."""
     rules: int | None = Field(
-        default=None,
-        ge=1,
-        le=30,
-        title="Number of rules",
-        description="The list has this number of rules, or one fewer, and then everyone else. It is shorter only "
-        "where no condition is left that divides anybody. Default: chosen from epsilon and the row limit.",
-        json_schema_extra={"only": "lookahead"},
+        default=None, ge=1, le=30, title="Number of rules", json_schema_extra={"only": "lookahead"}
     )
+    """The list has this number of rules, or one fewer, and then everyone else. It is shorter only where no condition is
+    left that divides anybody. Default: chosen from epsilon and the row limit."""
     pool_size: int = Field(
-        default=100_000,
-        ge=1,
-        le=5_000_000,
-        title="Lists in the pool",
-        description="Candidate lists drawn from the prior.",
-        json_schema_extra={"only": "pool"},
+        default=100_000, ge=1, le=5_000_000, title="Lists in the pool", json_schema_extra={"only": "pool"}
     )
+    """Candidate lists drawn from the prior."""
     mcmc_steps: int = Field(
         default=5_000,
         ge=1,
         le=1_000_000,
         title="Steps of the walk",
-        description="How many steps the random walk has; fixed in advance.",
         json_schema_extra={"only": "mcmc", "least": LEAST_STEPS},
     )
+    """How many steps the random walk has; fixed in advance."""
     tempered_prior: bool = Field(
-        default=False,
-        title="Temper the prior too (as published)",
-        description="Flatten the prior together with the likelihood: both are raised to "
-        "epsilon / (2 log(N + 1)), as in the thesis.",
-        json_schema_extra={"only": "mcmc"},
+        default=False, title="Temper the prior too (as published)", json_schema_extra={"only": "mcmc"}
     )
+    """Flatten the prior together with the likelihood: both are raised to epsilon / (2 log(N + 1)), as in the thesis."""
     list_length: float = Field(
-        default=5.0,
-        ge=0.01,
-        le=100,
-        title="Expected number of rules",
-        description="Mean of the prior (lambda of the thesis).",
-        json_schema_extra={"only": "pool, mcmc"},
+        default=5.0, ge=0.01, le=100, title="Expected number of rules", json_schema_extra={"only": "pool, mcmc"}
     )
+    """Mean of the prior (lambda of the thesis)."""
     rule_length: float = Field(
-        default=1.0,
-        ge=0.01,
-        le=10,
-        title="Expected conditions per rule",
-        description="Mean of the prior (eta of the thesis).",
-        json_schema_extra={"only": "pool, mcmc"},
+        default=1.0, ge=0.01, le=10, title="Expected conditions per rule", json_schema_extra={"only": "pool, mcmc"}
     )
+    """Mean of the prior (eta of the thesis)."""
     max_rules: int = Field(
-        default=_MOST_RULES,
-        ge=1,
-        le=100,
-        title="Most rules in a list",
-        description="The prior on the number of rules ends here.",
-        json_schema_extra={"only": "pool, mcmc"},
+        default=_MOST_RULES, ge=1, le=100, title="Most rules in a list", json_schema_extra={"only": "pool, mcmc"}
     )
+    """The prior on the number of rules ends here."""
     alpha: tuple[Annotated[float, Field(gt=0, le=1e6)], ...] | None = Field(
-        default=None,
-        title="Prior weight of each class",
-        description="Number of people of each class that every group is assumed to have before anybody is "
-        "counted (Dirichlet prior): one number for each class. Default: 1 each.",
+        default=None, title="Prior weight of each class"
     )
+    """Number of people of each class that every group is assumed to have before anybody is counted (Dirichlet prior):
+    one number for each class. Default: 1 each."""
     selection_alpha: Literal["house", "same"] = Field(
-        default="house",
-        title="Prior weights while choosing",
-        description="Weight of each class in the likelihood that chooses the list: that of alpha, "
-        "as in the thesis (same), or one that grows with the noise (house), which lowers the "
-        "sensitivity and keeps rules on a handful of records from deciding the choice.",
-        json_schema_extra={"only": "pool, mcmc"},
+        default="house", title="Prior weights while choosing", json_schema_extra={"only": "pool, mcmc"}
     )
-    shares: BudgetShares | None = Field(
-        default=None,
-        title="How epsilon is divided",
-        description="Relative shares. While they are equal, the counts get more where epsilon is tiny.",
-    )
+    """Weight of each class in the likelihood that chooses the list: that of alpha, as in the thesis (same), or one that
+    grows with the noise (house), which lowers the sensitivity and keeps rules on a handful of records from deciding the
+    choice."""
+    shares: BudgetShares | None = Field(default=None, title="How epsilon is divided")
+    """Relative shares. While they are equal, the counts get more where epsilon is tiny."""
     cut_points: Annotated[CutPoints, _OF_THE_SCHEMA] = ()
     cuts_from: Annotated[CutsFrom, _OF_THE_SCHEMA] = ""
     evaluate: Evaluate = True

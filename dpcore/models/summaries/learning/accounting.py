@@ -16,33 +16,13 @@ import numpy as np
 from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import BudgetError
 from dpcore.learning.learner import PlanRequest
-from dpcore.models.summaries.learning.division import (
-    COLUMNS,
-    FINER,
-    FOUND,
-    GROUPS,
-    PAIRS,
-    TREES,
-    Division,
-    division_of,
-)
+from dpcore.models.summaries.learning.division import COLUMNS, FINER, FOUND, GROUPS, PAIRS, TREES, Division, division_of
 from dpcore.models.summaries.learning.summary_queries import COUNT_STEPS, distance_sensitivity, table_sensitivity
 from dpcore.models.summaries.released.estimates import Axes, Estimates, Measured, Pair
 from dpcore.models.summaries.released.summary_family import CHOICE, own_delta_words
 from dpcore.privacy.bounded_range import Selections
-from dpcore.privacy.budgets import (
-    EPSILON_STEP,
-    BudgetSplit,
-    calibrate_fine_gaussian,
-    gaussian_delta,
-    gaussian_part,
-)
-from dpcore.privacy.losses import (
-    RHO_STEP,
-    gaussian_rho,
-    selection_epsilon,
-    selection_rho,
-)
+from dpcore.privacy.budgets import EPSILON_STEP, BudgetSplit, calibrate_fine_gaussian, gaussian_delta, gaussian_part
+from dpcore.privacy.losses import RHO_STEP, gaussian_rho, selection_epsilon, selection_rho
 from dpcore.privacy.mechanisms import ExponentialMechanism, FineGaussian, GeometricMechanism
 from dpcore.released.plan import CountNoise, RunPlan
 
@@ -54,25 +34,17 @@ _TOO_SMALL: Final = "This epsilon is too small for so many tables: use a larger 
 
 @dataclass(frozen=True)
 class Noise:
-    """Noise of all tables of a run.
-
-    Attributes
-    ----------
-    rows : int
-        Most rows of a person.
-    mu : float
-        Gaussian-DP bound, per person, of all tables together; 0 if their noise is geometric.
-    epsilon : Decimal
-        Budget of all tables together, if it is.
-    choice : Decimal
-        Epsilon, per person, of the choice of one pair.
-    """
+    """Noise of all tables of a run."""
 
     division: Division
     rows: int
+    """Most rows of a person."""
     mu: float = 0.0
+    """Gaussian-DP bound, per person, of all tables together; 0 if their noise is geometric."""
     epsilon: Decimal = Decimal(0)
+    """Budget of all tables together, if it is."""
     choice: Decimal = Decimal(0)
+    """Epsilon, per person, of the choice of one pair."""
 
     @property
     def gaussian(self) -> bool:

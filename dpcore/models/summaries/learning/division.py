@@ -34,38 +34,25 @@ _PAIR_CELLS, _CELLS, _PLACES = 10_000, 4_000_000, 2_000_000_000_000
 
 @dataclass(frozen=True)
 class Division:
-    """What is asked for: public, from the schema and the parameters alone.
-
-    Attributes
-    ----------
-    axes : tuple of Axis
-    sizes : tuple of int
-        Cells of each.
-    by : int or None
-        Place of the axis whose groups are compared.
-    crosstabs : tuple of (int, int)
-    candidates : tuple of (int, int)
-        Pairs that may be found.
-    pairs : int
-        How many of them.
-    steps : mapping of axes to str
-        The tables that are wanted at first, with what each is for.
-    trees : mapping of int to tuple of CodeLevel
-        Places of the axes that are counted down their codes, with the levels above their cells.
-    finer : mapping of int to (tuple of float, tuple of int)
-        Places of the axes that are counted in finer cells, with the ends of these and the cells that they lie in.
-    """
+    """What is asked for: public, from the schema and the parameters alone."""
 
     axes: tuple[Axis, ...]
     sizes: tuple[int, ...]
+    """Cells of each."""
     by: int | None
+    """Place of the axis whose groups are compared."""
     crosstabs: tuple[Pair, ...]
     candidates: tuple[Pair, ...]
+    """Pairs that may be found."""
     pairs: int
+    """How many of them."""
     steps: Mapping[Axes, str]
+    """The tables that are wanted at first, with what each is for."""
     weighted: bool
     trees: Mapping[int, tuple[CodeLevel, ...]]
+    """Places of the axes that are counted down their codes, with the levels above their cells."""
     finer: Mapping[int, tuple[tuple[float, ...], tuple[int, ...]]]
+    """Places of the axes that are counted in finer cells, with the ends of these and the cells that they lie in."""
 
     @property
     def chooses(self) -> bool:

@@ -38,19 +38,13 @@ class Association:
 
 @dataclass(frozen=True)
 class Pooling:
-    """Which cells of an axis Cramér's V compares.
-
-    Attributes
-    ----------
-    groups : tuple of tuple of int
-        Cells that count as one value, the pool last.
-    pooled, left_out : tuple of int
-        Rare cells: in the pool, or left out as even their pool is too rare for the noise.
-    """
+    """Which cells of an axis Cramér's V compares."""
 
     groups: tuple[tuple[int, ...], ...]
+    """Cells that count as one value, the pool last."""
     pooled: tuple[int, ...]
     left_out: tuple[int, ...]
+    """``pooled``, ``left_out``: rare cells: in the pool, or left out as even their pool is too rare for the noise."""
 
     def indicator(self, size: int) -> Floats:
         """Matrix of shape (n_groups, size) that adds up the cells of each group."""

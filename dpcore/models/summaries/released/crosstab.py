@@ -28,28 +28,19 @@ _MOST = 60
 
 @dataclass(frozen=True)
 class Crosstab:
-    """A table on two axes.
-
-    Attributes
-    ----------
-    rows, columns : str
-        What people call the two.
-    row_cells, column_cells : tuple of str
-    sizes : Cells
-        People in each row.
-    counts : Cells
-        Of shape (n_rows, n_columns).
-    shares : Cells
-        Within each row, of the same shape; a row without people has none.
-    """
+    """A table on two axes."""
 
     rows: str
     columns: str
+    """``rows``, ``columns``: what people call the two."""
     row_cells: tuple[str, ...]
     column_cells: tuple[str, ...]
     sizes: Cells
+    """People in each row."""
     counts: Cells
+    """Of shape (n_rows, n_columns)."""
     shares: Cells
+    """Within each row, of the same shape; a row without people has none."""
 
     def count(self, row: int, column: int) -> Amount:
         """People in one cell."""
@@ -165,22 +156,15 @@ def share_of_all(model: SummaryModel, conditions: Sequence[Condition]) -> Amount
 
 @dataclass(frozen=True)
 class _Sum:
-    """Records in some cells of a table.
-
-    Attributes
-    ----------
-    raw, near : float
-        Without bias, and by counts that are not negative.
-    variance : float
-        Of the noise on the former.
-    part : float
-        Share of the cells of the table that these are.
-    """
+    """Records in some cells of a table."""
 
     raw: float
     near: float
+    """``raw``, ``near``: without bias, and by counts that are not negative."""
     variance: float
+    """Of the noise on the former."""
     part: float
+    """Share of the cells of the table that these are."""
 
 
 def _sum_of(model: SummaryModel, conditions: Sequence[Condition]) -> _Sum:

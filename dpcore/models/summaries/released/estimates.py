@@ -31,19 +31,13 @@ Pair = tuple[int, int]
 
 @dataclass(frozen=True)
 class Measured:
-    """One noisy table.
-
-    Attributes
-    ----------
-    axes : tuple of int
-    counts : array of shape (..., the sizes of the axes)
-    deviation : float
-        Standard deviation of the noise on each count.
-    """
+    """One noisy table."""
 
     axes: Axes
     counts: Floats
+    """Shape (..., the sizes of the axes)."""
     deviation: float
+    """Standard deviation of the noise on each count."""
 
 
 def parts_of(axes: Axes) -> list[Axes]:

@@ -19,59 +19,39 @@ from dpcore.released.noisy_counts import nearest
 
 
 class CodeLevelTable(FrozenModel):
-    """Noisy counts of the groups of one level.
-
-    Attributes
-    ----------
-    name : str
-        Of the level, for people.
-    cells : tuple of str
-        Its groups for people.
-    groups : tuple of int
-        Group of each cell of the column.
-    counts : tuple of float
-    deviation : float
-        Standard deviation of the noise on each.
-    """
+    """Noisy counts of the groups of one level."""
 
     name: str
+    """Of the level, for people."""
     cells: tuple[str, ...]
+    """Its groups for people."""
     groups: tuple[int, ...]
+    """Group of each cell of the column."""
     counts: tuple[float, ...]
     deviation: float
+    """Standard deviation of the noise on each."""
 
 
 class CodeTree(FrozenModel):
-    """Levels of groups above the cells of one column, the coarsest first.
-
-    Attributes
-    ----------
-    axis : int
-        Place of the column in the model's ``axes``.
-    """
+    """Levels of groups above the cells of one column, the coarsest first."""
 
     axis: int
+    """Place of the column in the model's ``axes``."""
     levels: tuple[CodeLevelTable, ...]
 
 
 @dataclass(frozen=True)
 class Level:
-    """Best estimates of one level, the cells of the column being the last.
-
-    Attributes
-    ----------
-    parents : array of shape (n_groups,)
-        Group of the level above that each is in; 0 at the coarsest.
-    counts, deviations : array of shape (n_groups,)
-        Estimates without bias that add up, and the standard deviations of their noise.
-    values : array of shape (n_groups,)
-        Counts that are not negative, and add up.
-    """
+    """Best estimates of one level, the cells of the column being the last."""
 
     parents: Ints
+    """Group of the level above that each is in; 0 at the coarsest: shape (n_groups,)."""
     counts: Floats
     deviations: Floats
+    """``counts``, ``deviations``: estimates without bias that add up, and the standard deviations of their noise: shape
+    (n_groups,)."""
     values: Floats
+    """Counts that are not negative, and add up: shape (n_groups,)."""
 
 
 def fitted(tree: CodeTree, cells: Floats, variance: float, total: float, total_variance: float) -> tuple[Level, ...]:
@@ -102,10 +82,7 @@ def fitted(tree: CodeTree, cells: Floats, variance: float, total: float, total_v
         sums, whole = np.bincount(own, mean, len(counts)), np.bincount(own, each, len(counts))
         part = each / whole[own]
         values = _within(mean + part * (counts - sums)[own], own, values)
-        counts, spread = (
-            mean + part * (counts - sums)[own],
-            np.maximum(each - part**2 * (whole - spread)[own], 0.0),
-        )
+        counts, spread = (mean + part * (counts - sums)[own], np.maximum(each - part**2 * (whole - spread)[own], 0.0))
         made.append(Level(own, counts, np.sqrt(spread), values))
     return tuple(made)
 
@@ -136,53 +113,35 @@ _PARTS, _ALL = 16, 512
 
 
 class FinerTable(FrozenModel):
-    """Noisy counts of finer cells of a column of numbers.
-
-    Attributes
-    ----------
-    axis : int
-        Place of the column in the model's ``axes``.
-    ends : tuple of float
-        Ends of the finer cells, ascending, one more than cells.
-    cells : tuple of int
-        The column's cell that each lies in.
-    counts : tuple of float
-    deviation : float
-        Standard deviation of the noise on each.
-    """
+    """Noisy counts of finer cells of a column of numbers."""
 
     axis: int
+    """Place of the column in the model's ``axes``."""
     ends: tuple[float, ...]
+    """Ends of the finer cells, ascending, one more than cells."""
     cells: tuple[int, ...]
+    """The column's cell that each lies in."""
     counts: tuple[float, ...]
     deviation: float
+    """Standard deviation of the noise on each."""
 
 
 @dataclass(frozen=True)
 class Finer:
-    """What a column holds, by its finer cells.
-
-    Attributes
-    ----------
-    ends : array of shape (n + 1,)
-    counts : array of shape (n,)
-        Without bias.
-    values : array of shape (n,)
-        Not negative, with the counts of the column's cells.
-    cells : array of shape (n,)
-        The column's cell that each lies in.
-    shared : array of shape (n_cells,)
-        Variance of the count of each of these.
-    alone : float
-        Variance of what each finer cell has of its own.
-    """
+    """What a column holds, by its finer cells."""
 
     ends: Floats
+    """Shape (n + 1,)."""
     counts: Floats
+    """Without bias: shape (n,)."""
     values: Floats
+    """Not negative, with the counts of the column's cells: shape (n,)."""
     cells: Ints
+    """The column's cell that each lies in: shape (n,)."""
     shared: Floats
+    """Variance of the count of each of these: shape (n_cells,)."""
     alone: float
+    """Variance of what each finer cell has of its own."""
 
     def variances_below(self, shares: Floats) -> Floats:
         """Of the number of records up to each end, less a share of all of them: shape (n + 1,)."""

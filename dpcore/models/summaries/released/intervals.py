@@ -36,19 +36,13 @@ class Amount:
 
 @dataclass(frozen=True)
 class Cells:
-    """Counts of people in some cells, or their shares.
-
-    Attributes
-    ----------
-    values : array
-        Not negative.
-    low, high : array
-        Ends of the 95 % interval of each for noise.
-    """
+    """Counts of people in some cells, or their shares."""
 
     values: Floats
+    """Not negative."""
     low: Floats
     high: Floats
+    """``low``, ``high``: ends of the 95 % interval of each for noise."""
 
     def amount(self, place: int) -> Amount:
         """That of one cell."""
@@ -113,22 +107,15 @@ def _partner(high: float, truth: float) -> float:
 
 @dataclass(frozen=True)
 class Denominator:
-    """What shares are of.
-
-    Attributes
-    ----------
-    counts : array
-        At least 1; of a shape that fits that of the counts in it.
-    variance : float
-        Of the noise on each.
-    cells : float
-        Cells that each is the sum of, divided by those that a count is the sum of: a count goes up with it by one
-        part in so many.
-    """
+    """What shares are of."""
 
     counts: Floats
+    """At least 1; of a shape that fits that of the counts in it."""
     variance: float
+    """Of the noise on each."""
     cells: float
+    """Cells that each is the sum of, divided by those that a count is the sum of: a count goes up with it by one part
+    in so many."""
 
 
 def share_intervals(
@@ -174,13 +161,7 @@ def _ends(
     return np.where(low > 0, end(low, -1), 0.0), end(high, 1)
 
 
-def folded_interval(
-    value: float,
-    again: Floats,
-    alone: Floats | None = None,
-    *,
-    ratio: bool = False,
-) -> Amount:
+def folded_interval(value: float, again: Floats, alone: Floats | None = None, *, ratio: bool = False) -> Amount:
     """A value of at least 0 with an interval: what other noise would have done to it, turned over.
 
     Where that reaches 0, noise can only have added: then as much may hide above the value as it adds to it.

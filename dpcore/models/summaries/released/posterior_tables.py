@@ -43,17 +43,12 @@ _LEAST: Final = 1e-9
 
 @dataclass(frozen=True)
 class PosteriorTable:
-    """A table on two axes.
-
-    Attributes
-    ----------
-    table : array of shape (cells of the first axis, cells of the second)
-    nats : float
-        How much the axes tell of each other, times people; 0 if noise alone explains it.
-    """
+    """A table on two axes."""
 
     table: Floats
+    """Shape (cells of the first axis, cells of the second)."""
     nats: float
+    """How much the axes tell of each other, times people; 0 if noise alone explains it."""
 
 
 def posterior_column(own: Estimates, axis: int) -> Floats:
@@ -112,21 +107,14 @@ def posterior_pair(
 
 @dataclass(frozen=True)
 class _Differences:
-    """What may lie behind noisy differences from independent axes: normal, with known axes of its own.
-
-    Attributes
-    ----------
-    left, right : arrays of eigenvectors, in columns
-    middle : array
-        Means along these axes.
-    spread : array
-        Variances along them.
-    """
+    """What may lie behind noisy differences from independent axes: normal, with known axes of its own."""
 
     left: Floats
     right: Floats
     middle: Floats
+    """Means along these axes."""
     spread: Floats
+    """Variances along them."""
 
     @property
     def mean(self) -> Floats:

@@ -35,32 +35,21 @@ GEOMETRIC: Final = 2.12
 
 @dataclass(frozen=True)
 class ColumnReading:
-    """One column, or the numbers of rows of a further table.
-
-    Attributes
-    ----------
-    axis : Axis
-    label : str
-        What people call it.
-    cells : tuple of str
-    counts, shares : Cells
-        Of all cells, ``(missing)`` and ``(other)`` among them.
-    ends : tuple of float or None
-        Ends of the cells of a number.
-    quantiles : dict of float to Amount
-        Of a number, among those who have one; empty of categories.
-    mean : Amount or None
-        The same, by the middles of the cells; its interval is for numbers anywhere in these.
-    """
+    """One column, or the numbers of rows of a further table."""
 
     axis: Axis
     label: str
+    """What people call it."""
     cells: tuple[str, ...]
     counts: Cells
     shares: Cells
+    """``counts``, ``shares``: of all cells, ``(missing)`` and ``(other)`` among them."""
     ends: tuple[float, ...] | None
+    """Ends of the cells of a number."""
     quantiles: dict[float, Amount]
+    """Of a number, among those who have one; empty of categories."""
     mean: Amount | None
+    """The same, by the middles of the cells; its interval is for numbers anywhere in these."""
 
     @property
     def missing(self) -> Amount | None:
@@ -113,14 +102,7 @@ def column_reading(model: SummaryModel, schema: Schema, place: int) -> ColumnRea
         if _nobody(counts.values, ends):
             quantiles, mean = anything(ends, QUANTILES, whole=whole)
     return ColumnReading(
-        axis,
-        axis.label(schema),
-        axis.cells(schema),
-        counts,
-        shares_of(own, (place,)),
-        ends,
-        quantiles,
-        mean,
+        axis, axis.label(schema), axis.cells(schema), counts, shares_of(own, (place,)), ends, quantiles, mean
     )
 
 
@@ -214,17 +196,18 @@ def _mean_at(
 
     Like a share (:mod:`share_intervals`) a mean is held if noise explains what the numbers add up to beyond it.
     """
-    start, ones = float(points.mean()), np.ones(len(raw))
-    away, people = points - start, float(raw.sum())
+    unit = 2.0 ** max(0, math.frexp(float(np.abs(points).max()))[1] - 300)  # Else a square may leave the range.
+    start, ones = float((points / unit).mean()), np.ones(len(raw))
+    away, people = points / unit - start, float(raw.sum())
     total, of_total, of_people = float(raw @ away), variance(away), variance(ones)
     both = (variance(away + ones) - of_total - of_people) / 2
-    value = min(max(start + total / max(people, 1.0), bounds[0]), bounds[1])
+    value = min(max(unit * (start + total / max(people, 1.0)), bounds[0]), bounds[1])
     square = people**2 - margin**2 * of_people
     if people < 1 or square <= 0:
         return Amount(value, *bounds)
     centre = people * total - margin**2 * both
     reach = math.sqrt(max(centre**2 - square * (total**2 - margin**2 * of_total), 0.0))
-    low, high = start + (centre - reach) / square, start + (centre + reach) / square
+    low, high = (unit * (start + (centre + side) / square) for side in (-reach, reach))
     return Amount(value, min(max(low, bounds[0]), value), max(min(high, bounds[1]), value))
 
 

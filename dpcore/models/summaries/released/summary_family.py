@@ -137,7 +137,7 @@ class SummaryEvidence(Evidence):
     def _bins(self, axis: Axis, cells: int) -> CellBins:
         return CellBins(axis.column, axis.edges, () if axis.edges is not None else tuple(range(cells)), cells)
 
-    def invented(self, schema: Schema, target: str, rows: int, seed: int) -> dict[str, Any]:
+    def invented(self, schema: Schema, target: str, rows: int, seed: int) -> dict[str, object]:
         """Values of all columns, if pairs were counted, the target among them."""
         counted = {self.model.axes[axis].name for pair in self.model.pairs for axis in pair}
         if not counted or (target and target not in counted):
@@ -273,7 +273,8 @@ def _tree(release: Release, model: SummaryModel, tree: CodeTree, name: str) -> C
 
 
 def _finer(release: Release, model: SummaryModel, table: FinerTable, name: str) -> FinerTable:
-    ends, cells = finer_ends(release.domain.column(name))
+    column: Any = release.domain.column(name)
+    ends, cells = finer_ends(column)
     demand(len(table.counts) == len(cells))
     _check_counts(release, table)
     return table.model_copy(update={"axis": model.place(name), "ends": ends, "cells": cells})

@@ -18,57 +18,37 @@ from dpcore.models.summaries.released.summary_parameters import Axis, row_ends
 
 
 class NoisyTable(FrozenModel):
-    """Counts of people by one axis or two, with independent noise of one scale on each.
-
-    Attributes
-    ----------
-    axes : tuple of int
-        Places in the model's ``axes``, ascending.
-    counts : tuple of float
-        Row by row; may be negative, and of Gaussian noise they are not whole.
-    deviation : float
-        Standard deviation of the noise, in records.
-    """
+    """Counts of people by one axis or two, with independent noise of one scale on each."""
 
     axes: tuple[int, ...]
+    """Places in the model's ``axes``, ascending."""
     counts: tuple[float, ...]
+    """Row by row; may be negative, and of Gaussian noise they are not whole."""
     deviation: float
+    """Standard deviation of the noise, in records."""
 
 
 class SummaryModel(FrozenModel):
-    """A first look: noisy tables, one for each axis and for some pairs.
-
-    Attributes
-    ----------
-    axes : tuple of Axis
-    sizes : tuple of int
-        Cells of each.
-    tables : tuple of NoisyTable
-    by : int or None
-        Place of the axis whose groups are compared.
-    crosstabs, found : tuple of (int, int)
-        Pairs that were asked for, and those that were found.
-    trees : tuple of CodeTree
-        Of columns of codes, counts of the groups that their cells are in.
-    finer : tuple of FinerTable
-        Of columns of numbers, counts of parts of their cells.
-    gaussian : bool
-        Whether the noise is Gaussian; if not, it is two-sided geometric.
-    count_margin : int
-        Noise on an estimated count of a column stays within plus or minus this, with 95 %
-        confidence; of the column in the middle, if they differ.
-    """
+    """A first look: noisy tables, one for each axis and for some pairs."""
 
     axes: tuple[Axis, ...]
     sizes: tuple[int, ...]
+    """Cells of each."""
     tables: tuple[NoisyTable, ...]
     by: int | None = None
+    """Place of the axis whose groups are compared."""
     crosstabs: tuple[tuple[int, int], ...] = ()
     found: tuple[tuple[int, int], ...] = ()
+    """``crosstabs``, ``found``: pairs that were asked for, and those that were found."""
     trees: tuple[CodeTree, ...] = ()
+    """Of columns of codes, counts of the groups that their cells are in."""
     finer: tuple[FinerTable, ...] = ()
+    """Of columns of numbers, counts of parts of their cells."""
     gaussian: bool
+    """Whether the noise is Gaussian; if not, it is two-sided geometric."""
     count_margin: int
+    """Noise on an estimated count of a column stays within plus or minus this, with 95 % confidence; of the column in
+    the middle, if they differ."""
     evaluation: None = None
 
     @property

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from decimal import Decimal
-from typing import Annotated, Any, Final, Literal, Self
+from typing import Annotated, Final, Literal, Self
 
 import numpy as np
 from pydantic import Field, model_validator
 
 from dpcore.arrays import Floats
-from dpcore.domain.columns import RESERVED, IntegerColumn, NumericColumn
+from dpcore.domain.columns import RESERVED, Column, IntegerColumn, NumericColumn
 from dpcore.domain.derivations import PartOfDate
 from dpcore.domain.schemas.names import Name
 from dpcore.domain.schemas.schema import ChildTable, Schema
@@ -24,24 +24,16 @@ _SINGLE: Final = 8
 
 
 class Axis(FrozenModel):
-    """One way to divide people among cells.
-
-    Attributes
-    ----------
-    column : str
-        By the cells of this column of the main table; empty if not.
-    table : str
-        By how many rows they have in this further table; empty if not.
-    edges : tuple of float or None
-        Cut points between the cells of a column of numbers.
-    time : bool
-        Whether its cells are years, quarters or months, in their order.
-    """
+    """One way to divide people among cells."""
 
     column: str = ""
+    """By the cells of this column of the main table; empty if not."""
     table: str = ""
+    """By how many rows they have in this further table; empty if not."""
     edges: tuple[float, ...] | None = None
+    """Cut points between the cells of a column of numbers."""
     time: bool = False
+    """Whether its cells are years, quarters or months, in their order."""
 
     @property
     def name(self) -> str:
@@ -129,7 +121,7 @@ def limits(ends: Sequence[float], *, whole: bool) -> tuple[Floats, Floats]:
     return own[:-1] + whole, own[1:]
 
 
-def _of_column(column: Any) -> Axis:
+def _of_column(column: Column) -> Axis:
     edges = tuple(column.inner_edges) if isinstance(column, NumericColumn) else None
     part = column.derive.part if isinstance(column.derive, PartOfDate) else ""
     return Axis(column=column.name, edges=edges, time=part in _TIMES and column.ordered and edges is None)
@@ -146,66 +138,31 @@ BETWEEN: Final = " by "
 class SummaryParameters(Parameters):
     """Which tables of counts are asked for."""
 
-    method: SummaryMethod = Field(
-        default="weighted",
-        title="How noise is shared",
-        description="weighted divides the budget so that the error over all cells that are shown is smallest. "
-        "equal gives every table the same part, for comparison.",
-    )
-    columns: Columns | None = Field(
-        default=None,
-        title="Columns",
-        description="Columns that are looked at. Fewer of them have less noise each. Default: all.",
-    )
-    by: Name | None = Field(
-        default=None,
-        title="Groups to compare",
-        description="Every column is also counted in each group of this one: an outcome, a treatment, a site. "
-        "Default: none.",
-    )
-    crosstabs: tuple[Name, ...] = Field(
-        default=(),
-        max_length=200,
-        title="Pairs of columns",
-        description="Each written as 'sex by died': how many have each value of one with each value of the other.",
-    )
-    codes: tuple[Name, ...] = Field(
-        default=(),
-        max_length=100,
-        title="Codes by their groups",
-        description="Columns of codes that are also counted by the groups above their categories: chapters above "
-        "blocks of ICD-10, levels of ATC, or the groups that the schema makes of categories. A group then has less "
-        "noise than the sum of its codes.",
-    )
-    finer: tuple[Name, ...] = Field(
-        default=(),
-        max_length=100,
-        title="Finer quantiles",
-        description="Columns of numbers that are also counted in finer cells: medians and other quantiles are told "
-        "more closely than the column's own cut points allow. Takes a part of the budget from the other counts.",
-    )
-    pairs: int = Field(
-        default=0,
-        ge=0,
-        le=MOST_PAIRS,
-        title="Pairs to be found",
-        description="So many pairs of columns that go together most are found privately, and counted. They "
-        "take a part of epsilon from the columns.",
-    )
-    records: bool = Field(
-        default=False,
-        title="Pairs for invented records",
-        description="As many pairs are found as pay for invented records, by the sizes of columns, the declared most "
-        "rows and epsilon alone: none where noise would hide them. In place of a number of pairs.",
-    )
-    delta: Decimal | None = Field(
-        default=None,
-        gt=0,
-        le=Decimal("0.01"),
-        title="delta (allowance beyond epsilon)",
-        description="With it the noise is Gaussian, which is less for many tables. It must be far smaller than 1 "
-        "divided by the number of people. Default: that of the data set's budget; without one, none.",
-    )
+    method: SummaryMethod = Field(default="weighted", title="How noise is shared")
+    """weighted divides the budget so that the error over all cells that are shown is smallest. equal gives every table
+    the same part, for comparison."""
+    columns: Columns | None = Field(default=None, title="Columns")
+    """Columns that are looked at. Fewer of them have less noise each. Default: all."""
+    by: Name | None = Field(default=None, title="Groups to compare")
+    """Every column is also counted in each group of this one: an outcome, a treatment, a site. Default: none."""
+    crosstabs: tuple[Name, ...] = Field(default=(), max_length=200, title="Pairs of columns")
+    """Each written as 'sex by died': how many have each value of one with each value of the other."""
+    codes: tuple[Name, ...] = Field(default=(), max_length=100, title="Codes by their groups")
+    """Columns of codes that are also counted by the groups above their categories: chapters above blocks of ICD-10,
+    levels of ATC, or the groups that the schema makes of categories. A group then has less noise than the sum of its
+    codes."""
+    finer: tuple[Name, ...] = Field(default=(), max_length=100, title="Finer quantiles")
+    """Columns of numbers that are also counted in finer cells: medians and other quantiles are told more closely than
+    the column's own cut points allow. Takes a part of the budget from the other counts."""
+    pairs: int = Field(default=0, ge=0, le=MOST_PAIRS, title="Pairs to be found")
+    """So many pairs of columns that go together most are found privately, and counted. They take a part of epsilon from
+    the columns."""
+    records: bool = Field(default=False, title="Pairs for invented records")
+    """As many pairs are found as pay for invented records, by the sizes of columns, the declared most rows and epsilon
+    alone: none where noise would hide them. In place of a number of pairs."""
+    delta: Decimal | None = Field(default=None, gt=0, le=Decimal("0.01"), title="delta (allowance beyond epsilon)")
+    """With it the noise is Gaussian, which is less for many tables. It must be far smaller than 1 divided by the number
+    of people. Default: that of the data set's budget; without one, none."""
 
     @model_validator(mode="after")
     def _each_once(self) -> Self:

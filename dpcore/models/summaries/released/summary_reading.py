@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Final
+from typing import Final
 
 import pandas as pd
 
@@ -244,7 +244,7 @@ def cell_frame(model: SummaryModel, schema: Schema) -> pd.DataFrame:
 
 def number_frame(model: SummaryModel, schema: Schema) -> pd.DataFrame:
     """Mean and quantiles of every column of numbers."""
-    rows: list[dict[str, Any]] = []
+    rows: list[dict[str, object]] = []
     for reading in readings(model, schema):
         told = {f"quantile {share:g}": amount for share, amount in reading.quantiles.items()}
         if reading.mean is not None:
@@ -261,7 +261,7 @@ def table_one_frame(model: SummaryModel, schema: Schema) -> pd.DataFrame:
     table = table_one(model, schema)
     rows = []
     for line in table.lines:
-        row: dict[str, Any] = {"column": line.column, "line": line.label, "figure": line.kind}
+        row: dict[str, object] = {"column": line.column, "line": line.label, "figure": line.kind}
         for name, amount in zip(table.groups, line.groups, strict=False):
             row |= {f"value of {name}": amount.value, f"low of {name}": amount.low, f"high of {name}": amount.high}
         if line.difference is not None:
@@ -275,7 +275,7 @@ def association_frame(model: SummaryModel, schema: Schema) -> pd.DataFrame:
     names = [axis.label(schema) if axis.rows else axis.name for axis in model.axes]
     pools, rows = poolings(model), []
     for one in associations(model):
-        row: dict[str, Any] = {"first": names[one.axes[0]], "second": names[one.axes[1]]}
+        row: dict[str, object] = {"first": names[one.axes[0]], "second": names[one.axes[1]]}
         row |= _named("Cramér's V", one.strength)
         for which, axis in zip(("first", "second"), one.axes, strict=True):
             cells = model.axes[axis].cells(schema)

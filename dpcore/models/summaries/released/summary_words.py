@@ -218,29 +218,19 @@ def _gone(share: Amount, what: str, title: str) -> str:
 
 @dataclass(frozen=True)
 class Branch:
-    """A group of codes, or a code, that stands out of the noise.
-
-    Attributes
-    ----------
-    name : str
-        For people.
-    level : str
-        What its level is called; empty of the cells of the column themselves.
-    depth : int
-        Levels above it that are shown.
-    count : Amount
-    share : float
-        Of all records.
-    folded : int
-        How many of the groups or codes right below it the noise hides.
-    """
+    """A group of codes, or a code, that stands out of the noise."""
 
     name: str
+    """For people."""
     level: str
+    """What its level is called; empty of the cells of the column themselves."""
     depth: int
+    """Levels above it that are shown."""
     count: Amount
     share: float
+    """Of all records."""
     folded: int
+    """How many of the groups or codes right below it the noise hides."""
 
 
 def branches(model: SummaryModel, schema: Schema, place: int) -> list[Branch]:

@@ -12,12 +12,12 @@ import io
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import pandas as pd
 
-from dpcore.arrays import Floats, Ints
+from dpcore.arrays import Array, Floats, Ints
 from dpcore.domain.columns import MISSING, Column, IntegerColumn
 from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import RequestError
@@ -139,7 +139,7 @@ def invented(model: SummaryModel, schema: Schema, rows: int, seed: int | None = 
     check_further_rows(model, schema, rows)
     generator = public_generator(seed)
     codes = draw_codes(Source(model), rows, generator)
-    main: dict[str, Any] = {}
+    main: dict[str, object] = {}
     for place, axis in enumerate(model.axes):
         if not axis.rows:
             values = values_of(axis, schema, codes[place], generator)
@@ -207,7 +207,7 @@ def _drawn(table: Floats, given: Ints, generator: np.random.Generator) -> Ints:
     return found
 
 
-def values_of(axis: Axis, schema: Schema, codes: Ints, generator: np.random.Generator) -> Any:
+def values_of(axis: Axis, schema: Schema, codes: Ints, generator: np.random.Generator) -> Array:
     """A value in the cell of each record, as the data set has them: even within the cell of a number."""
     column, ends = schema.column(axis.column), axis.ends(schema)
     if ends is None:
@@ -216,7 +216,7 @@ def values_of(axis: Axis, schema: Schema, codes: Ints, generator: np.random.Gene
     return between(column, np.array(ends), codes, generator)
 
 
-def _in_files(column: Column, values: Any) -> Any:
+def _in_files(column: Column, values: Array) -> object:
     """Whole numbers without a point, where 64 bits hold them."""
     whole = isinstance(column, IntegerColumn) and max(abs(column.lower), abs(column.upper)) < _LARGEST
     return pd.array(values, dtype="Float64").astype("Int64") if whole else values

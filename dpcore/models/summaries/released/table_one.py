@@ -36,48 +36,32 @@ _RARE: Final = 0.005
 
 @dataclass(frozen=True)
 class Line:
-    """One line of the table.
-
-    Attributes
-    ----------
-    label : str
-        The column, or one of its categories below it.
-    kind : str
-        ``share`` of a category, ``mean`` or ``median`` of a number, ``count`` of everybody.
-    groups : tuple of Amount
-        Of each group.
-    difference : Amount or None
-        Standardised difference between two groups, or the largest between any two; of the column
-        as a whole, so on its first line. Groups so small that noise decides their shares are left
-        out of it, and there is none if fewer than two remain, or too many to compare.
-    """
+    """One line of the table."""
 
     column: str
     label: str
+    """The column, or one of its categories below it."""
     kind: str
+    """``share`` of a category, ``mean`` or ``median`` of a number, ``count`` of everybody."""
     groups: tuple[Amount, ...]
+    """Of each group."""
     difference: Amount | None = None
+    """Standardised difference between two groups, or the largest between any two; of the column as a whole, so on its
+    first line. Groups so small that noise decides their shares are left out of it, and there is none if fewer than two
+    remain, or too many to compare."""
 
 
 @dataclass(frozen=True)
 class TableOne:
-    """Columns by groups.
-
-    Attributes
-    ----------
-    by : str
-        What people call the column of the groups.
-    groups : tuple of str
-    lines : tuple of Line
-        The first one counts people.
-    uncompared : tuple of str
-        What people call the columns of which groups and categories are too many to compare.
-    """
+    """Columns by groups."""
 
     by: str
+    """What people call the column of the groups."""
     groups: tuple[str, ...]
     lines: tuple[Line, ...]
+    """The first one counts people."""
     uncompared: tuple[str, ...] = ()
+    """What people call the columns of which groups and categories are too many to compare."""
 
 
 def table_one(model: SummaryModel, schema: Schema, seed: int = 1) -> TableOne:

@@ -24,21 +24,14 @@ _MARGIN: Final = math.log(20)
 
 @dataclass(frozen=True)
 class ColumnUse:
-    """A column that a forest asks about.
-
-    Attributes
-    ----------
-    column : str
-    told : float
-        Share of the spread of the classes that the questions about it account for: that of the noisy counts, from
-        0 to 1, the mean over all trees.
-    by_chance : float
-        What it reaches in 19 of 20 cases if the target goes with nothing: by noise, and by who happens to be there.
-    """
+    """A column that a forest asks about."""
 
     column: str
     told: float
+    """Share of the spread of the classes that the questions about it account for: that of the noisy counts, from 0 to
+    1, the mean over all trees."""
     by_chance: float
+    """What it reaches in 19 of 20 cases if the target goes with nothing: by noise, and by who happens to be there."""
 
     @property
     def clear(self) -> bool:

@@ -21,28 +21,20 @@ from dpcore.released.evaluation import Evaluation
 
 
 class ForestModel(FrozenModel):
-    """Trees whose chances are averaged.
-
-    Attributes
-    ----------
-    sharing : {"parts", "split"}
-        Whether the trees saw disjoint parts of the records, each with the whole budget, or all
-        records, each with its part of the budget.
-    budget : Decimal
-        Budget per person of the whole forest.
-    cuts : tuple of float
-        Chances between the groups of the evaluation, ascending: see :func:`~.chance_groups.groups_of`.
-        Empty in releases of earlier versions, which were evaluated by the votes of their trees.
-    rows_per_person : int
-        Most records of one person: what chance alone would tell. 1 in releases of earlier versions.
-    """
+    """Trees whose chances are averaged."""
 
     classes: tuple[str, ...]
     trees: tuple[TreeModel, ...]
     sharing: Literal["parts", "split"]
+    """Whether the trees saw disjoint parts of the records, each with the whole budget, or all records, each with its
+    part of the budget."""
     budget: Decimal
+    """Budget per person of the whole forest."""
     cuts: tuple[float, ...] = ()
+    """Chances between the groups of the evaluation, ascending: see :func:`~.chance_groups.groups_of`. Empty in releases
+    of earlier versions, which were evaluated by the votes of their trees."""
     rows_per_person: int = Field(default=1, ge=1)
+    """Most records of one person: what chance alone would tell. 1 in releases of earlier versions."""
     evaluation: Evaluation | None = None
 
     def worded(self, schema: Schema) -> ForestModel:

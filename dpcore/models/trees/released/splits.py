@@ -15,17 +15,12 @@ _RESERVED_WORDS = {cell: cell.strip("()") for cell in RESERVED}
 
 
 class Split(FrozenModel):
-    """Sends each cell of one column to a branch.
-
-    Attributes
-    ----------
-    branches : tuple of int
-        Branch of each cell code of the column, ``(other)`` and ``(missing)`` included. Branches
-        are numbered from 0 without gaps.
-    """
+    """Sends each cell of one column to a branch."""
 
     column: str
     branches: tuple[int, ...]
+    """Branch of each cell code of the column, ``(other)`` and ``(missing)`` included. Branches are numbered from 0
+    without gaps."""
 
     @property
     def branch_count(self) -> int:
@@ -113,10 +108,7 @@ def split_on(condition: Condition, schema: Schema) -> Split:
 def split_by_category(column: Column) -> Split:
     """One branch per category, and one for ``(other)`` and ``(missing)`` together."""
     known = len(column.classes)
-    return Split(
-        column=column.name,
-        branches=tuple(min(code, known) for code in range(len(column.cells))),
-    )
+    return Split(column=column.name, branches=tuple(min(code, known) for code in range(len(column.cells))))
 
 
 def split_conditions(schema: Schema, target: str, *, reserved: bool, cuts: Cuts = ALL_CUTS) -> list[Condition]:

@@ -27,53 +27,36 @@ ALPHA: Final = 1.0
 
 
 class TreeNode(FrozenModel):
-    """One node of a released tree.
-
-    Attributes
-    ----------
-    parent : int or None
-        Position of the parent in the tree's nodes; ``None`` for the root.
-    text : str
-        Condition under which the parent sends records here.
-    conditions : tuple of str
-        What holds for all records here, one condition for each column that was asked on the way; empty for
-        the root, and in releases of earlier versions.
-    split : Split or None
-        ``None`` for a leaf.
-    children : tuple of int
-        Positions of the children, one per branch of ``split``.
-    collapsed : bool
-        Pruning made this node a leaf: records stop here, what is below is shown folded.
-    noisy_total : int or None
-        Records that reach the node, with noise, if they were counted on their own.
-    noisy_counts : tuple of int
-        Records per class that reach the node, with noise; may be negative. For a node with
-        children the sum over its leaves.
-    count_margin : int
-        Noise on each of ``noisy_counts`` stays within plus or minus this, with 95 % confidence.
-    estimates : tuple of float
-        Class probabilities, summing to 1.
-    intervals : tuple of (float, float)
-        95 % interval of each estimate for the noise alone.
-    label : int
-        Class predicted here.
-    spent : Decimal
-        Budget per person spent at this node on those who reach it.
-    """
+    """One node of a released tree."""
 
     parent: int | None
+    """Position of the parent in the tree's nodes; ``None`` for the root."""
     text: str = ROOT_TEXT
+    """Condition under which the parent sends records here."""
     conditions: tuple[str, ...] = ()
+    """What holds for all records here, one condition for each column that was asked on the way; empty for the root, and
+    in releases of earlier versions."""
     split: Split | None
+    """``None`` for a leaf."""
     children: tuple[int, ...]
+    """Positions of the children, one per branch of ``split``."""
     collapsed: bool = False
+    """Pruning made this node a leaf: records stop here, what is below is shown folded."""
     noisy_total: int | None = None
+    """Records that reach the node, with noise, if they were counted on their own."""
     noisy_counts: tuple[int, ...]
+    """Records per class that reach the node, with noise; may be negative. For a node with children the sum over its
+    leaves."""
     count_margin: int
+    """Noise on each of ``noisy_counts`` stays within plus or minus this, with 95 % confidence."""
     estimates: tuple[float, ...]
+    """Class probabilities, summing to 1."""
     intervals: tuple[tuple[float, float], ...]
+    """95 % interval of each estimate for the noise alone."""
     label: int
+    """Class predicted here."""
     spent: Decimal
+    """Budget per person spent at this node on those who reach it."""
 
     @property
     def final(self) -> bool:
@@ -82,20 +65,14 @@ class TreeNode(FrozenModel):
 
 
 class TreeModel(FrozenModel):
-    """A decision tree; node 0 is the root and parents come before their children.
-
-    Attributes
-    ----------
-    budget : Decimal
-        Budget per person of the whole tree: no path from the root to a leaf spends more.
-    blocks : tuple of int
-        Depth of each block of an exact lookahead tree; empty for the other methods.
-    """
+    """A decision tree; node 0 is the root and parents come before their children."""
 
     classes: tuple[str, ...]
     nodes: tuple[TreeNode, ...]
     budget: Decimal
+    """Budget per person of the whole tree: no path from the root to a leaf spends more."""
     blocks: tuple[int, ...] = ()
+    """Depth of each block of an exact lookahead tree; empty for the other methods."""
     evaluation: Evaluation | None = None
 
     def worded(self, schema: Schema) -> TreeModel:

@@ -65,14 +65,10 @@ _CRITERIA: Final = (
 class TreeParameters(Parameters):
     """What tree to fit and how."""
 
-    method: TreeMethod = Field(
-        default="lookahead",
-        title="How the tree is grown",
-        description="lookahead draws whole blocks of questions, predictions included, exactly. "
-        "adiffp adapts what it spends as it grows (Borhan 2018, Algorithm 1). diffp_id3 and "
-        "diffp_c45 spend the same on every level (Friedman and Schuster 2010), the second with "
-        "pruning; sulq_id3 chooses by noisy counts (Blum et al. 2005).",
-    )
+    method: TreeMethod = Field(default="lookahead", title="How the tree is grown")
+    """lookahead draws whole blocks of questions, predictions included, exactly. adiffp adapts what it spends as it
+    grows (Borhan 2018, Algorithm 1). diffp_id3 and diffp_c45 spend the same on every level (Friedman and Schuster
+    2010), the second with pruning; sulq_id3 chooses by noisy counts (Blum et al. 2005)."""
     criterion: TreeCriterion = Field(
         default="balanced",
         title=_CRITERION,
@@ -81,39 +77,30 @@ class TreeParameters(Parameters):
         "tells most where an outcome is rare. The other methods take gini in its place.",
     )
     blocks: Blocks | None = Field(
-        default=None,
-        title="Questions drawn at once",
-        description="How many questions in a row are drawn together, block after block: "
-        "'3, then 2' draws three levels of questions at once, and then two more below each end. "
-        "More levels need more epsilon and more people. Default: chosen from epsilon and the "
-        "public row limit.",
-        json_schema_extra={"only": "lookahead"},
+        default=None, title="Questions drawn at once", json_schema_extra={"only": "lookahead"}
     )
+    """How many questions in a row are drawn together, block after block: '3, then 2' draws three levels of questions at
+    once, and then two more below each end. More levels need more epsilon and more people. Default: chosen from epsilon
+    and the public row limit."""
     leaf_share: float | None = Field(
         default=None,
         ge=0.01,
         le=0.99,
         title="Share of epsilon for the noisy counts",
-        description="The counts of the groups are for reading: predictions are drawn with the "
-        "questions. Default: chosen from epsilon and the schema.",
         json_schema_extra={"only": "lookahead"},
     )
+    """The counts of the groups are for reading: predictions are drawn with the questions. Default: chosen from epsilon
+    and the schema."""
     depth: int = Field(
-        default=5,
-        ge=1,
-        le=8,
-        title="Questions in a row",
-        description="How many questions are asked one after another.",
-        json_schema_extra={"only": "diffp_id3, diffp_c45, sulq_id3"},
+        default=5, ge=1, le=8, title="Questions in a row", json_schema_extra={"only": "diffp_id3, diffp_c45, sulq_id3"}
     )
+    """How many questions are asked one after another."""
     threshold: Threshold = 0.01
     spend_rest: SpendRest = True
     reserved_splits: bool = Field(
-        default=False,
-        title="Ask for 'missing', 'other'",
-        description="Questions may also ask for missing and other values.",
-        json_schema_extra={"only": "lookahead"},
+        default=False, title="Ask for 'missing', 'other'", json_schema_extra={"only": "lookahead"}
     )
+    """Questions may also ask for missing and other values."""
     prune: Prune = None
     cut_points: CutPoints = ()
     cuts_from: CutsFrom = ""
@@ -121,7 +108,7 @@ class TreeParameters(Parameters):
 
     @model_validator(mode="before")
     @classmethod
-    def _of_its_method(cls, content: Any) -> Any:
+    def _of_its_method(cls, content: Any) -> object:
         """Other methods than exact lookahead, which do not know the default, take gini in its place."""
         own = isinstance(content, dict) and content.get("method", "lookahead") != "lookahead"
         return (
@@ -145,47 +132,24 @@ class TreeParameters(Parameters):
 class ForestParameters(Parameters):
     """What forest to fit and how."""
 
-    method: ForestMethod = Field(
-        default="random_trees",
-        title="How the trees are grown",
-        description="random_trees draws every question at random and spends everything on the counts "
-        "(Jagannathan et al. 2012). rfdiffp grows adaptive trees on random columns (Borhan 2018, Algorithm 2).",
-    )
+    method: ForestMethod = Field(default="random_trees", title="How the trees are grown")
+    """random_trees draws every question at random and spends everything on the counts (Jagannathan et al. 2012).
+    rfdiffp grows adaptive trees on random columns (Borhan 2018, Algorithm 2)."""
     criterion: Criterion = Field(
         default="gini", title=_CRITERION, description=_CRITERIA, json_schema_extra={"only": "rfdiffp"}
     )
-    sharing: Sharing = Field(
-        default="split",
-        title="How the trees share",
-        description="Every tree sees all people and gets its part of epsilon (split); or other "
-        "people, divided at random, and the whole of epsilon (parts). A bootstrap, as "
-        "published, is not sound: one record may count many times.",
-    )
-    trees: int | None = Field(
-        default=None,
-        ge=1,
-        le=100,
-        title="Number of trees",
-        description="The mean of their chances is the chance that is told. Default: chosen from epsilon and the "
-        "public row limit: ten, or fewer where ten would each get too little to tell groups from noise.",
-    )
-    depth: int = Field(
-        default=3,
-        ge=1,
-        le=8,
-        title="Questions in a row",
-        description="How many questions every tree asks one after another.",
-        json_schema_extra={"only": "random_trees"},
-    )
+    sharing: Sharing = Field(default="split", title="How the trees share")
+    """Every tree sees all people and gets its part of epsilon (split); or other people, divided at random, and the
+    whole of epsilon (parts). A bootstrap, as published, is not sound: one record may count many times."""
+    trees: int | None = Field(default=None, ge=1, le=100, title="Number of trees")
+    """The mean of their chances is the chance that is told. Default: chosen from epsilon and the public row limit: ten,
+    or fewer where ten would each get too little to tell groups from noise."""
+    depth: int = Field(default=3, ge=1, le=8, title="Questions in a row", json_schema_extra={"only": "random_trees"})
+    """How many questions every tree asks one after another."""
     attributes: int | None = Field(
-        default=None,
-        ge=1,
-        le=10_000,
-        title="Most columns drawn per question",
-        description="Most columns that are drawn for a question; how many is drawn, too. Default: "
-        "log2(number of columns) + 1.",
-        json_schema_extra={"only": "rfdiffp"},
+        default=None, ge=1, le=10_000, title="Most columns drawn per question", json_schema_extra={"only": "rfdiffp"}
     )
+    """Most columns that are drawn for a question; how many is drawn, too. Default: log2(number of columns) + 1."""
     threshold: Threshold = 0.01
     spend_rest: SpendRest = True
     prune: Prune = None

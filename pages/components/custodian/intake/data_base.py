@@ -12,7 +12,7 @@ from dpcore.errors import RequestError
 from dpcore.intake.sources.sources import ENDING, PREFIX, Served, variables
 from dpcore.workspace.files.staging import StagedFile, StagingArea
 from pages.components.custodian.intake.uploads import DATABASES
-from pages.components.kit.texts import text
+from pages.components.kit.markup import text
 from pages.components.visitor import access
 
 _EXAMPLE = "patient = clinic.patients\n\nvisit = SELECT patient_id, ward\nFROM clinic.visits\nWHERE year = 2024"

@@ -13,12 +13,12 @@ from dpcore.errors import IngestError
 from dpcore.intake.columns import schema_rows
 from dpcore.intake.dictionaries.drafts import Draft as Told
 from dpcore.intake.dictionaries.drafts import sources_of
-from dpcore.intake.process.uploads import ask, divide_repeats
+from dpcore.intake.process.repeats import divide_repeats
+from dpcore.intake.process.uploads import ask
 from pages.components.custodian.intake import intake_yaml
 from pages.components.custodian.intake.intake_tables import TableDraft
 from pages.components.custodian.intake.uploads import let_go, receive, title_of
-from pages.components.kit.markup import plain
-from pages.components.kit.texts import text
+from pages.components.kit.markup import plain, text
 
 if TYPE_CHECKING:
     from dpcore.intake.dictionaries.drafts import Draft as Told

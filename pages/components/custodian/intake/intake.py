@@ -19,7 +19,7 @@ from dpcore.intake.columns import schema_rows
 from dpcore.intake.columns.corrections import corrected
 from dpcore.workspace.files.descriptions import DatasetInfo
 from dpcore.workspace.files.staging import DAYS, StagedFile, StagingArea
-from pages.components.custodian import append
+from pages.components.custodian import related_datasets
 from pages.components.custodian.intake import (
     data_base,
     dictionary,
@@ -44,9 +44,8 @@ from pages.components.custodian.intake.intake_tables import (
 )
 from pages.components.custodian.intake.uploads import DATABASES, TYPES, files_at, is_database, question
 from pages.components.custodian.workbench import ProfileRequest
-from pages.components.kit import slot
-from pages.components.kit.markup import plain
-from pages.components.kit.texts import text
+from pages.components.kit import drawing
+from pages.components.kit.markup import plain, text
 from pages.components.visitor import access
 
 if TYPE_CHECKING:
@@ -104,7 +103,7 @@ def render() -> None:
 
 
 def _describe_and_store(staging_area: StagingArea, uploads: Uploads, draft: Draft) -> None:
-    further = append.ask()
+    further = related_datasets.ask_append()
     if further is None:
         _describe_anew(staging_area, uploads, draft)
     else:
@@ -113,7 +112,7 @@ def _describe_and_store(staging_area: StagingArea, uploads: Uploads, draft: Draf
     write_down(staging_area, draft)
 
 
-def _append(staging_area: StagingArea, uploads: Uploads, draft: Draft, further: append.RowsToAppend) -> None:
+def _append(staging_area: StagingArea, uploads: Uploads, draft: Draft, further: related_datasets.RowsToAppend) -> None:
     def given(_watch: Watch) -> Given:
         children = [] if uploads.database else draft.tables[1:]
         return further.dataset.schema, *uploads.source(further.dataset.schema.entity, children)
@@ -240,7 +239,7 @@ def _by_form(staging_area: StagingArea, uploads: Uploads, draft: Draft) -> None:
 
 
 def _say_notes(draft: Draft) -> None:
-    with slot.placeholder():
+    with drawing.placeholder():
         if draft.notes:
             st.info("\n".join(f"- {note}" for note in draft.notes))
 

@@ -24,8 +24,7 @@ from pages.components.custodian.intake.intake_drafts import (
     shared,
 )
 from pages.components.custodian.intake.intake_tables import KEEP, Uploads, remembered
-from pages.components.kit.markup import plain
-from pages.components.kit.texts import text
+from pages.components.kit.markup import plain, text
 from pages.components.visitor import access
 from pages.components.visitor.background import Stopped
 

@@ -10,8 +10,7 @@ import streamlit as st
 from dpcore.domain.schemas.schema import Schema
 from pages.components.custodian.intake.intake_draft import YES
 from pages.components.custodian.intake.intake_tables import KEEP, TableDraft, remembered
-from pages.components.kit.markup import plain
-from pages.components.kit.texts import text
+from pages.components.kit.markup import plain, text
 
 if TYPE_CHECKING:
     from dpcore.intake.check.examination import AnyFinding

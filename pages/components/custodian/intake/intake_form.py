@@ -23,9 +23,8 @@ from pages.components.custodian.intake.intake_tables import (
     remembered,
 )
 from pages.components.custodian.intake.uploads import let_go, receive
-from pages.components.kit import slot
-from pages.components.kit.markup import plain
-from pages.components.kit.texts import text
+from pages.components.kit import drawing
+from pages.components.kit.markup import plain, text
 from pages.components.visitor import login
 
 if TYPE_CHECKING:
@@ -84,12 +83,12 @@ def several_tables(main: TableDraft, children: list[TableDraft], person: str | N
     for place, child in zip(others, children, strict=True):
         with place:
             described.append(_child(answers, child, key))
-            with slot.placeholder():
+            with drawing.placeholder():
                 answers.faults += intake_check.ask(child, children, described[-1])
     answers.faults += intake_check.tell_apart(described)
     st.subheader("Who is protected", anchor=False)
     st.markdown(text("unit_tables"))
-    with slot.placeholder():
+    with drawing.placeholder():
         _also(main)
     answers.content = names | {
         "entity": main.name,
@@ -154,7 +153,7 @@ def _child(answers: Answers, child: TableDraft, main_key: str | None) -> dict[st
         answers.faults.append(f"Table '{child.name}': choose the column that says whose row it is.")
     if kept is None:
         answers.faults.append(f"Table '{child.name}': give the rows kept per person.")
-    with slot.placeholder():
+    with drawing.placeholder():
         _also(child)
     rows = _columns(answers, child, _CHILD, key)
     columns, faults = schema_columns.columns_of(rows, child.name, key)
@@ -262,7 +261,7 @@ def _unit(rows: pd.DataFrame, person: str | None, main: TableDraft) -> dict[str,
     most = right.number_input("Rows kept per person, at most", 1, 1000, step=1, key=key, **KEEP)
     if chosen == schema_rows.EACH_ROW:
         return {"column": None, "max_rows_per_person": 1}
-    with slot.placeholder():
+    with drawing.placeholder():
         _also(main)
         return {"column": chosen, "max_rows_per_person": int(most), **main.rest, **_keeping(names)}
 
@@ -310,7 +309,7 @@ def _keeping(names: list[str]) -> dict[str, Any]:
 def _joined_unit(person: str | None, main: TableDraft) -> dict[str, Any]:
     st.subheader("Who is protected", anchor=False)
     st.markdown(text("unit_joined"))
-    with slot.placeholder():
+    with drawing.placeholder():
         _also(main)
     return {"column": person, "max_rows_per_person": 1, **main.rest}
 
@@ -356,7 +355,7 @@ def _limits(answers: Answers) -> dict[str, Any]:
 def _budget(answers: Answers) -> None:
     st.subheader("Privacy budget", anchor=False)
     answers.kin, answers.replaces = related_datasets.ask()
-    with slot.placeholder():
+    with drawing.placeholder():
         if answers.kin is not None:
             answers.public = answers.kin.public
         else:

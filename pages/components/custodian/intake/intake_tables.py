@@ -15,8 +15,7 @@ from dpcore.intake.columns import schema_rows
 from dpcore.intake.columns.identifiers import suggest_person
 from dpcore.workspace.files.staging import StagedFile
 from pages.components.custodian.intake.uploads import is_database
-from pages.components.kit.markup import plain
-from pages.components.kit.texts import text
+from pages.components.kit.markup import plain, text
 
 if TYPE_CHECKING:
     from dpcore.intake.joins.relations import Source

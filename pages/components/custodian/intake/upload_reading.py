@@ -12,7 +12,7 @@ import streamlit as st
 from dpcore.intake.sources.choices import Choices, choosing
 from dpcore.numerals import whole
 from pages.components.custodian.intake import reading_choices
-from pages.components.kit import refresh
+from pages.components.kit import drawing
 from pages.components.kit.markup import plain
 from pages.components.visitor import access, login
 from pages.components.visitor.background import BackgroundTask
@@ -98,9 +98,9 @@ def wait(work: Reading) -> None:
         st.caption("You may leave this page: what you uploaded and typed stays here.")
 
 
-@refresh.every(1)
+@drawing.every(1)
 def _follow(work: Reading) -> None:
     login.follow()
     if not work.active:
-        refresh.page()
+        drawing.again()
     st.markdown(f"**{work.words}**")

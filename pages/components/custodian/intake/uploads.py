@@ -8,11 +8,10 @@ from typing import Any
 
 import streamlit as st
 
-from dpcore.intake.sources.parts import ENDINGS
-from dpcore.intake.sources.sql_files import DATABASE_ENDINGS
+from dpcore.intake.sources.parts import DATABASE_ENDINGS, ENDINGS
 from dpcore.workspace.files.staging import StagedFile, StagingArea
 from pages.components.custodian.intake import upload_reading
-from pages.components.kit import dialog
+from pages.components.kit import drawing
 from pages.components.kit.markup import plain
 from pages.components.server import upload_gate
 from pages.components.visitor import access
@@ -139,7 +138,7 @@ def question(staging_area: StagingArea) -> None:
     file = next((kept for kept in staging_area.files() if kept.file_id == st.session_state.get(_ASKED)), None)
     if file is None or upload_reading.current() is not None:
         _let_go_of_question()
-    elif not dialog.is_open():
+    elif not drawing.dialog_is_open():
         _dialog(staging_area, file)
 
 
@@ -158,7 +157,7 @@ def _others(staging_area: StagingArea, file: StagedFile) -> list[StagedFile]:
 def _let_go_of_question() -> None:
     """Ask no longer; the files stay unless they were removed."""
     if st.session_state.pop(_ASKED, None) is not None:
-        dialog.answer()
+        drawing.dialog_answered()
 
 
 def _remove_all(staging_area: StagingArea, file: StagedFile) -> None:
@@ -166,7 +165,7 @@ def _remove_all(staging_area: StagingArea, file: StagedFile) -> None:
     _let_go_of_question()
 
 
-@dialog.titled("Remove all files?", on_dismiss=_let_go_of_question)
+@drawing.dialog("Remove all files?", on_dismiss=_let_go_of_question)
 def _dialog(staging_area: StagingArea, file: StagedFile) -> None:
     names = ", ".join(f"**{plain(other.name)}**" for other in _others(staging_area, file))
     st.markdown(f"**{plain(file.name)}** is the main file. If you remove it, these go with it: {names}.")

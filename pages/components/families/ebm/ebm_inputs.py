@@ -10,10 +10,9 @@ from dpcore.domain.schemas.labels import called
 from dpcore.domain.schemas.schema import Schema
 from dpcore.models.ebm.released.ebm_parameters import EBMParameters
 from dpcore.released.parameters import parameters_of
-from pages.components.families.shared.form_context import FormContext
-from pages.components.families.shared.inputs import KEEP, evaluate, label, method, number
-from pages.components.kit import slot
-from pages.components.kit.texts import METHODS
+from dpcore.report.names import METHODS
+from pages.components.families.shared.inputs import KEEP, FormContext, evaluate, label, method, number
+from pages.components.kit import drawing
 
 OWN = parameters_of(EBMParameters)
 DIRECTIONS = ("increasing", "decreasing")
@@ -21,7 +20,7 @@ DIRECTIONS = ("increasing", "decreasing")
 
 def parameters(context: FormContext) -> dict[str, Any]:
     """Every parameter of a run, as the visitor set it."""
-    place, asked = slot.placeholder(), slot.placeholder()
+    place, asked = drawing.placeholder(), drawing.placeholder()
     with st.expander("Advanced settings"):
         chosen: dict[str, Any] = {"method": method(OWN, METHODS["ebm"], "ebm", place)}
         published = chosen["method"] == "random_splits"

@@ -8,12 +8,11 @@ import streamlit as st
 
 from dpcore.models.trees.released.tree_parameters import ForestParameters
 from dpcore.released.parameters import parameters_of
-from pages.components.families.shared.cuts import cuts_from
-from pages.components.families.shared.form_context import FormContext
-from pages.components.families.shared.inputs import evaluate, method, number, radio
+from dpcore.report.names import METHODS
+from pages.components.families.shared.inputs import FormContext, cuts_from, evaluate, method, number, radio
 from pages.components.families.tree.tree_inputs import adaptive, criterion, prune
-from pages.components.kit import slot
-from pages.components.kit.texts import METHODS, text
+from pages.components.kit import drawing
+from pages.components.kit.markup import text
 
 SHARING = {"parts": "Split the people", "split": "Split the budget"}
 OWN = parameters_of(ForestParameters)
@@ -21,14 +20,14 @@ OWN = parameters_of(ForestParameters)
 
 def parameters(context: FormContext) -> dict[str, Any]:
     """Every parameter of a forest run, as the visitor set it."""
-    place = slot.placeholder()
+    place = drawing.placeholder()
     st.markdown(text("forest_or_tree"))
     left, right = st.columns(2, gap="large")
     with left:
         trees = number(OWN["trees"], 1, "forest-trees")
     with right:
         sharing = _sharing()
-    with slot.placeholder():
+    with drawing.placeholder():
         cuts = cuts_from(context, OWN, "forest")
     with st.expander("Advanced settings"):
         chosen: dict[str, Any] = {"method": method(OWN, METHODS["forest"], "forest", place)}

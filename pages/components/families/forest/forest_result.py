@@ -13,18 +13,11 @@ from dpcore.numerals import percent
 from dpcore.plots.trees.forest import votes_alt, votes_figure
 from dpcore.released.blocks import Bullets, Figure, only
 from dpcore.released.release import Release
-from pages.components.families.shared import (
-    blocks,
-    certificate,
-    downloads,
-    evaluation,
-    predict,
-    truth,
-)
+from pages.components.families.shared import blocks, downloads, evaluation, predict, truth
 from pages.components.families.shared.truth import Truth
-from pages.components.families.tree import tree_view as view
-from pages.components.kit import figure, markup, slot, tabs
-from pages.components.kit.texts import text
+from pages.components.families.tree import tree_result
+from pages.components.kit import drawing, figure, markup
+from pages.components.kit.markup import text
 
 #: With more columns, the form would hide the rest of the page.
 _FEW_COLUMNS = 6
@@ -41,16 +34,16 @@ def render(release: Release, model: Any, key: str, *, public: bool) -> None:
     st.markdown(f"**{trees} tree{'' if trees == 1 else 's'}**; {SHARING[model.sharing]}.")
     true = truth.ask(release, key) if public else None
     _vote(release, model, key)
-    with slot.placeholder():
+    with drawing.placeholder():
         if true is not None:
             _groups(release, model, true)
-    tabs.show_apart(
+    drawing.tabs_apart(
         {
             "Hold-out check": lambda: _check(release, model, key),
             "Columns used": lambda: columns_used(model, key),
             "In words": lambda: _in_words(release, model),
             "Single trees": lambda: _single(release, model, key),
-            "Certificate": lambda: certificate.render(release),
+            "Certificate": lambda: downloads.certificate(release),
             "Download": lambda: downloads.render(release, model, key, "every node of every tree"),
         },
         f"{key}-tabs",
@@ -107,7 +100,6 @@ def _vote(release: Release, model: Any, key: str) -> None:
         return
     few = len(used) <= _FEW_COLUMNS
     with st.expander("What the trees tell of a case", icon=":material/how_to_vote:", expanded=few):
-        st.markdown(text("vote"))
         values = predict.ask(release, used, key, "What do they tell?")
         if values is not None:
             _case(release, model, values, key)
@@ -186,11 +178,11 @@ def _single(release: Release, model: Any, key: str) -> None:
     )
     tree, place = model.trees[number - 1], f"{key}-single-{number}"
     shown = blocks.choose_class(tree, release.target, place)
-    view.diagram(tree, release.target, place, shown=shown)
+    tree_result.diagram(tree, release.target, place, shown=shown)
     with st.expander("Table of its groups"):
-        blocks.groups(tree_groups(release, tree, shown))
+        blocks.groups(drawing.once(tree_groups, release, tree, shown))
     with st.expander("Budget spent at each node"):
-        view.budget(tree)
+        tree_result.budget(tree)
 
 
 def _tree_name(tree: Any, number: int) -> str:

@@ -12,8 +12,8 @@ from dpcore.models.ilp.released.ilp_words import rows_in_words
 from dpcore.numerals import whole
 from dpcore.privacy.budgets import plain_epsilon
 from dpcore.workspace.ledger.requests import Quote
-from pages.components.kit import markup, slot
-from pages.components.kit.texts import text
+from pages.components.kit import drawing, markup
+from pages.components.kit.markup import text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,7 +38,7 @@ def render(quote: Quote) -> None:
         f"{_size(space)} {_said(quote.plan.parameters.quantifiers, schema)}".strip(),
         f"{_needed(space, plain_epsilon(quote.plan.epsilon), schema)} {_enough(space, schema)}",
     )
-    with slot.placeholder():
+    with drawing.placeholder():
         if shared := shared_things(schema):
             st.warning(markup.plain(shared))
     with st.expander("What these numbers rest on, and the bottom clause in Prolog"):

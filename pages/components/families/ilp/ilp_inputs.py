@@ -13,9 +13,10 @@ from dpcore.errors import RequestError
 from dpcore.models.ilp.language.hypotheses import condition_texts
 from dpcore.models.ilp.language.ilp_parameters import ILPParameters
 from dpcore.released.parameters import parameters_of
-from pages.components.families.shared.form_context import FormContext
+from dpcore.report.names import METHODS
 from pages.components.families.shared.inputs import (
     KEEP,
+    FormContext,
     as_recommended,
     choice,
     evaluate,
@@ -25,8 +26,8 @@ from pages.components.families.shared.inputs import (
     number,
     tick,
 )
-from pages.components.kit import markup, slot
-from pages.components.kit.texts import METHODS, text
+from pages.components.kit import drawing, markup
+from pages.components.kit.markup import text
 
 CRITERIA = {
     "best": "What cannot beat the best so far",
@@ -53,7 +54,7 @@ def parameters(context: FormContext) -> dict[str, Any]:
     if not schema.children:
         st.info(text("ilp_one_table"))
     chosen: dict[str, Any] = {"positive": _positive(schema, target)}
-    how = slot.placeholder()
+    how = drawing.placeholder()
     chosen |= _limits(schema)
     place = st.container()
     with st.expander("Advanced settings"):
@@ -110,7 +111,7 @@ def _said_of_rows(schema: Schema) -> dict[str, Any]:
         help=explained(parameter),
         **KEEP,
     )
-    with slot.placeholder():
+    with drawing.placeholder():
         if automatic:
             return {}
         said = {
@@ -173,7 +174,7 @@ def _advanced(method_name: str) -> dict[str, Any]:
             "count_share": number(OWN["count_share"], 0.05, "ilp-count-share"),
         }
     with two:
-        with slot.placeholder():
+        with drawing.placeholder():
             if settings["positive_weight"] > settings["negative_weight"]:  # Else no clause is stricter.
                 settings["strict_first"] = as_recommended(OWN["strict_first"], "set-ilp-strict")
         settings |= _of_method(method_name)

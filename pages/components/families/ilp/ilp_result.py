@@ -12,11 +12,10 @@ from dpcore.numerals import whole
 from dpcore.plots.ilp.ilp_prolog import prolog_file
 from dpcore.released.blocks import Bullets, Code, Figure, only
 from dpcore.released.release import Release
-from pages.components.families.ilp import case as ilp_case
-from pages.components.families.ilp import try_case
-from pages.components.families.shared import blocks, certificate, downloads, evaluation, truth
-from pages.components.kit import tabs
-from pages.components.kit.texts import text
+from pages.components.families.ilp import ilp_cases
+from pages.components.families.shared import blocks, downloads, evaluation, truth
+from pages.components.kit import drawing
+from pages.components.kit.markup import text
 
 CSV = "the clauses"
 
@@ -24,24 +23,28 @@ CSV = "the clauses"
 def render(release: Release, model: Any, key: str, *, public: bool) -> None:
     """Table first, then its other forms."""
     true = truth.ask(release, key) if public else None
-    blocks.groups(clause_groups(release, model), true)
+    blocks.groups(drawing.once(clause_groups, release, model), true)
     if not any(group.kept for group in model.groups):
         st.info(text("ilp_none_kept"))
-    read = list(read_theory(release, model, False))
-    [said], [chart], [program] = only(read, Bullets), only(read, Figure), only(read, Code)
-    tabs.show_apart(
+    [said], [chart], [program] = drawing.once(_read, release, model)
+    drawing.tabs_apart(
         {
             "In words": lambda: _in_words(said),
             "Prolog": lambda: _prolog(program),
             "Chart": lambda: _chart(chart, key),
             "Cases": lambda: _cases(release, model, key),
             "Hold-out check": lambda: evaluation.render(model, release.target, counted(release.domain), key),
-            "Certificate": lambda: certificate.render(release),
+            "Certificate": lambda: downloads.certificate(release),
             "Download": lambda: _files(release, model, key),
         },
         f"{key}-tabs",
         stay=["Cases", "Hold-out check"],
     )
+
+
+def _read(release: Release, model: Any) -> tuple[list[Bullets], list[Figure], list[Code]]:
+    read = list(read_theory(release, model, False))
+    return only(read, Bullets), only(read, Figure), only(read, Code)
 
 
 def _in_words(said: Bullets) -> None:
@@ -52,9 +55,9 @@ def _in_words(said: Bullets) -> None:
 
 def _cases(release: Release, model: Any, key: str) -> None:
     st.subheader("A made-up case", anchor=False)
-    ilp_case.render(release, model, key)
+    ilp_cases.made_up_cases(release, model, key)
     st.subheader("Try a case", anchor=False)
-    try_case.render(release, model, key)
+    ilp_cases.try_case(release, model, key)
 
 
 def _prolog(program: Code) -> None:
@@ -75,7 +78,7 @@ def _files(release: Release, model: Any, key: str) -> None:
 
 def side(release: Release, model: Any, _key: str) -> None:
     """The table without Prolog, which fits into half the width."""
-    blocks.groups(clause_groups(release, model), narrow=True)
+    blocks.groups(drawing.once(clause_groups, release, model), narrow=True)
 
 
 def figures(model: Any) -> dict[str, str]:

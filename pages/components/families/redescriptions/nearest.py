@@ -13,7 +13,7 @@ from dpcore.numerals import hundredths
 from dpcore.released.release import Release
 from pages.components.families.redescriptions.redescription_state import remembered
 from pages.components.kit import markup
-from pages.components.kit.texts import text
+from pages.components.kit.markup import text
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from dpcore.released.blocks import Cell, Table, count_cell
 from pages.components.families.redescriptions.redescription_state import Reading
 from pages.components.families.shared import blocks
 from pages.components.kit import figure
-from pages.components.kit.texts import text
+from pages.components.kit.markup import text
 
 
 def render(reading: Reading) -> None:

@@ -12,9 +12,10 @@ from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import RequestError
 from dpcore.models.redescriptions.released.redescription_parameters import RedescriptionParameters
 from dpcore.released.parameters import parameters_of
-from pages.components.families.shared.form_context import FormContext
+from dpcore.report.names import METHODS
 from pages.components.families.shared.inputs import (
     KEEP,
+    FormContext,
     choice,
     label,
     method,
@@ -22,8 +23,8 @@ from pages.components.families.shared.inputs import (
     pick,
     tick,
 )
-from pages.components.kit import slot
-from pages.components.kit.texts import METHODS, text
+from pages.components.kit import drawing
+from pages.components.kit.markup import text
 
 SAMPLERS = {
     "chain": "Random walk (MCMC, as published)",
@@ -46,10 +47,10 @@ def parameters(context: FormContext) -> dict[str, Any]:
     RequestError
         If a side has no column, or both have the same one.
     """
-    place = slot.placeholder()
+    place = drawing.placeholder()
     sides = _sides(context.schema)
     with st.expander("Advanced settings"):
-        with slot.placeholder():
+        with drawing.placeholder():
             chosen = _method(place)
         chosen |= _advanced(chosen)
     _check(sides)

@@ -16,9 +16,9 @@ from pages.components.families.redescriptions import nearest, pair
 from pages.components.families.redescriptions import redescription_table as table
 from pages.components.families.redescriptions import redescription_view as view
 from pages.components.families.redescriptions.redescription_state import Reading, remembered
-from pages.components.families.shared import blocks, certificate, chains, downloads, truth
-from pages.components.kit import markup, slot, tabs
-from pages.components.kit.texts import text
+from pages.components.families.shared import blocks, downloads, truth
+from pages.components.kit import drawing, markup
+from pages.components.kit.markup import text
 from pages.components.visitor import access
 
 CSV = "the redescriptions that are kept"
@@ -32,7 +32,7 @@ def render(release: Release, model: Any, key: str, *, public: bool) -> None:
     """All of them first, then the one that is read, then everything else."""
     tables = truth.wanted(release, key, _true_tables) if public else None
     if public:
-        chains.render(release, key)
+        truth.chains(release, key)
     # Another rehearsal stands in the same place: what was moved there belongs to the last one.
     _body(release, model, tables, f"{key}-{release.id[:8]}")
 
@@ -50,20 +50,20 @@ def _body(release: Release, model: Any, tables: Sequence[Any] | None, key: str) 
         nearest.render(release, model, asked)
         _tabs(_OTHER_TABS, Reading.of(release, model, found, 0, None, key))
         return
-    place = slot.placeholder()
+    place = drawing.placeholder()
     threshold = view.threshold(found, key)
     reading = Reading.of(release, model, found, threshold, tables, key)
     view.ring(reading, place)
     view.points(reading)
     view.one(reading)
-    with slot.placeholder():
+    with drawing.placeholder():
         if reading.exact is not None:
             view.against_truth(reading, reading.exact)
     _tabs(_TABS, reading)
 
 
 def _tabs(names: Sequence[str], reading: Reading) -> None:
-    tabs.render({name: partial(_SHOWN[name], reading) for name in names}, f"{reading.key}-tabs-{len(names)}")
+    drawing.tabs({name: partial(_SHOWN[name], reading) for name in names}, f"{reading.key}-tabs-{len(names)}")
 
 
 def _files(reading: Reading) -> None:
@@ -84,7 +84,7 @@ _SHOWN: dict[str, Callable[[Reading], None]] = {
     "Table": table.render,
     "In words": _in_words,
     "Trees": pair.render,
-    "Certificate": lambda reading: certificate.render(reading.release),
+    "Certificate": lambda reading: downloads.certificate(reading.release),
     "Download": _files,
 }
 

@@ -13,7 +13,7 @@ from dpcore.models.redescriptions.released.reading import interval_words, matchi
 from dpcore.numerals import whole
 from pages.components.families.redescriptions import redescription_view as view
 from pages.components.families.redescriptions.redescription_state import Reading, choose, turn_key
-from pages.components.kit.texts import text
+from pages.components.kit.markup import text
 
 #: Rows that are sent to the browser; the CSV holds all.
 _MOST_ROWS = 1000
@@ -33,7 +33,6 @@ def render(reading: Reading) -> None:
         key=f"{reading.key}-words",
         persist_state="session",
         placeholder="words of a condition, or a column",
-        help=text("filter"),
     )
     items = matching(reading.kept, words)
     if not items:

@@ -39,8 +39,8 @@ from pages.components.families.redescriptions.redescription_state import (
     order_key,
 )
 from pages.components.families.shared import blocks
-from pages.components.kit import figure, markup, slot
-from pages.components.kit.texts import distinct_labels, text
+from pages.components.kit import drawing, figure, markup
+from pages.components.kit.markup import distinct_labels, text
 
 _P_VALUES = (1e-6, 1e-4, 0.001, 0.01, 0.05, 0.1, 1.0)
 #: Most entries of the selection box; the table holds more.
@@ -51,7 +51,6 @@ def constraints(key: str) -> Any:
     """What a redescription must satisfy, as the visitor wants it: free."""
     start = Constraints()
     with st.expander("What counts as a redescription (free to change)", icon=":material/tune:"):
-        st.markdown(text("constraints"))
         one, two, three, four = st.columns(4)
         jaccard = one.slider(
             "Least noisy Jaccard index", 0.1, 0.95, start.min_jaccard, 0.05, key=f"{key}-jaccard", help=text("jaccard")
@@ -183,7 +182,7 @@ def _marked(reading: Reading) -> Any | None:
 def one(reading: Reading) -> None:
     """A box to choose from, and the one that is read in full."""
     chosen = reading.chosen
-    with slot.placeholder():
+    with drawing.placeholder():
         if chosen is None:
             st.info(all_aside(reading))
             return
@@ -279,10 +278,10 @@ def against_truth(reading: Reading, exact: Sequence[Any]) -> None:
     alt = truth_alt(*drawn)
     st.subheader("Noisy against true (public data only)", anchor=False)
     left, right = st.columns(2)
-    for place, drawing, name in (
+    for place, drawn_now, name in (
         (left, truth_figure(*drawn), "truth-points"),
         (right, truth_histogram(*drawn), "truth-bars"),
     ):
         with place:
-            figure.render(drawing, key=f"{reading.key}-{name}", alt=alt)
+            figure.render(drawn_now, key=f"{reading.key}-{name}", alt=alt)
     st.caption(text("pairs_true"))

@@ -10,11 +10,11 @@ from dpcore.domain.schemas.schema import Schema
 from dpcore.models.rules.released.rule_list_parameters import BudgetShares, RuleListParameters
 from dpcore.released.parameters import parameters_of
 from dpcore.report.names import RULE_LIST_SAMPLERS
-from pages.components.families.shared.cuts import cuts_from
-from pages.components.families.shared.form_context import FormContext
 from pages.components.families.shared.inputs import (
     KEEP,
+    FormContext,
     choice,
+    cuts_from,
     evaluate,
     explained,
     label,
@@ -23,8 +23,8 @@ from pages.components.families.shared.inputs import (
     radio,
     tick,
 )
-from pages.components.kit import slot
-from pages.components.kit.texts import text
+from pages.components.kit import drawing
+from pages.components.kit.markup import text
 
 ANTECEDENTS = {
     "public": "All conditions in the schema",
@@ -38,11 +38,11 @@ OWN, SHARES = parameters_of(RuleListParameters), parameters_of(BudgetShares)
 
 def parameters(context: FormContext) -> dict[str, Any]:
     """Every parameter of a rule list run, as the visitor set it."""
-    how = slot.placeholder()
-    with slot.placeholder():
+    how = drawing.placeholder()
+    with drawing.placeholder():
         chosen = _antecedents()
-    many = slot.placeholder()
-    with slot.placeholder():
+    many = drawing.placeholder()
+    with drawing.placeholder():
         if chosen["antecedents"] != "given":
             chosen |= cuts_from(context, OWN, "rule_list")
     with st.expander("Advanced settings"):
@@ -85,7 +85,7 @@ def _advanced(schema: Schema, chosen: dict[str, Any]) -> dict[str, Any]:
     with one:
         settings = _candidates(chosen["antecedents"])
     with two:
-        weights = slot.placeholder()
+        weights = drawing.placeholder()
         settings |= evaluate(OWN)
     with three:
         settings |= _whole_lists(chosen["sampler"])

@@ -10,35 +10,27 @@ from dpcore.domain.counted import counted
 from dpcore.models.rules.released.rule_list_reading import read_list, rule_groups
 from dpcore.released.blocks import Bullets, Figure, only
 from dpcore.released.release import Release
-from pages.components.families.shared import (
-    blocks,
-    certificate,
-    chains,
-    downloads,
-    evaluation,
-    predict,
-    truth,
-)
-from pages.components.kit import tabs
-from pages.components.kit.texts import text
+from pages.components.families.shared import blocks, downloads, evaluation, predict, truth
+from pages.components.kit import drawing
+from pages.components.kit.markup import text
 
 
 def render(release: Release, model: Any, key: str, *, public: bool) -> None:
     """Table first, then its other forms."""
     shown = blocks.choose_class(model, release.target, key)
     true = truth.ask(release, key) if public else None
-    blocks.groups(rule_groups(release, model, shown), true, fold="Rule")
+    blocks.groups(drawing.once(rule_groups, release, model, shown), true, fold="Rule")
     if public:
-        chains.render(release, key)
+        truth.chains(release, key)
     read = list(read_list(release, model, False))
     [said], [chart] = only(read, Bullets), only(read, Figure)
-    tabs.show_apart(
+    drawing.tabs_apart(
         {
             "In words": lambda: _in_words(said),
             "Chart": lambda: _chart(chart, key),
             "Hold-out check": lambda: evaluation.render(model, release.target, counted(release.domain), key),
             "Predict a case": lambda: _predict(release, model, shown, key),
-            "Certificate": lambda: certificate.render(release),
+            "Certificate": lambda: downloads.certificate(release),
             "Download": lambda: downloads.render(release, model, key, "the rules"),
         },
         f"{key}-tabs",
@@ -55,7 +47,7 @@ def _in_words(said: Bullets) -> None:
 def side(release: Release, model: Any, key: str) -> None:
     """The table alone."""
     shown = blocks.choose_class(model, release.target, key)
-    blocks.groups(rule_groups(release, model, shown), fold="Rule")
+    blocks.groups(drawing.once(rule_groups, release, model, shown), fold="Rule")
 
 
 def figures(model: Any) -> dict[str, str]:
@@ -70,7 +62,6 @@ def _chart(chart: Figure, key: str) -> None:
 
 @st.fragment
 def _predict(release: Release, model: Any, shown: int, key: str) -> None:
-    st.markdown(text("predict"))
     used = list(dict.fromkeys(item.column for rule in model.rules for item in rule.conditions))
     if not used:
         st.info("This list has no conditions: everyone gets the same estimate.")

@@ -33,8 +33,8 @@ from dpcore.released.blocks import (
 )
 from dpcore.released.noisy_counts import TOO_NOISY, are_nobody, is_told, why_apart
 from pages.components.families.shared.truth import Truth
-from pages.components.kit import figure, markup
-from pages.components.kit.texts import text
+from pages.components.kit import drawing, figure, markup
+from pages.components.kit.markup import text
 
 #: With more classes than this, only the chosen one's counts are open.
 MANY_CLASSES: Final = 4
@@ -71,10 +71,10 @@ def render(block: Block, key: str = "") -> None:
         case Code(words):
             st.code(words, language="prolog")
         case Figure():
-            drawing(block, key)
+            draw(block, key)
 
 
-def drawing(block: Figure, key: str, *more: Any) -> None:
+def draw(block: Figure, key: str, *more: Any) -> None:
     """A figure; ``more`` are further arguments of its drawing."""
     figure.render(drawn(block, *more), key=key, alt=alt(block))
 
@@ -151,17 +151,22 @@ def groups(block: Groups, truth: Truth | None = None, *, fold: str = "", narrow:
     narrow : bool
         Two columns, for half the width.
     """
+    markup.table(*drawing.once(_groups, block, truth, "" if truth else fold, narrow))
+    shown, every = block.groups[: block.most], len(block.groups)
+    remark = f"The first {len(shown)} of {every} groups; the downloads hold all." if every > len(shown) else ""
+    _below(remark, negative=any(count < 0 for group in shown for count in group.numbers.noisy_counts))
+
+
+def _groups(block: Groups, truth: Truth | None, fold: str, narrow: bool) -> tuple[str, list[str], list[str]]:
+    """Caption, header and rows of the table."""
     shown = block.groups[: block.most]
     predicted = any(group.prediction is not None for group in shown)
     header = [block.who, *(["Prediction"] if predicted else []), f"Noisy chance of {block.outcome}", "Noisy counts"]
     header += ["True values"] if truth else []
     if narrow:
         header = [f"{block.who}{' and prediction' if predicted else ''}", f"{header[-2]}, and noisy counts"]
-    rows = "".join(_rows(block, shown, truth, len(header), "" if truth else fold, narrow=narrow))
-    markup.table(f"{block.caption}. {_BARS} {_LEANS}", header, [rows])
-    every = len(block.groups)
-    remark = f"The first {len(shown)} of {every} groups; the downloads hold all." if every > len(shown) else ""
-    _below(remark, negative=any(count < 0 for group in shown for count in group.numbers.noisy_counts))
+    rows = _rows(block, shown, truth, len(header), fold, narrow=narrow)
+    return f"{block.caption}. {_BARS} {_LEANS}", header, list(rows)
 
 
 def _rows(

@@ -1,20 +1,62 @@
-"""A release as files; free."""
+"""A release to hand on: its certificate in words, and its files. All of it is free."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from html import escape
 from typing import Any, Final
 
 import streamlit as st
 
-from dpcore.released.release import Release
+from dpcore.errors import FrostglassError
+from dpcore.rehearsal import Rehearsal
+from dpcore.released.release import Imported, Release
+from dpcore.report.certificate import certificate_lines
+from dpcore.report.forms.page import release_page
 from dpcore.spreadsheets import frame_csv
-from pages.components.families.shared import release_file
-from pages.components.kit import made_file
+from dpcore.workspace.files.descriptions import ReleaseNote
+from pages.components.kit import made_file, markup
+from pages.components.kit.markup import text
+from pages.components.visitor import access
 
+_SENTENCE = (
+    '<!doctype html><html lang="en"><meta charset="utf-8"><title>No file</title>'
+    "<h1>This file could not be made</h1><p>{}</p></html>"
+)
 #: What files are (MIME) by their endings; others are plain text.
 _KINDS: Final = {"csv": "text/csv"}
+
+
+def certificate(release: Release) -> None:
+    """Every field of the certificate."""
+    markup.pairs_table("Certificate", ("What", "Value"), certificate_lines(release))
+
+
+def page_maker(release: Release) -> Callable[[], str]:
+    """What makes the page, on the click that downloads it."""
+    service = access.service()
+
+    def make() -> str:
+        if isinstance(release, Rehearsal):  # It is not stored.
+            return release_page(release, stored=False)
+        if isinstance(release, Imported):
+            made = release.certificate.created
+            return release_page(release, ReleaseNote(release.id, "", text("imported"), "", made))
+        return or_sentence(lambda: service.release_page(release.id))
+
+    return make
+
+
+def or_sentence(make: Callable[[], str]) -> str:
+    """A file; or, if it may not be made any more, a page that says why.
+
+    A page of the app cannot say so: it is not drawn again for a download.
+    """
+    try:
+        return make()
+    except FrostglassError as refusal:
+        return _SENTENCE.format(escape(str(refusal)))
 
 
 @dataclass(frozen=True)
@@ -63,41 +105,20 @@ def render(release: Release, model: Any, key: str, csv: str, more: Sequence[File
     )
     table = model.to_frame() if twin is None else twin
     name = file_name(release)
-    left, right, middle, *others = st.columns(3 + len(more))
-    left.download_button(
-        "Download JSON",
-        release.to_json(),
-        f"{name}.json",
-        "application/json",
-        key=f"{key}-json",
-        on_click="ignore",
-        width="stretch",
-    )
-    right.download_button(
-        "Download CSV",
-        frame_csv(table),
-        f"{name}.csv",
-        "text/csv",
-        key=f"{key}-csv",
-        on_click="ignore",
-        width="stretch",
-    )
-    middle.download_button(
-        "Download HTML",
-        made_file.later(release_file.maker(release), f"{name}.html", "text/html"),
-        f"{name}.html",
-        "text/html",
-        key=f"{key}-html",
-        on_click="ignore",
-        width="stretch",
-    )
-    for place, file in zip(others, more, strict=True):
+    made = made_file.later(page_maker(release), f"{name}.html", "text/html")
+    files: list[tuple[str, Any, str, str, str]] = [
+        ("JSON", release.to_json(), ".json", "application/json", "json"),
+        ("CSV", frame_csv(table), ".csv", "text/csv", "csv"),
+        ("HTML", made, ".html", "text/html", "html"),
+        *((file.label, file.content, file.tail, file.kind, file.name or file.ending) for file in more),
+    ]
+    for place, (label, content, tail, kind, part) in zip(st.columns(len(files)), files, strict=True):
         place.download_button(
-            f"Download {file.label}",
-            file.content,
-            f"{name}{file.tail}",
-            file.kind,
-            key=f"{key}-{file.name or file.ending}",
+            f"Download {label}",
+            content,
+            f"{name}{tail}",
+            kind,
+            key=f"{key}-{part}",
             on_click="ignore",
             width="stretch",
         )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, TypeVar
 
@@ -12,8 +13,36 @@ from dpcore.domain.columns import NumericColumn
 from dpcore.domain.schemas.labels import called
 from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import RequestError
+from dpcore.models.released import parse_model
+from dpcore.models.summaries.released.reading import cut_points
+from dpcore.models.summaries.released.summary_parameters import Axis
+from dpcore.privacy.budgets import plain_epsilon
 from dpcore.released.parameters import Parameter
-from pages.components.kit.texts import text
+from dpcore.released.release import Release
+from dpcore.workspace.files.descriptions import DatasetInfo
+from pages.components.kit import drawing, markup
+from pages.components.kit.markup import text
+
+
+@dataclass(frozen=True)
+class FormContext:
+    """A data set, and its results that the visitor may read.
+
+    Attributes
+    ----------
+    dataset : DatasetInfo
+    releases : sequence of Release
+        Newest first.
+    """
+
+    dataset: DatasetInfo
+    releases: Sequence[Release]
+
+    @property
+    def schema(self) -> Schema:
+        """That of the data set."""
+        return self.dataset.schema
+
 
 #: Widgets keep what was chosen when the visitor looks at another page and comes back.
 KEEP: dict[str, Any] = {"persist_state": "session"}
@@ -27,20 +56,26 @@ def target(schema: Schema, key: str = "", *, numbers: bool = False) -> str | Non
 
     ``numbers`` also offers numeric columns that are not divided into groups.
     """
-    names = [
-        column.name for column in schema if len(column.classes) > 1 or (numbers and isinstance(column, NumericColumn))
-    ]
-    marked = [name for name in schema.targets if name in names]
+    options, first = drawing.once(_targets, schema, numbers)
     chosen = st.selectbox(
         "What should be predicted?",
-        marked + [name for name in names if name not in marked],
-        index=0 if marked else None,
+        list(options),
+        index=first,
         placeholder="Choose a column",
-        format_func=lambda name: _described(schema, name),
+        format_func=options.__getitem__,
         key=f"{key}target-{schema.hash[:8]}",
         **KEEP,
     )
     return None if chosen is None else str(chosen)
+
+
+def _targets(schema: Schema, numbers: bool) -> tuple[dict[str, str], int | None]:
+    """What each column that may be predicted is called, marked ones first; the first if it is marked."""
+    names = [
+        column.name for column in schema if len(column.classes) > 1 or (numbers and isinstance(column, NumericColumn))
+    ]
+    marked = [name for name in schema.targets if name in names]
+    return {name: _described(schema, name) for name in dict.fromkeys([*marked, *names])}, 0 if marked else None
 
 
 def choose_target(schema: Schema, name: str) -> None:
@@ -178,3 +213,50 @@ def as_recommended(parameter: Parameter, key: str) -> bool | None:
 def tick(parameter: Parameter, key: str) -> bool:
     """A yes or no."""
     return bool(st.checkbox(label(parameter), parameter.default, key=key, help=explained(parameter), **KEEP))
+
+
+_ALL = ""
+
+
+def cuts_from(context: FormContext, own: Own, family: str) -> dict[str, Any]:
+    """Which first look tells the cut points of numbers; asked only if there is one that tells any."""
+    looks = {
+        release.id: release for release in context.releases if release.kind == "summaries" and _look_tells(release)
+    }
+    if not looks:
+        return {}
+    chosen = st.selectbox(
+        label(own["cuts_from"]),
+        [_ALL, *looks],
+        format_func=lambda key: _look_named(looks[key]) if key else "None: all cut points of the schema",
+        key=f"{family}-cuts-{context.dataset.id}",
+        help=explained(own["cuts_from"]),
+        **KEEP,
+    )
+    if not chosen:
+        return {}
+    points = cut_points(parse_model(looks[chosen]), looks[chosen].domain)
+    st.caption(markup.plain(f"Cut points: {_listed(points, context.schema)}."))
+    return {"cuts_from": chosen}
+
+
+def cuts_asked(parameters: Mapping[str, Any]) -> dict[str, str]:
+    """Where a run may cut numbers, for its review, if that is not everywhere."""
+    look = parameters.get("cuts_from")
+    return {"Cut points of numbers": f"those of the first look {look[:6]}"} if look else {}
+
+
+def _look_tells(look: Release) -> bool:
+    """Whether it looked at a column of numbers that has cut points. Its tables, which may be large, are not read."""
+    return any(Axis.model_validate(axis).edges for axis in look.model["axes"])
+
+
+def _look_named(look: Release) -> str:
+    card = look.certificate
+    return f"First look of {card.created:%Y-%m-%d %H:%M} UTC · ε {plain_epsilon(card.epsilon)} · {look.id[:6]}"
+
+
+def _listed(points: tuple[str, ...], schema: Schema) -> str:
+    """Each column by its label: ``Age at 40, 60; Systolic pressure at 120, 140``."""
+    pairs = (text.rpartition(": ") for text in points)
+    return "; ".join(f"{called(schema, name)} at {numbers}" for name, _, numbers in pairs)

@@ -15,11 +15,12 @@ from dpcore.released.noisy_counts import are_nobody, is_told
 from dpcore.released.release import Release
 from pages.components.families.shared import blocks
 from pages.components.kit import markup
-from pages.components.kit.texts import text
+from pages.components.kit.markup import text
 
 
 def ask(release: Release, used: Sequence[str], key: str, label: str) -> dict[str, Any] | None:
     """Ask only for the columns that are used; the values that were last sent, until they are forgotten."""
+    st.markdown(text("case"))
     with st.form(f"{key}-case"):
         values = _fields(release, used, key)
         if st.form_submit_button(label, type="primary"):

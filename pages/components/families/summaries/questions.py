@@ -17,7 +17,7 @@ from dpcore.numerals import percent
 from pages.components.families.summaries import summary_inputs as inputs
 from pages.components.families.summaries.summary_state import Look
 from pages.components.kit import markup
-from pages.components.kit.texts import text
+from pages.components.kit.markup import text
 from pages.components.visitor import access, menu
 
 #: Conditions that the box has room for.

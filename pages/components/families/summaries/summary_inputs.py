@@ -14,10 +14,10 @@ from dpcore.domain.schemas.labels import called
 from dpcore.domain.schemas.schema import Schema
 from dpcore.models.summaries.released.summary_parameters import BETWEEN, SummaryParameters
 from dpcore.released.parameters import parameters_of
-from pages.components.families.shared.form_context import FormContext
-from pages.components.families.shared.inputs import KEEP, explained, label, method, number, tick
-from pages.components.kit import slot
-from pages.components.kit.texts import METHODS, text
+from dpcore.report.names import METHODS
+from pages.components.families.shared.inputs import KEEP, FormContext, explained, label, method, number, tick
+from pages.components.kit import drawing
+from pages.components.kit.markup import text
 from pages.components.visitor import access
 
 OWN = parameters_of(SummaryParameters)
@@ -42,7 +42,7 @@ def parameters(context: FormContext) -> dict[str, Any]:
     with st.expander("Advanced settings"):
         chosen["finer"] = _further(schema, columns, "finer", _is_number)
         chosen["records"] = tick(OWN["records"], "look-for-records")
-        place = slot.placeholder()
+        place = drawing.placeholder()
         chosen["method"] = method(OWN, METHODS["summaries"], "summaries", place)
     return chosen
 
@@ -114,7 +114,7 @@ def _crosstabs(schema: Schema, columns: list[str]) -> list[str]:
 def _further(schema: Schema, columns: list[str], name: str, fits: Callable[[Any], bool]) -> list[str]:
     """Columns for one more way to count, where there are any that fit."""
     names = [column.name for column in schema if fits(column) and (not columns or column.name in columns)]
-    with slot.placeholder():
+    with drawing.placeholder():
         if not names:
             return []
         chosen = st.multiselect(

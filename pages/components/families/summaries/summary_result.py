@@ -15,12 +15,12 @@ from dpcore.models.summaries.released.summary_words import column_sentences, cou
 from dpcore.numerals import whole
 from dpcore.released.release import Release
 from dpcore.spreadsheets import frame_csv
-from pages.components.families.shared import certificate, downloads, truth
-from pages.components.families.shared.interval_text import IntervalText
-from pages.components.families.summaries import cards, codes, column, groups, pairs, questions, records
+from pages.components.families.registry import IntervalText
+from pages.components.families.shared import downloads, truth
+from pages.components.families.summaries import cards, questions, summary_columns, summary_files
 from pages.components.families.summaries.summary_state import IN_ORDER, STANDING_OUT, Look, order_key
-from pages.components.kit import markup, tabs
-from pages.components.kit.texts import text
+from pages.components.kit import drawing, markup
+from pages.components.kit.markup import text
 from pages.components.visitor import access
 
 CSV = "noisy count and share of every value of every column, with intervals"
@@ -49,7 +49,7 @@ def _body(look: Look) -> None:
     names += [_CODES] if look.model.trees else []
     names += [_QUESTIONS, "In words", _INVENTED, "Certificate", "Download"]
     parts = {name: partial(_SHOWN[name], look) for name in names}
-    tabs.render(parts, f"{look.key}-tabs-{len(names)}", stay=[_QUESTIONS, _INVENTED])
+    drawing.tabs(parts, f"{look.key}-tabs-{len(names)}", stay=[_QUESTIONS, _INVENTED])
 
 
 def _headline(look: Look) -> dict[str, str]:
@@ -75,7 +75,7 @@ def _columns(look: Look) -> None:
     cards.render(look)
     st.caption(text("look_cards"))
     st.subheader("One column in large", anchor=False)
-    column.render(look, column.choose(look))
+    summary_columns.column_in_large(look, summary_columns.choose_column(look))
 
 
 def _in_words(look: Look) -> None:
@@ -101,13 +101,13 @@ def _more(look: Look) -> list[downloads.File]:
 
 _SHOWN: dict[str, Callable[[Look], None]] = {
     _COLUMNS: _columns,
-    _TABLE_ONE: groups.render,
-    _PAIRS: pairs.render,
-    _CODES: codes.render,
+    _TABLE_ONE: summary_files.table_one,
+    _PAIRS: summary_columns.pairs,
+    _CODES: summary_columns.codes,
     "In words": _in_words,
     _QUESTIONS: questions.render,
-    _INVENTED: records.render,
-    "Certificate": lambda look: certificate.render(look.release),
+    _INVENTED: summary_files.invented_records,
+    "Certificate": lambda look: downloads.certificate(look.release),
     "Download": _files,
 }
 

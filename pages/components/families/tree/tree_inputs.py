@@ -8,19 +8,19 @@ import streamlit as st
 
 from dpcore.models.trees.released.tree_parameters import EXACT_CRITERIA, TreeParameters
 from dpcore.released.parameters import parameters_of
-from pages.components.families.shared.cuts import cuts_from
-from pages.components.families.shared.form_context import FormContext
+from dpcore.report.names import METHODS
 from pages.components.families.shared.inputs import (
+    FormContext,
     Own,
     choice,
+    cuts_from,
     evaluate,
     method,
     number,
     pick,
     tick,
 )
-from pages.components.kit import slot
-from pages.components.kit.texts import METHODS
+from pages.components.kit import drawing
 
 CRITERIA = {
     "balanced": "Separate the chances",
@@ -48,7 +48,7 @@ OWN = parameters_of(TreeParameters)
 
 def parameters(context: FormContext) -> dict[str, Any]:
     """Every parameter of a tree run, as the visitor set it."""
-    place, asked, cuts = slot.placeholder(), slot.placeholder(), slot.placeholder()
+    place, asked, cuts = drawing.placeholder(), drawing.placeholder(), drawing.placeholder()
     with st.expander("Advanced settings"):
         chosen: dict[str, Any] = {"method": method(OWN, METHODS["tree"], "tree", place)}
         one, two = st.columns(2)

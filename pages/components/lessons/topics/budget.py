@@ -12,8 +12,8 @@ from dpcore.privacy.budgets import delta_sentence, percent
 from dpcore.privacy.filters import PrivacyFilter
 from dpcore.privacy.losses import Loss
 from dpcore.report import spending
-from pages.components.kit import figure, markup, slot
-from pages.components.kit.texts import text
+from pages.components.kit import drawing, figure, markup
+from pages.components.kit.markup import text
 from pages.components.lessons import guess
 from pages.components.lessons import parts as lesson
 
@@ -39,7 +39,7 @@ def render() -> None:
     taken, asked = shares(CAP, epsilon, _MOST_QUESTIONS), len(found.means)
     spent = f"{asked} answers take <b>{percent(taken.composed[asked - 1])}</b> of the budget"
     st.html(f'<p class="fg-noise">{spent}; added, they would take <b>{percent(taken.added[asked - 1])}</b>.</p>')
-    with slot.placeholder():
+    with drawing.placeholder():
         if asked < questions:
             st.warning(f"Question {asked + 1} does not fit.", title="The toy budget refuses", icon=":material/block:")
     shown = (COUNTS[2].people, found, taken)

@@ -9,8 +9,8 @@ import streamlit as st
 from dpcore.lessons import coin_epsilon, estimate, margin, survey, toss
 from dpcore.numerals import percent, whole
 from dpcore.plots.lessons.lessons import answers_alt, answers_figure
-from pages.components.kit import figure, markup, slot
-from pages.components.kit.texts import text
+from pages.components.kit import drawing, figure, markup
+from pages.components.kit.markup import text
 from pages.components.lessons import guess
 from pages.components.lessons import parts as lesson
 
@@ -38,7 +38,7 @@ def _toss() -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         secret = st.radio("Your secret", ("yes", "no"), key=f"{_KEY}-secret", horizontal=True)
         st.button("Toss the coins", key=f"{_KEY}-toss", on_click=_count, type="primary")
-    with slot.placeholder():
+    with drawing.placeholder():
         if number := st.session_state.get(_TOSSED, 0):
             done = toss(secret == "yes", number)
             coins = (

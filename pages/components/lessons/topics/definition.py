@@ -12,7 +12,7 @@ from dpcore.lessons import set_chances
 from dpcore.numerals import percent, tenths, whole
 from dpcore.plots.lessons.lessons_definition import set_alt, set_figure
 from pages.components.kit import figure, markup
-from pages.components.kit.texts import text
+from pages.components.kit.markup import text
 from pages.components.lessons import guess
 from pages.components.lessons import parts as lesson
 

@@ -9,7 +9,7 @@ import streamlit as st
 from dpcore.lessons import DeltaExample
 from dpcore.plots.lessons.lessons_definition import delta_alt, delta_figure, small_chance
 from pages.components.kit import figure, markup
-from pages.components.kit.texts import text
+from pages.components.kit.markup import text
 from pages.components.lessons import guess
 from pages.components.lessons import parts as lesson
 

@@ -11,7 +11,7 @@ from dpcore.lessons import AGES, both_ways
 from dpcore.numerals import whole
 from dpcore.plots.lessons.lessons_histogram import both_ways_alt, both_ways_figure
 from pages.components.kit import figure, markup
-from pages.components.kit.texts import text
+from pages.components.kit.markup import text
 from pages.components.lessons import guess
 from pages.components.lessons import parts as lesson
 

@@ -10,7 +10,7 @@ from dpcore.lessons import RISK_BEFORE, study
 from dpcore.numerals import tenths, whole
 from dpcore.plots.lessons.lessons_course import study_alt, study_figure
 from pages.components.kit import figure, markup
-from pages.components.kit.texts import text
+from pages.components.kit.markup import text
 from pages.components.lessons import guess
 from pages.components.lessons import parts as lesson
 

@@ -12,7 +12,7 @@ from dpcore.lessons import GROUP, neighbours
 from dpcore.numerals import whole
 from dpcore.plots.lessons.lessons import neighbours_alt, neighbours_figure
 from pages.components.kit import figure, markup
-from pages.components.kit.texts import text
+from pages.components.kit.markup import text
 from pages.components.lessons import guess
 from pages.components.lessons import parts as lesson
 

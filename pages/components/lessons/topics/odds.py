@@ -10,7 +10,7 @@ from dpcore.lessons import shown_chance, worst_odds
 from dpcore.plots.lessons.lessons import odds_alt, odds_figure
 from dpcore.privacy.budgets import odds_sentence
 from pages.components.kit import figure, markup
-from pages.components.kit.texts import text
+from pages.components.kit.markup import text
 from pages.components.lessons import guess
 from pages.components.lessons import parts as lesson
 

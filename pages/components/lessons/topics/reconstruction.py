@@ -11,7 +11,7 @@ import streamlit as st
 from dpcore.lessons import reconstruction_attack
 from dpcore.plots.lessons.lessons_attacks import people_alt, people_figure
 from pages.components.kit import figure, markup
-from pages.components.kit.texts import text
+from pages.components.kit.markup import text
 from pages.components.lessons import guess
 from pages.components.lessons import parts as lesson
 

@@ -12,8 +12,8 @@ from dpcore.errors import BudgetError
 from dpcore.lessons import COUNTS, ToyBudget, toy_cap
 from dpcore.numerals import whole
 from dpcore.privacy.budgets import format_epsilon
-from pages.components.kit import markup, slot
-from pages.components.kit.texts import text
+from pages.components.kit import drawing, markup
+from pages.components.kit.markup import text
 from pages.components.lessons import parts as lesson
 from pages.components.lessons.topics.budget import toy_meter
 
@@ -48,10 +48,10 @@ def render() -> None:
         st.button("Ask (toy budget)", key=f"{_KEY}-ask", on_click=_ask, type="primary")
         st.button("Reset the toy budget", key=f"{_KEY}-reset", on_click=_reset)
     toy_meter("the sandbox", budget.cap, budget.total)
-    with slot.placeholder():
+    with drawing.placeholder():
         if refusal := st.session_state.get(_REFUSAL):
             st.warning(markup.plain(refusal), icon=":material/block:")
-    with slot.placeholder():
+    with drawing.placeholder():
         _answers(budget)
     lesson.question(text("lesson_sandbox_question"))
 

@@ -11,7 +11,7 @@ from dpcore.lessons import LONGEST_STAY, clamped_total
 from dpcore.numerals import whole
 from dpcore.plots.lessons.lessons_course import clamps_alt, clamps_figure
 from pages.components.kit import figure, markup
-from pages.components.kit.texts import text
+from pages.components.kit.markup import text
 from pages.components.lessons import guess
 from pages.components.lessons import parts as lesson
 
