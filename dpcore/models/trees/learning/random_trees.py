@@ -14,7 +14,7 @@ from decimal import Decimal
 
 from dpcore.domain.columns import Column
 from dpcore.models.trees.learning.contingency import NodeData, Share
-from dpcore.models.trees.learning.driver import Level, Place, grow, share_of
+from dpcore.models.trees.learning.driver import Level, Place, grow
 from dpcore.models.trees.learning.greedy import AttributeSampler, grow_adaptive
 from dpcore.models.trees.learning.growth import Grown
 from dpcore.models.trees.released.splits import Split
@@ -112,7 +112,7 @@ def _share(
         shares = [Share((first, second), parameters.trees, number) for number in range(parameters.trees)]
         offers = [(replace(data, share=share), budget) for share in shares]
     else:
-        offers = [(data, share_of(budget, parameters.trees))] * parameters.trees
+        offers = [(data, data.form.part(budget, parameters.trees))] * parameters.trees
     left = Decimal(0)
     for number, (part, offer) in enumerate(offers):
         given = offer + left
