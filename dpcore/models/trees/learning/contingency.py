@@ -278,7 +278,8 @@ class NodeData:
 
 
 #: Of nodes of which none lies below another: a row is in one of them, in one cell of each column,
-#: and has one class. So it moves one entry for each column.
+#: and has one class. So it moves one entry for each column: sensitivity 1 in L1 and in L2, of c columns c and the
+#: root of c.
 CELLS = Sensitivity(1, "L1", monotone=True)
 
 

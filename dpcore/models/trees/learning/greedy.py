@@ -70,7 +70,7 @@ def grow_adaptive(
 ) -> Grown:
     """Grow an ADiffP tree (Borhan 2018, Algorithm 1), unpruned.
 
-    Guarantee: ``budget`` is an upper bound on the row-level epsilon of every path, whatever is
+    Guarantee: ``budget`` is an upper bound on the row-level epsilon, or rho, of every path, whatever is
     drawn, hence of the tree. Cost: O(levels x columns x max_rows).
 
     Deviations from the thesis: the delta score has its true sensitivity; a node starts only if
@@ -83,7 +83,7 @@ def grow_adaptive(
     ----------
     data : NodeData
     budget : Decimal
-        Row-level epsilon of the tree, at least :data:`dpcore.privacy.budgets.EPSILON_STEP`.
+        Row-level epsilon of the tree, or rho, as ``data.form`` says; at least one step of it.
     parameters : AdaptiveParameters
     randomness : RandomSource
     attribute_sampler : callable, optional

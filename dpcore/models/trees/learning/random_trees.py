@@ -55,7 +55,7 @@ def grow_adaptive_forest(
 ) -> GrownForest:
     """Grow the trees of an RFDiffP forest (Borhan 2018, Algorithm 2), unpruned.
 
-    Guarantee: ``budget`` is the row-level epsilon of all trees together.
+    Guarantee: ``budget`` is the row-level epsilon, or rho, of all trees together.
 
     Deviation: a bootstrap sample may hold one record many times, which the noise does not
     cover. Instead each tree sees its own random part of the records with the whole budget
@@ -84,7 +84,7 @@ def grow_random_forest(
 ) -> GrownForest:
     """Grow trees whose splits are drawn from the schema; only leaves look at records.
 
-    Guarantee: ``budget`` is the row-level epsilon of all trees together.
+    Guarantee: ``budget`` is the row-level epsilon, or rho, of all trees together.
 
     Raises
     ------
