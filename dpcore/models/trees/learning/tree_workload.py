@@ -101,7 +101,7 @@ def _fixed_nodes(plan: RunPlan) -> float:
     branches = sum(2 if column.ordered else len(column.classes) + 1 for column in columns) / max(1, len(columns))
     form, _ = path_budget(plan)
     whole = plan.composed.counts if plan.composed else plan.epsilon
-    share = float(form.signal(whole)) / (2 * (depth + 1)) ** (1 / form.norm)
+    share = float(form.signal(whole)) / math.pow(2 * (depth + 1), 1 / form.norm)
     most = 1 + plan.schema.max_rows * share / (3 * len(plan.classes))
     return min(float(MAX_NODES), most, math.pow(branches, depth))
 
