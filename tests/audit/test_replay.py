@@ -87,6 +87,7 @@ def test_a_witness_belongs_to_a_method():
         ("exact_pairs", 0.999),
         ("mcmc_tree_pair, pool", 0.96),
         ("noisy_max, composing", 0.92),
+        ("fixed depth, composing", 0.98),
         ("pool, composing", 0.85),
         ("mcmc_tree_pair, chain", 0.96),
         ("naive", 0.99),

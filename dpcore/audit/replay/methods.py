@@ -94,6 +94,7 @@ _TREES: Final[Choices] = {
     "evaluate": _ON_OR_OFF,
     "cut_points": _CUTS,
 }
+_FIXED_DEPTH: Final = ("sulq_id3", "diffp_id3", "diffp_c45")
 _LOOKAHEAD: Final[Choices] = {
     "criterion": ("balanced", "error", "gini"),
     "blocks": ((1,), (2,), (3,), (1, 1), (2, 1)),
@@ -201,6 +202,12 @@ METHODS: Final[tuple[ReplayMethod, ...]] = (
         ReplayMethod("forest", f"{name}, {how}", SchemaShape(), _of(_FORESTS, method=name, sharing=how))
         for name in ("rfdiffp", "random_trees")
         for how in ("parts", "split")
+    ),
+    ReplayMethod("tree", "adiffp, composing", SchemaShape(), _of(_TREES, method="adiffp"), _DELTA),
+    ReplayMethod("tree", "fixed depth, composing", SchemaShape(), {**_TREES, "method": _FIXED_DEPTH}, _DELTA),
+    *(
+        ReplayMethod("forest", f"{name}, composing", SchemaShape(), _of(_FORESTS, method=name), _DELTA)
+        for name in ("rfdiffp", "random_trees")
     ),
     ReplayMethod("ebm", "all bins, two classes", _TWO, _DIRECTED),
     ReplayMethod("ebm", "all bins, classes", _FEW, _MACHINES),

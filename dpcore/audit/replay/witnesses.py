@@ -185,6 +185,16 @@ WITNESSES: Final[tuple[Witness, ...]] = (
         "0.3",
         "0.001",
     ),
+    # Without the person both splits lose alike; she stands apart in one of them.
+    Witness(
+        "tree",
+        "fixed depth, composing",
+        {"method": "diffp_id3", "criterion": "error", "depth": 1},
+        {(0, 0, 0): 31, (0, 0, 1): 30},
+        (1, 0, 1),
+        "0.3",
+        "0.001",
+    ),
     # One split takes the person out of a pure table, the others do not; columns enough for a test.
     Witness(
         "tree",

@@ -28,7 +28,7 @@ from dpcore.models.ilp.language import overlap_bounds
 from dpcore.models.ilp.learning import ilp_learner
 from dpcore.models.rules.learning import rule_list_learner, samplers
 from dpcore.models.summaries.learning.accounting import Noise
-from dpcore.models.trees.learning import driver, greedy, sulq
+from dpcore.models.trees.learning import greedy, path_form
 from dpcore.privacy import budgets, losses, mechanisms
 from dpcore.privacy.mechanisms import FineGaussian, _AdditiveNoise
 from dpcore.released.plan import RunPlan
@@ -51,7 +51,7 @@ def _louder(kind: type[Any], *chosen: Any, times: int = 2, **named: Any) -> Any:
 @contextmanager
 def fresh() -> Iterator[None]:
     """Nothing that was built before is used, nor afterwards what was built meanwhile."""
-    cached = (driver.geometric, greedy._selection, overlap_bounds.overlap_bounds)
+    cached = (path_form._noise, path_form._selection, overlap_bounds.overlap_bounds)
     for own in cached:
         own.cache_clear()
     try:
@@ -265,8 +265,11 @@ def half_delta_score() -> Broken:
 
 def one_column() -> Broken:
     """Noise on the tables of all columns as if a record were in one cell of one of them."""
-    build = sulq.geometric
-    return replaced(sulq, "geometric", lambda epsilon, _=1: build(epsilon))
+
+    def each(own: Any, tables: Any, amount: Any, source: Any) -> Any:
+        return [own.noise(amount).release(table, source) for table in tables]
+
+    return replaced(path_form.PathForm, "noisy", each)
 
 
 def one_replicate() -> Broken:

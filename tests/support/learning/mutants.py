@@ -56,8 +56,11 @@ LOOKS: Final = "models.summaries.learning.accounting"
 
 ALL: Final = tuple(own.name for own in METHODS)
 LISTS: Final = ("pool, composing", "blocks, composing")
-COMPOSING: Final = (*LISTS, "lookahead, composing", "noisy_max, composing")
-ADAPTIVE: Final = tuple(name for name in ALL if name.startswith("adiffp"))
+CHOSEN: Final = ("adiffp, composing", "fixed depth, composing", "rfdiffp, composing")
+TREES_OF_RHO: Final = (*CHOSEN, "random_trees, composing")
+COMPOSING: Final = (*LISTS, "lookahead, composing", "noisy_max, composing", *TREES_OF_RHO)
+ADAPTIVE: Final = tuple(name for name in ALL if name.startswith("adiffp") and name not in CHOSEN)
+FORESTS: Final = tuple(f"{name}, {how}" for name in ("rfdiffp", "random_trees") for how in ("parts", "split"))
 GAUSSIAN_LEVELS: Final = ("groups and finer cells with a delta", "groups and finer cells, composing")
 GAUSSIAN_LOOKS: Final = ("with a delta", "pairs found with a delta", "weighted, composing", *GAUSSIAN_LEVELS)
 #: A method of each family that evaluates.
@@ -84,12 +87,14 @@ TABLE: Final[tuple[tuple[str, str, str, Break, tuple[str, ...]], ...]] = (
     ),
     (
         "counts of a node",
-        f"{TREES}.driver",
+        f"{TREES}.path_form",
         GEOMETRIC,
         budget_times(2),
-        ("diffp_id3", "diffp_c45", "sulq_id3", *ADAPTIVE, *_of("forest")),
+        ("diffp_id3", "diffp_c45", "sulq_id3", *ADAPTIVE, *FORESTS),
     ),
-    ("split of a node", f"{TREES}.greedy", EXPONENTIAL, budget_times(2), (*ADAPTIVE, "diffp_id3")),
+    ("Gaussian counts of a node", f"{TREES}.path_form", GAUSSIAN, budget_times(2), TREES_OF_RHO),
+    ("split of a node", f"{TREES}.path_form", EXPONENTIAL, budget_times(2), (*ADAPTIVE, "diffp_id3", *CHOSEN)),
+    ("permute-and-flip for a split", f"{TREES}.path_form", EXPONENTIAL, permuted, ("fixed depth, composing",)),
     ("counts of an exact tree", f"{TREES}.exact_tree", GEOMETRIC, budget_times(2), (TREE,)),
     ("Gaussian counts of an exact tree", f"{TREES}.exact_tree", GAUSSIAN, budget_times(2), ("lookahead, composing",)),
     ("weights of classes", f"{TREES}.exact_tree", "weigh_classes", worth_times(3), (TREE, "lookahead, composing")),
@@ -173,7 +178,7 @@ OTHERS: Final[tuple[tuple[str, Callable[[], Broken], tuple[str, ...]], ...]] = (
     (
         "selections of twice the epsilon",
         breaking.twice_the_epsilon,
-        ("pool, composing", "lookahead, composing", "noisy_max, composing"),
+        ("pool, composing", "lookahead, composing", "noisy_max, composing", "fixed depth, composing"),
     ),
     ("each table of a first look at the budget of all", breaking.whole_for_each_table, _of("summaries")),
     (
@@ -184,7 +189,7 @@ OTHERS: Final[tuple[tuple[str, Callable[[], Broken], tuple[str, ...]], ...]] = (
     ("periodic chain from a fixed start", breaking.periodic, ("chain, given conditions",)),
     ("chains of one step", breaking.one_step, ("chain", "alt_mcmc", "mcmc_tree_pair, chain")),
     ("delta score", breaking.half_delta_score, ("adiffp, information_gain",)),
-    ("tables of all columns", breaking.one_column, ("sulq_id3",)),
+    ("tables of all columns", breaking.one_column, ("sulq_id3", "fixed depth, composing")),
     (
         "trees and pairs drawn whole",
         breaking.heavy_weight,

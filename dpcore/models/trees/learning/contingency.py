@@ -28,6 +28,7 @@ from dpcore.domain.columns import Column
 from dpcore.domain.conditions import Condition, Cuts, cuts_of
 from dpcore.domain.schemas.schema import Part, Schema
 from dpcore.models.trees.learning.growth import Grown
+from dpcore.models.trees.learning.path_form import PURE, PathForm
 from dpcore.models.trees.released.splits import Split, split_by_category, split_on
 from dpcore.models.trees.released.tree_model import TreeModel
 from dpcore.privacy.sensitivity import Sensitivity
@@ -213,6 +214,8 @@ class NodeData:
         Only the records that fall into it.
     cuts : mapping of str to tuple of int
         Where columns of numbers may be cut.
+    form : PathForm
+        How what is asked of them is paid for.
     """
 
     table: PrivateTable
@@ -220,6 +223,7 @@ class NodeData:
     part: Part
     share: Share | None = None
     cuts: Cuts = field(default_factory=dict)
+    form: PathForm = PURE
 
     @property
     def schema(self) -> Schema:
@@ -274,7 +278,8 @@ class NodeData:
 
 
 #: Of nodes of which none lies below another: a row is in one of them, in one cell of each column,
-#: and has one class. So it moves one entry for each column.
+#: and has one class. So it moves one entry for each column: sensitivity 1 in L1 and in L2, of c columns c and the
+#: root of c.
 CELLS = Sensitivity(1, "L1", monotone=True)
 
 

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from decimal import ROUND_DOWN, Decimal
-from functools import lru_cache
+from decimal import Decimal
 
 import numpy as np
 
@@ -17,31 +16,10 @@ from dpcore.arrays import Ints
 from dpcore.errors import BudgetError
 from dpcore.models.trees.learning.contingency import NodeData, Region, Routes
 from dpcore.models.trees.learning.growth import Grown
+from dpcore.models.trees.learning.path_form import PathForm
 from dpcore.models.trees.released.splits import Split
 from dpcore.models.trees.released.tree_model import MAX_NODES
-from dpcore.privacy.budgets import EPSILON_STEP
-from dpcore.privacy.mechanisms import GeometricMechanism
 from dpcore.privacy.randomness import RandomSource
-
-
-@lru_cache(maxsize=1024)
-def geometric(epsilon: Decimal, sensitivity: int = 1) -> GeometricMechanism:
-    """Mechanism for a budget; nodes that pay the same share one."""
-    return GeometricMechanism(sensitivity, epsilon)
-
-
-def share_of(budget: Decimal, parts: int) -> Decimal:
-    """One of so many equal parts, rounded down to a step.
-
-    Raises
-    ------
-    BudgetError
-        If nothing is left of it.
-    """
-    share = (budget / parts).quantize(EPSILON_STEP, rounding=ROUND_DOWN)
-    if share <= 0:
-        raise BudgetError("This epsilon is too small to be split over the steps of a run.")
-    return share
 
 
 @dataclass
@@ -67,7 +45,7 @@ class Place:
     depth: int = 0
     spread: int = 1
 
-    def pay(self, epsilon: Decimal) -> Decimal:
+    def pay(self, amount: Decimal) -> Decimal:
         """Spend some of what is left on this node's records.
 
         Raises
@@ -75,11 +53,11 @@ class Place:
         BudgetError
             If there is not enough: an error of this program, never of a user.
         """
-        if not 0 < epsilon <= self.left:
+        if not 0 < amount <= self.left:
             raise BudgetError("A path of the tree would spend more than it was given.")
-        self.left -= epsilon
-        self.grown.spent += epsilon
-        return epsilon
+        self.left -= amount
+        self.grown.spent += amount
+        return amount
 
 
 class Level:
@@ -90,6 +68,11 @@ class Level:
         self._nodes = [place.grown for place in places]
         self._numbers = {id(node): number for number, node in enumerate(self._nodes)}
         self._known: tuple[int, Ints] | None = None
+
+    @property
+    def form(self) -> PathForm:
+        """How what is asked of them is paid for."""
+        return self._data.form
 
     def cell_counts(self, place: Place) -> Ints:
         """Records of a node per cell of every feature and class: shape (n_cells, n_classes)."""
@@ -113,14 +96,14 @@ def buy_leaf_counts(
     exact = data.class_counts(Routes.to([grown for grown, _ in leaves], root, data.schema))
     for price in dict.fromkeys(price for _, price in leaves):
         alike = [number for number, (_, own) in enumerate(leaves) if own == price]
-        noisy = geometric(price).release(exact[alike], randomness)
+        noisy = data.form.noise(price).release(exact[alike], randomness)
         for number, counts in zip(alike, noisy, strict=True):
             leaves[number][0].noisy_counts = counts
 
 
-def noisy_total(place: Place, epsilon: Decimal, level: Level, randomness: RandomSource) -> int:
+def noisy_total(place: Place, price: Decimal, level: Level, randomness: RandomSource) -> int:
     """Buy a count of a node's records."""
-    total = int(geometric(place.pay(epsilon)).release(level.total(place), randomness)[0])
+    total = int(level.form.noise(place.pay(price)).release(level.total(place), randomness)[0])
     place.grown.noisy_total = total
     return total
 
@@ -143,7 +126,8 @@ def grow(data: NodeData, budget: Decimal, visit: Visit, randomness: RandomSource
         for place in waiting:
             chosen = visit(place, MAX_NODES - nodes, level)
             if isinstance(chosen, Decimal):
-                place.grown.count_epsilon = place.pay(chosen)
+                noise = data.form.count_noise("a class count", place.pay(chosen))
+                place.grown.count_epsilon, place.grown.count_deviation = noise.epsilon, noise.deviation
                 leaves.append((place.grown, chosen))
                 continue
             nodes += chosen.branch_count

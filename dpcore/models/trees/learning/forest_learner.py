@@ -18,8 +18,8 @@ from dpcore.learning.exact_draws.balance import pulled_shares
 from dpcore.learning.holdout import chance_groups, evaluate_groups, expected_rows, group_count_for, level_count_for
 from dpcore.learning.learner import Learner, PlanRequest, Run, with_evaluation
 from dpcore.models.trees.learning.contingency import NodeData, stopped_at
-from dpcore.models.trees.learning.driver import share_of
 from dpcore.models.trees.learning.growth import count_deviation, freeze, prune
+from dpcore.models.trees.learning.path_form import PURE, PathForm, epsilon_of_unit, path_budget, plan_paths
 from dpcore.models.trees.learning.random_trees import (
     GrownForest,
     grow_adaptive_forest,
@@ -32,10 +32,10 @@ from dpcore.models.trees.released.forest_model import ForestModel
 from dpcore.models.trees.released.tree_family import FOREST
 from dpcore.models.trees.released.tree_model import MAX_NODES
 from dpcore.models.trees.released.tree_parameters import ForestParameters, ForestSettings, Sharing
-from dpcore.privacy.budgets import BudgetSplit
+from dpcore.privacy.budgets import row_epsilon
 from dpcore.released.evaluation import Evaluation
 from dpcore.released.parameters import chosen_cuts
-from dpcore.released.plan import CountNoise, RunPlan
+from dpcore.released.plan import EVALUATION, CountNoise, RunPlan
 from dpcore.released.workload import Workload
 
 TREES: Final = "trees"
@@ -48,22 +48,19 @@ _WORK_LIMIT: Final = 4 * 10**13
 class ForestLearner(Learner):
     """Differentially private forests.
 
-    Guarantee: pure epsilon-DP per person, one person added or removed, unconditional.
-    Sensitivities and proofs: ``docs/privacy/trees.md``. The hold-out evaluation composes in
-    parallel.
+    Guarantee: pure epsilon-DP per person, or made to be composed (epsilon, delta)-DP by rho; one person
+    added or removed, unconditional. Sensitivities and proofs: ``docs/privacy/trees.md``. The hold-out
+    evaluation composes in parallel.
     """
 
     family = FOREST
 
     def _plan(self, plan_request: PlanRequest) -> RunPlan:
-        plan_request = replace(plan_request, parameters=_filled_in(plan_request))
+        plan = plan_paths(plan_request, TREES)
+        form, budget = path_budget(plan)
+        plan_request = replace(plan_request, parameters=_filled_in(plan_request, form, budget))
         _check_effort(plan_request)
-        return plan_request.plan(
-            BudgetSplit(plan_request.epsilon, {TREES: plan_request.epsilon}),
-            sampler=plan_request.parameters.method,
-            estimates_step=TREES,
-            noise=_noise(plan_request),
-        )
+        return replace(plan, parameters=plan_request.parameters, noise=_noise(plan_request, form, budget))
 
     def workload(self, plan: RunPlan) -> Workload:
         """How much a run of a plan has to do."""
@@ -74,9 +71,10 @@ class ForestLearner(Learner):
         parameters: ForestSettings = run.plan.parameters
         run.progress(GROWING_TREES, 0, parameters.trees)
         grow = grow_random_forest if parameters.method == "random_trees" else grow_adaptive_forest
+        form, budget = path_budget(run.plan)
         grown = grow(
-            NodeData(run.table, run.target, run.part, cuts=chosen_cuts(run.schema, parameters)),
-            run.row_epsilon(TREES),
+            NodeData(run.table, run.target, run.part, cuts=chosen_cuts(run.schema, parameters), form=form),
+            budget,
             parameters,
             run.randomness,
             lambda done: run.progress(GROWING_TREES, done, parameters.trees),
@@ -88,7 +86,7 @@ class ForestLearner(Learner):
         return with_evaluation(run, _freeze(grown, run.plan), _evaluate)
 
 
-def choose_trees(epsilon: Decimal, max_rows: int) -> int:
+def choose_trees(budget: Decimal, max_rows: int, form: PathForm = PURE) -> int:
     """How many trees share a budget if the analyst leaves it open: so many that each gets enough, from two to ten.
 
     The constant was chosen on 240 to 700 rows of ``heart_cleveland``, ``titanic`` and ``adult``, and checked on
@@ -96,15 +94,16 @@ def choose_trees(epsilon: Decimal, max_rows: int) -> int:
 
     Parameters
     ----------
-    epsilon : Decimal
+    budget : Decimal
         Row-level budget of the run.
     """
-    return max(_FEWEST, min(_MOST, int(float(epsilon) * max_rows / _ENOUGH)))
+    enough = float(form.signal(budget)) * max_rows / _ENOUGH
+    return max(_FEWEST, min(_MOST, int(enough**form.norm)))
 
 
-def _filled_in(plan_request: PlanRequest) -> ForestSettings:
+def _filled_in(plan_request: PlanRequest, form: PathForm, budget: Decimal) -> ForestSettings:
     parameters: ForestParameters = plan_request.parameters
-    trees = parameters.trees or choose_trees(plan_request.row_epsilon, plan_request.schema.max_rows)
+    trees = parameters.trees or choose_trees(budget, plan_request.schema.max_rows, form)
     return ForestSettings(**(parameters.model_dump() | {"trees": trees}))
 
 
@@ -149,29 +148,31 @@ def _check_effort(plan_request: PlanRequest) -> None:
         )
 
 
-def _noise(plan_request: PlanRequest) -> tuple[CountNoise, ...]:
+def _noise(plan_request: PlanRequest, form: PathForm, row_level: Decimal) -> tuple[CountNoise, ...]:
     parameters: ForestSettings = plan_request.parameters
-    row_level = plan_request.row_epsilon
     if parameters.sharing == "split":
-        row_level = share_of(row_level, parameters.trees)
+        row_level = form.part(row_level, parameters.trees)
     if parameters.method == "random_trees":
-        return (CountNoise("a class count of a group in one tree", row_level),)
-    return adaptive_noise(plan_request, row_level)
+        return (form.count_noise("a class count of a group in one tree", row_level),)
+    return adaptive_noise(plan_request, form, row_level)
 
 
 def _freeze(grown: GrownForest, plan: RunPlan) -> ForestModel:
     """Freeze every tree, and see that together they spent no more than the plan gave."""
-    rows = plan.schema.privacy_unit.max_rows_per_person
+    rows, unit = plan.schema.privacy_unit.max_rows_per_person, epsilon_of_unit(plan)
     parameters: ForestParameters = plan.parameters
+    for root in grown.trees:
+        root.scale_spending(unit)
     spent = [root.most_spent() * rows for root in grown.trees]
     whole = max(spent) if parameters.sharing == "parts" else sum(spent, Decimal(0))
     if whole > plan.epsilon:
         raise BudgetError("The trees would spend more than they were given.")
     trees = tuple(
-        freeze(root, plan.schema, plan.classes, budget * rows)
+        freeze(root, plan.schema, plan.classes, budget * unit * rows)
         for root, budget in zip(grown.trees, grown.budgets, strict=True)
     )
-    signal, classes = expected_rows(plan.schema) * float(plan.row_epsilon(TREES)), len(plan.classes)
+    aside, classes = row_epsilon(plan.parallel.get(EVALUATION, plan.epsilon), rows), len(plan.classes)
+    signal = expected_rows(plan.schema) * float(aside)
     groups = group_count_for(signal) if classes == 2 else level_count_for(signal, classes)
     return ForestModel(
         classes=plan.classes,
@@ -180,4 +181,5 @@ def _freeze(grown: GrownForest, plan: RunPlan) -> ForestModel:
         budget=plan.epsilon,
         cuts=chance_cuts(trees, groups),
         rows_per_person=rows,
+        gaussian=plan.row_rho is not None,
     )

@@ -10,7 +10,6 @@ import math
 from collections.abc import Callable, Sequence
 from decimal import ROUND_DOWN, Decimal
 from fractions import Fraction
-from functools import lru_cache
 from typing import Protocol
 
 import numpy as np
@@ -25,19 +24,11 @@ from dpcore.models.trees.learning.criteria import (
     losses,
     shared_criterion,
 )
-from dpcore.models.trees.learning.driver import (
-    Level,
-    Place,
-    geometric,
-    grow,
-    noisy_total,
-    share_of,
-)
+from dpcore.models.trees.learning.driver import Level, Place, grow, noisy_total
 from dpcore.models.trees.learning.growth import Grown
+from dpcore.models.trees.learning.path_form import PURE, PathForm
 from dpcore.models.trees.released.splits import Split
 from dpcore.models.trees.released.tree_parameters import Criterion
-from dpcore.privacy.budgets import EPSILON_STEP
-from dpcore.privacy.mechanisms import ExponentialMechanism
 from dpcore.privacy.randomness import RandomSource
 
 #: A clear winner among the candidates is worth this many times the smallest budget.
@@ -79,7 +70,7 @@ def grow_adaptive(
 ) -> Grown:
     """Grow an ADiffP tree (Borhan 2018, Algorithm 1), unpruned.
 
-    Guarantee: ``budget`` is an upper bound on the row-level epsilon of every path, whatever is
+    Guarantee: ``budget`` is an upper bound on the row-level epsilon, or rho, of every path, whatever is
     drawn, hence of the tree. Cost: O(levels x columns x max_rows).
 
     Deviations from the thesis: the delta score has its true sensitivity; a node starts only if
@@ -92,7 +83,7 @@ def grow_adaptive(
     ----------
     data : NodeData
     budget : Decimal
-        Row-level epsilon of the tree, at least :data:`dpcore.privacy.budgets.EPSILON_STEP`.
+        Row-level epsilon of the tree, or rho, as ``data.form`` says; at least one step of it.
     parameters : AdaptiveParameters
     randomness : RandomSource
     attribute_sampler : callable, optional
@@ -101,10 +92,10 @@ def grow_adaptive(
     return grow(data, budget, _Adaptive(data, budget, parameters, randomness, attribute_sampler), randomness)
 
 
-def smallest_step(budget: Decimal, n_features: int, n_classes: int, max_rows: int) -> Decimal:
+def smallest_step(budget: Decimal, n_features: int, n_classes: int, max_rows: int, form: PathForm = PURE) -> Decimal:
     """The eps_min of Borhan (2018), eq. 3.13, with the public N, rounded down; may be 0."""
     steps = Decimal(max(1, n_features)) / n_classes * Decimal(max(1.0, math.log2(max_rows)))
-    return (budget / steps).quantize(EPSILON_STEP, rounding=ROUND_DOWN)
+    return (budget / steps).quantize(form.step, rounding=ROUND_DOWN)
 
 
 class _Adaptive:
@@ -120,7 +111,7 @@ class _Adaptive:
     ) -> None:
         n_classes, rows = data.n_classes, data.schema.max_rows
         self._data, self._randomness, self._sampler = data, randomness, sampler
-        self._step = smallest_step(budget, len(data.features), n_classes, rows)
+        self._step = smallest_step(budget, len(data.features), n_classes, rows, data.form)
         self._criterion = shared_criterion(parameters.criterion, rows, n_classes)
         self._tests = budget >= _TESTED * self._step
         self._threshold, self._spend_rest = parameters.threshold, parameters.spend_rest
@@ -160,15 +151,15 @@ class _Adaptive:
         if len(scores) < 2 or not self._tests:
             return self._step
         ahead, sensitivity = delta_score(scores.tolist(), self._criterion.unit)
-        mechanism = geometric(place.pay(self._step), sensitivity.value)
+        mechanism = self._data.form.noise(place.pay(self._step), sensitivity.value)
         noisy = int(mechanism.release(np.array([ahead]), self._randomness)[0])
-        alike = noisy <= delta_threshold(self._threshold, Fraction(self._step))
+        alike = noisy <= delta_threshold(self._threshold, Fraction(self._data.form.signal(self._step)))
         return self._step if alike else BOOST * self._step
 
     def _stops(self, total: int, price: Decimal, candidates: list[ColumnCandidates]) -> bool:
         """Line 11: too few records per branch and class for the noise."""
         cells = self._data.n_classes * widest(candidates)
-        return Fraction(total) * Fraction(price) < Fraction(self._threshold) * cells
+        return Fraction(total) * Fraction(self._data.form.signal(price)) < Fraction(self._threshold) * cells
 
 
 def grow_fixed(data: NodeData, budget: Decimal, criterion: Criterion, depth: int, randomness: RandomSource) -> Grown:
@@ -184,7 +175,7 @@ def grow_fixed(data: NodeData, budget: Decimal, criterion: Criterion, depth: int
     BudgetError
         If the budget is too small for so many queries.
     """
-    share = share_of(budget, 2 * (depth + 1))
+    share = data.form.part(budget, 2 * (depth + 1))
     loss = shared_criterion(criterion, data.schema.max_rows, data.n_classes)
 
     def visit(place: Place, room: int, level: Level) -> Split | Decimal:
@@ -201,7 +192,7 @@ def grow_fixed(data: NodeData, budget: Decimal, criterion: Criterion, depth: int
 
 def stops(
     place: Place,
-    epsilon: Decimal,
+    price: Decimal,
     candidates: list[ColumnCandidates],
     room: int,
     level: Level,
@@ -214,8 +205,8 @@ def stops(
     """
     if not candidates or widest(candidates) > room:
         return True
-    total = noisy_total(place, epsilon, level, randomness)
-    return total * float(epsilon) < math.sqrt(2) * n_classes * widest(candidates)
+    total = noisy_total(place, price, level, randomness)
+    return total * float(level.form.signal(price)) < math.sqrt(2) * n_classes * widest(candidates)
 
 
 def _scores(data: NodeData, criterion: SplitCriterion, candidates: list[ColumnCandidates], counts: Ints) -> Ints:
@@ -223,21 +214,16 @@ def _scores(data: NodeData, criterion: SplitCriterion, candidates: list[ColumnCa
     return np.concatenate([losses(criterion, item.tables(data.of_column(counts, item.column))) for item in candidates])
 
 
-@lru_cache(maxsize=256)
-def _selection(sensitivity: int, epsilon: Decimal) -> ExponentialMechanism:
-    return ExponentialMechanism(sensitivity, epsilon, monotone=True)
-
-
 def _select(
     data: NodeData,
     criterion: SplitCriterion,
     candidates: list[ColumnCandidates],
     scores: Ints,
-    epsilon: Decimal,
+    price: Decimal,
     randomness: RandomSource,
 ) -> Split:
     index = 0
     if len(scores) > 1:
-        mechanism = _selection(criterion.sensitivity.value, epsilon)
+        mechanism = data.form.selection(price, criterion.sensitivity.value)
         index = mechanism.select(-scores, randomness)
     return nth_split(data.schema, candidates, index)

@@ -81,6 +81,11 @@ class Grown:
         leaves = [leaf.noisy_counts for leaf in self.leaves()]
         return np.asarray(np.asarray(leaves, dtype=np.int64).sum(axis=0))
 
+    def scale_spending(self, factor: Decimal) -> None:
+        """State what was spent here and below in another unit."""
+        for node in self.below():
+            node.spent *= factor
+
     def most_spent(self) -> Decimal:
         """Largest row-level budget of a path from here to a leaf below."""
         below = (child.most_spent() for child in self.children)

@@ -14,7 +14,7 @@ from decimal import Decimal
 
 from dpcore.domain.columns import Column
 from dpcore.models.trees.learning.contingency import NodeData, Share
-from dpcore.models.trees.learning.driver import Level, Place, grow, share_of
+from dpcore.models.trees.learning.driver import Level, Place, grow
 from dpcore.models.trees.learning.greedy import AttributeSampler, grow_adaptive
 from dpcore.models.trees.learning.growth import Grown
 from dpcore.models.trees.released.splits import Split
@@ -55,7 +55,7 @@ def grow_adaptive_forest(
 ) -> GrownForest:
     """Grow the trees of an RFDiffP forest (Borhan 2018, Algorithm 2), unpruned.
 
-    Guarantee: ``budget`` is the row-level epsilon of all trees together.
+    Guarantee: ``budget`` is the row-level epsilon, or rho, of all trees together.
 
     Deviation: a bootstrap sample may hold one record many times, which the noise does not
     cover. Instead each tree sees its own random part of the records with the whole budget
@@ -84,7 +84,7 @@ def grow_random_forest(
 ) -> GrownForest:
     """Grow trees whose splits are drawn from the schema; only leaves look at records.
 
-    Guarantee: ``budget`` is the row-level epsilon of all trees together.
+    Guarantee: ``budget`` is the row-level epsilon, or rho, of all trees together.
 
     Raises
     ------
@@ -112,7 +112,7 @@ def _share(
         shares = [Share((first, second), parameters.trees, number) for number in range(parameters.trees)]
         offers = [(replace(data, share=share), budget) for share in shares]
     else:
-        offers = [(data, share_of(budget, parameters.trees))] * parameters.trees
+        offers = [(data, data.form.part(budget, parameters.trees))] * parameters.trees
     left = Decimal(0)
     for number, (part, offer) in enumerate(offers):
         given = offer + left

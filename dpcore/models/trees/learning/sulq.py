@@ -9,10 +9,9 @@ from decimal import Decimal
 
 import numpy as np
 
-from dpcore.arrays import Ints
-from dpcore.models.trees.learning.contingency import ColumnCandidates, NodeData, nth_split
+from dpcore.models.trees.learning.contingency import NodeData, nth_split
 from dpcore.models.trees.learning.criteria import real_losses
-from dpcore.models.trees.learning.driver import Level, Place, geometric, grow, share_of
+from dpcore.models.trees.learning.driver import Level, Place, grow
 from dpcore.models.trees.learning.greedy import stops
 from dpcore.models.trees.learning.growth import Grown
 from dpcore.models.trees.released.splits import Split
@@ -34,7 +33,7 @@ def grow_sulq(data: NodeData, budget: Decimal, criterion: Criterion, depth: int,
     BudgetError
         If the budget is too small for so many queries.
     """
-    share = share_of(budget, 2 * (depth + 1))
+    share = data.form.part(budget, 2 * (depth + 1))
 
     def visit(place: Place, room: int, level: Level) -> Split | Decimal:
         candidates = data.candidates(place.region) if place.depth < depth else []
@@ -42,26 +41,14 @@ def grow_sulq(data: NodeData, budget: Decimal, criterion: Criterion, depth: int,
             return place.left
         if sum(map(len, candidates)) == 1:
             return nth_split(data.schema, candidates, 0)
-        tables = _noisy_tables(data, candidates, level.cell_counts(place), place.pay(share), randomness)
+        exact = [data.of_column(level.cell_counts(place), item.column) for item in candidates]
+        tables = data.form.noisy(exact, place.pay(share), randomness)  # A record is in one cell of each column.
         scores = np.concatenate(
             [
-                real_losses(criterion, item.tables(table).astype(np.float64)).sum(axis=-1)
+                real_losses(criterion, item.tables(np.maximum(table, 0)).astype(np.float64)).sum(axis=-1)
                 for item, table in zip(candidates, tables, strict=True)
             ]
         )
         return nth_split(data.schema, candidates, int(np.argmin(scores)))
 
     return grow(data, budget, visit, randomness)
-
-
-def _noisy_tables(
-    data: NodeData,
-    candidates: list[ColumnCandidates],
-    counts: Ints,
-    epsilon: Decimal,
-    randomness: RandomSource,
-) -> list[Ints]:
-    """Cells by classes of each column. A record is in one cell per column: sensitivity columns."""
-    exact = [data.of_column(counts, item.column) for item in candidates]
-    noisy = geometric(epsilon, len(exact)).release(np.concatenate(exact), randomness)
-    return np.split(np.maximum(noisy, 0), np.cumsum([len(table) for table in exact])[:-1])

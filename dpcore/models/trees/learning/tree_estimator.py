@@ -18,8 +18,8 @@ from dpcore.privacy.accountant import Accountant
 class DPTreeClassifier(PrivateClassifier):
     """Differentially private decision tree.
 
-    Guarantee: pure epsilon-DP, one person added or removed, unconditional for every method;
-    sensitivities and proofs in ``docs/privacy/trees.md``. Cost of a fit with
+    Guarantee: pure epsilon-DP, or (epsilon, delta)-DP if an accountant has it composed; one person added or
+    removed, unconditional for every method. Sensitivities and proofs: ``docs/privacy/trees.md``. Cost of a fit with
     ``method="lookahead"``: O(n_splits^3 / 6 x n_classes x max_rows / 64) for a block of depth
     3; of the other methods O(n_nodes x n_cells x n_classes x max_rows / 64).
 
@@ -78,9 +78,9 @@ class DPTreeClassifier(PrivateClassifier):
 class DPForestClassifier(PrivateClassifier):
     """Differentially private forest: trees whose chances are averaged.
 
-    Guarantee: pure epsilon-DP, one person added or removed, unconditional; sensitivities and
-    proofs in ``docs/privacy/trees.md``. Cost of a fit: O(n_nodes x n_cells x n_classes x
-    max_rows / 64) over the nodes of all trees.
+    Guarantee: pure epsilon-DP, or (epsilon, delta)-DP if an accountant has it composed; one person added or
+    removed, unconditional. Sensitivities and proofs: ``docs/privacy/trees.md``. Cost of a fit:
+    O(n_nodes x n_cells x n_classes x max_rows / 64) over the nodes of all trees.
 
     Attributes
     ----------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import partial
 
@@ -14,16 +14,15 @@ from dpcore.data.partition import Partition
 from dpcore.learning.holdout import evaluate_groups
 from dpcore.learning.learner import Learner, PlanRequest, Run, with_evaluation
 from dpcore.models.trees.learning.contingency import NodeData, stopped_at
-from dpcore.models.trees.learning.driver import share_of
 from dpcore.models.trees.learning.exact_method import plan_exact, run_exact
 from dpcore.models.trees.learning.greedy import BOOST, UNTESTED, grow_adaptive, grow_fixed, smallest_step
 from dpcore.models.trees.learning.growth import Grown, freeze, prune
+from dpcore.models.trees.learning.path_form import PathForm, epsilon_of_unit, path_budget, plan_paths
 from dpcore.models.trees.learning.sulq import grow_sulq
 from dpcore.models.trees.learning.tree_workload import GROWING, tree_workload
 from dpcore.models.trees.released.tree_family import TREE
 from dpcore.models.trees.released.tree_model import TreeModel
 from dpcore.models.trees.released.tree_parameters import TreeParameters
-from dpcore.privacy.budgets import BudgetSplit
 from dpcore.released.evaluation import Evaluation
 from dpcore.released.parameters import chosen_cuts
 from dpcore.released.plan import CountNoise, RunPlan
@@ -41,38 +40,36 @@ class TreeGrower:
     run: Callable[[Run], Grown]
 
 
-def adaptive_noise(plan_request: PlanRequest, row_level: Decimal) -> tuple[CountNoise, ...]:
+def adaptive_noise(plan_request: PlanRequest, form: PathForm, row_level: Decimal) -> tuple[CountNoise, ...]:
     """Noise to expect in an adaptive tree with this row-level budget."""
     columns, rows = len(plan_request.schema.columns) - 1, plan_request.schema.max_rows
-    step = smallest_step(row_level, columns, plan_request.classes, rows)
+    step = smallest_step(row_level, columns, plan_request.classes, rows, form)
     if step == 0 or UNTESTED * step > row_level:  # The root cannot pay for a split.
         spend_rest = plan_request.parameters.spend_rest
         whole = row_level if step == 0 or spend_rest else min(row_level, BOOST * step)
-        return (CountNoise("a class count of the only group", whole),)
+        return (form.count_noise("a class count of the only group", whole),)
     return (
-        CountNoise("a class count of a group, at worst", step),
-        CountNoise("a node's own count, where the best splits look alike", step),
-        CountNoise("a node's own count, where one split stands out", BOOST * step),
+        form.count_noise("a class count of a group, at worst", step),
+        form.count_noise("a node's own count, where the best splits look alike", step),
+        form.count_noise("a node's own count, where one split stands out", BOOST * step),
     )
 
 
 def _plan_adaptive(plan_request: PlanRequest) -> RunPlan:
-    return _plan_tree(plan_request, adaptive_noise(plan_request, plan_request.row_epsilon))
+    plan = plan_paths(plan_request, _STEP)
+    return replace(plan, noise=adaptive_noise(plan_request, *path_budget(plan)))
 
 
 def _plan_fixed(plan_request: PlanRequest) -> RunPlan:
-    share = share_of(plan_request.row_epsilon, 2 * (plan_request.parameters.depth + 1))
+    plan = plan_paths(plan_request, _STEP)
+    form, row_level = path_budget(plan)
+    share = form.part(row_level, 2 * (plan_request.parameters.depth + 1))
     noise = (
         # A leaf takes the last level's share whole, and more if it is higher up.
-        CountNoise("a class count of a group, at worst", 2 * share),
-        CountNoise("a node's own count", share),
+        form.count_noise("a class count of a group, at worst", 2 * share),
+        form.count_noise("a node's own count", share),
     )
-    return _plan_tree(plan_request, noise)
-
-
-def _plan_tree(plan_request: PlanRequest, noise: tuple[CountNoise, ...]) -> RunPlan:
-    split = BudgetSplit(plan_request.epsilon, {_STEP: plan_request.epsilon})
-    return plan_request.plan(split, sampler=plan_request.parameters.method, estimates_step=_STEP, noise=noise)
+    return replace(plan, noise=noise)
 
 
 def _run_adaptive(run: Run) -> Grown:
@@ -89,13 +86,15 @@ def _run_fixed(run: Run) -> Grown:
 
 
 def _data_and_budget(run: Run) -> tuple[NodeData, Decimal]:
-    data = NodeData(run.table, run.target, run.part, cuts=chosen_cuts(run.schema, run.plan.parameters))
-    return data, run.row_epsilon(_STEP)
+    form, budget = path_budget(run.plan)
+    cuts = chosen_cuts(run.schema, run.plan.parameters)
+    return NodeData(run.table, run.target, run.part, cuts=cuts, form=form), budget
 
 
 def _finished(run: Run, root: Grown) -> Grown:
     if run.plan.parameters.prunes:
         prune(root)
+    root.scale_spending(epsilon_of_unit(run.plan))
     run.progress(GROWING, 1, 1)
     return root
 
@@ -113,9 +112,9 @@ METHODS: dict[str, TreeGrower] = {
 class TreeLearner(Learner):
     """Differentially private decision trees.
 
-    Guarantee: pure epsilon-DP per person, one person added or removed, unconditional for every
-    method. Sensitivities and proofs: ``docs/privacy/trees.md``. The hold-out evaluation
-    composes in parallel.
+    Guarantee: pure epsilon-DP per person, or made to be composed (epsilon, delta)-DP by rho; one person
+    added or removed, unconditional for every method. Sensitivities and proofs: ``docs/privacy/trees.md``.
+    The hold-out evaluation composes in parallel.
     """
 
     family = TREE

@@ -9,6 +9,7 @@ from dpcore.domain.schemas.schema import Schema
 from dpcore.learning.exact_draws.joint_counts import exact_words, joint_bytes
 from dpcore.learning.workload import GROUPING, evaluation, table_bytes, words_of
 from dpcore.models.trees.learning.greedy import smallest_step
+from dpcore.models.trees.learning.path_form import path_budget
 from dpcore.models.trees.released.splits import split_conditions
 from dpcore.models.trees.released.tree_model import MAX_NODES
 from dpcore.models.trees.released.tree_parameters import ForestSettings, TreeParameters
@@ -88,8 +89,8 @@ def _counts(plan: RunPlan) -> int:
 
 def _adaptive_nodes(plan: RunPlan) -> float:
     """Nodes of a tree that grows until its budget ends: about so many for each step that it pays for."""
-    budget = plan.row_epsilon(next(iter(plan.split.parts)))
-    step = smallest_step(budget, len(plan.schema.columns) - 1, len(plan.classes), plan.schema.max_rows)
+    form, budget = path_budget(plan)
+    step = smallest_step(budget, len(plan.schema.columns) - 1, len(plan.classes), plan.schema.max_rows, form)
     return min(float(MAX_NODES), 1 + _NODES_PER_STEP * float(budget / step)) if step else 1.0
 
 
@@ -98,7 +99,9 @@ def _fixed_nodes(plan: RunPlan) -> float:
     depth: int = plan.parameters.depth
     columns = [column for column in plan.schema if column.name != plan.target]
     branches = sum(2 if column.ordered else len(column.classes) + 1 for column in columns) / max(1, len(columns))
-    share = float(plan.epsilon) / (2 * (depth + 1))
+    form, _ = path_budget(plan)
+    whole = plan.composed.counts if plan.composed else plan.epsilon
+    share = float(form.signal(whole)) / math.pow(2 * (depth + 1), 1 / form.norm)
     most = 1 + plan.schema.max_rows * share / (3 * len(plan.classes))
     return min(float(MAX_NODES), most, math.pow(branches, depth))
 

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from statistics import NormalDist
 from typing import Final
 
 import numpy as np
@@ -18,8 +19,8 @@ from dpcore.privacy.randomness import SeededRandom, public_generator
 #: Times that people without any association are made up.
 _REDRAWS: Final = 200
 _QUANTILE: Final = 0.95
-#: Margins of geometric noise, 95 %, in scales: about.
-_MARGIN: Final = math.log(20)
+#: Margins of geometric noise, 95 %, in scales, and of Gaussian noise in standard deviations: about.
+_MARGIN, _GAUSSIAN_MARGIN = math.log(20), NormalDist().inv_cdf(0.975)
 
 
 @dataclass(frozen=True)
@@ -40,13 +41,17 @@ class ColumnUse:
 
 
 @lru_cache(maxsize=32)
-def columns_used(trees: tuple[TreeModel, ...], rows_per_person: int = 1) -> tuple[ColumnUse, ...]:
+def columns_used(
+    trees: tuple[TreeModel, ...], rows_per_person: int = 1, *, gaussian: bool = False
+) -> tuple[ColumnUse, ...]:
     """Columns that the trees ask about, what tells most first.
 
     Parameters
     ----------
     rows_per_person : int
         Most records of one person.
+    gaussian : bool
+        Whether the noise on counts is Gaussian; else two-sided geometric.
     """
     told, redrawn = dict[str, float](), dict[str, Floats]()
     source = SeededRandom(0)
@@ -54,7 +59,8 @@ def columns_used(trees: tuple[TreeModel, ...], rows_per_person: int = 1) -> tupl
         counts = np.array([node.noisy_counts for node in tree.nodes], dtype=float)
         for column, share in _told(tree, counts[None]).items():
             told[column] = told.get(column, 0.0) + float(share[0]) / len(trees)
-        for column, shares in _told(tree, _without_association(tree, source, rows_per_person)).items():
+        alike = _without_association(tree, source, rows_per_person, gaussian=gaussian)
+        for column, shares in _told(tree, alike).items():
             redrawn[column] = redrawn.get(column, np.zeros(_REDRAWS)) + shares / len(trees)
     found = [ColumnUse(name, told[name], float(np.quantile(redrawn[name], _QUANTILE))) for name in told]
     return tuple(sorted(found, key=lambda use: (-use.told, use.column)))
@@ -81,11 +87,12 @@ def _told(tree: TreeModel, counts: Floats) -> dict[str, Floats]:
     return found
 
 
-def _without_association(tree: TreeModel, source: SeededRandom, rows_per_person: int) -> Floats:
+def _without_association(tree: TreeModel, source: SeededRandom, rows_per_person: int, *, gaussian: bool) -> Floats:
     """Noisy counts of all nodes if everybody had the root's chances: shape (n_draws, n_nodes, n_classes).
 
     Records come in people of as many as one may have, and those of one person have one class: so chance does most.
     """
+    noise, margins = (source.gaussian_noise, _GAUSSIAN_MARGIN) if gaussian else (source.geometric_noise, _MARGIN)
     root = np.maximum(np.array(tree.nodes[0].noisy_counts, dtype=float), 0.0) + 1.0
     chances, people = root / root.sum(), public_generator(0)
     counts = np.zeros((_REDRAWS, len(tree.nodes), len(chances)))
@@ -95,8 +102,8 @@ def _without_association(tree: TreeModel, source: SeededRandom, rows_per_person:
         counts[:, place] = rows_per_person * people.multinomial(whole, chances, _REDRAWS)
         if rest:
             counts[:, place] += rest * people.multinomial(1, chances, _REDRAWS)
-        if scale := node.count_margin / _MARGIN:
-            counts[:, place] += source.geometric_noise(scale, _REDRAWS * len(chances)).reshape(_REDRAWS, -1)
+        if scale := node.count_margin / margins:
+            counts[:, place] += noise(scale, _REDRAWS * len(chances)).reshape(_REDRAWS, -1)
     for place in reversed(range(len(tree.nodes))):
         if tree.nodes[place].children:
             counts[:, place] = counts[:, list(tree.nodes[place].children)].sum(axis=1)

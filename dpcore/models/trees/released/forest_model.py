@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import Decimal
+from operator import not_
 from typing import Literal
 
 import numpy as np
@@ -35,6 +36,8 @@ class ForestModel(FrozenModel):
     of earlier versions, which were evaluated by the votes of their trees."""
     rows_per_person: int = Field(default=1, ge=1)
     """Most records of one person: what chance alone would tell. 1 in releases of earlier versions."""
+    gaussian: bool = Field(default=False, exclude_if=not_)
+    """Whether the noise on its counts is Gaussian; absent if not."""
     evaluation: Evaluation | None = None
 
     def worded(self, schema: Schema) -> ForestModel:
@@ -97,7 +100,7 @@ class ForestModel(FrozenModel):
 
     def columns_used(self) -> tuple[ColumnUse, ...]:
         """Columns that some tree asks about, with what they tell and what they would tell by chance."""
-        return columns_used(self.trees, self.rows_per_person)
+        return columns_used(self.trees, self.rows_per_person, gaussian=self.gaussian)
 
     def to_frame(self) -> pd.DataFrame:
         """Table twin: the nodes of all trees, every number labelled noisy."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from decimal import Decimal
 from typing import Final
@@ -56,6 +57,7 @@ def rebuilt_forest(release: Release, model: ForestModel) -> ForestModel:
     check_certificate(release, chosen.method)
     demand(model.budget == card.epsilon and model.sharing == chosen.sharing and len(model.trees) == chosen.trees)
     demand(model.rows_per_person in {1, release.domain.privacy_unit.max_rows_per_person})
+    demand(model.gaussian == is_gaussian(card))
     demand(list(model.cuts) == sorted(set(model.cuts)) and all(0 <= cut <= 1 for cut in model.cuts))
     demand(all(tree.evaluation is None and not tree.blocks for tree in model.trees))
     demand(all(tree.budget <= card.epsilon for tree in model.trees))
@@ -104,9 +106,17 @@ def _leaf_scales(release: Release, node: TreeNode) -> tuple[float, float]:
         return count_scales(release, COUNTS)
     low, high = scales_of_margin(node.count_margin, gaussian=gaussian)
     demand(node.spent > 0)
-    least = release.domain.privacy_unit.max_rows_per_person / float(node.spent) * (1 - _CLOSE)
+    least = _scale_of(release, float(node.spent)) * (1 - _CLOSE)
     demand(high >= least)
     return max(low, least), high
+
+
+def _scale_of(release: Release, spent: float) -> float:
+    """Of the noise on counts that cost a person so much of the certificate's epsilon."""
+    card, rows = release.certificate, release.domain.privacy_unit.max_rows_per_person
+    if is_gaussian(card):
+        return rows / math.sqrt(2 * float(card.rho or 0) * spent / float(card.epsilon))
+    return rows / spent
 
 
 def _widest(scales: Sequence[tuple[float, float]]) -> tuple[float, float]:
@@ -117,8 +127,8 @@ def _numbers(release: Release, node: TreeNode, scales: tuple[float, float], leav
     """A node with its margin and intervals."""
     margin = margin_within(node.count_margin, scales, leaves, gaussian=gaussian)
     if node.noisy_total is not None:  # Bought with a small part of what the node spent.
-        rows = release.domain.privacy_unit.max_rows_per_person
-        check_counts([node.noisy_total], rows / (_LEAST_PART * float(node.spent)), release.domain.max_rows)
+        widest = _scale_of(release, _LEAST_PART * float(node.spent))
+        check_counts([node.noisy_total], widest, release.domain.max_rows)
     check_shares([node.estimates], len(node.noisy_counts))
     demand(0 <= node.label < len(node.estimates) and node.estimates[node.label] >= max(node.estimates) - _CLOSE)
     root, alpha = float(np.sqrt(leaves)), (ALPHA,) * len(node.noisy_counts)
