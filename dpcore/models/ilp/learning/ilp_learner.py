@@ -10,11 +10,12 @@ from typing import NamedTuple
 import numpy as np
 
 from dpcore.arrays import Ints
-from dpcore.data.queries import CAPTURES, CAPTURES_L2, capture_counts
+from dpcore.data.queries import CAPTURES, capture_counts
 from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import RequestError
+from dpcore.learning.count_budget import CountBudget
 from dpcore.learning.holdout import evaluate_rules
-from dpcore.learning.learner import Learner, PlanRequest, Run, composed_form
+from dpcore.learning.learner import Learner, PlanRequest, Run, composed_form, form_at_rho
 from dpcore.models.ilp.language.clause import Clause
 from dpcore.models.ilp.language.ilp_parameters import ILPParameters, ILPSettings
 from dpcore.models.ilp.language.lattice import Lattice, build_lattice
@@ -34,7 +35,6 @@ from dpcore.models.ilp.released.ilp_derived import EXPONENTIAL, PASSED_ON, SAMPL
 from dpcore.models.ilp.released.ilp_family import ILP
 from dpcore.models.ilp.released.ilp_model import CoveredGroup, ILPModel
 from dpcore.privacy.budgets import BudgetSplit, first_share, row_epsilon
-from dpcore.privacy.mechanisms import GaussianMechanism, GeometricMechanism
 from dpcore.released.noisy_counts import holding, noise_intervals, point_estimates
 from dpcore.released.plan import CountNoise, RunPlan
 from dpcore.released.workload import Workload
@@ -49,8 +49,8 @@ _ROOM = 100
 class ILPLearner(Learner):
     """Differentially private inductive logic programming (Zeng et al. 2013, Algorithm 4).
 
-    Guarantee: pure epsilon-DP per person with all child rows, unconditional; by report noisy max
-    within an account that composes, (epsilon, delta)-DP by the same rho. The bottom clause
+    Guarantee: pure epsilon-DP per person with all child rows, or within an account that composes
+    (epsilon, delta)-DP by its rho; unconditional. The bottom clause
     comes from the schema. Each clause of the theory is chosen with an equal part of the
     budget, then the people whom it covers leave the data (cover removal), which is a function
     of the person and of what was released. Cost: O(clauses x lattice x max_rows / 64).
@@ -62,20 +62,22 @@ class ILPLearner(Learner):
 
     def _plan(self, plan_request: PlanRequest) -> RunPlan:
         schema, target, counting = plan_request.schema, plan_request.target, plan_request.parameters.count_share
-        split = BudgetSplit.by_weights(plan_request.epsilon, {CLAUSES: 1 - counting, COUNTS: counting})
+        weights: dict[str, Decimal | int] = {CLAUSES: 1 - counting, COUNTS: counting}
+        split = BudgetSplit.by_weights(plan_request.epsilon, weights)
         share = first_clause_epsilon(
             row_epsilon(split[CLAUSES], schema.privacy_unit.max_rows_per_person), plan_request.parameters
         )
         chosen = _resolved(plan_request, float(share))
         lattice = build_lattice(schema, target, chosen)
         _check_lattice(schema, lattice, chosen)
-        plan = plan_request.plan(
-            split,
-            parameters=chosen,
-            sampler=SAMPLERS[chosen.method],
-            estimates_step=COUNTS,
-            composition=PASSED_ON if chosen.method == "relevance_aware" else "",
-        )
+        facts = {"parameters": chosen, "sampler": SAMPLERS[chosen.method], "estimates_step": COUNTS}
+        if plan_request.delta and chosen.method != "noisy_max":
+            plan = form_at_rho(plan_request, weights, {}, **facts)
+            plan = replace(plan, noise=(CountBudget.of(plan, COUNTS).noise("a count"),))
+            share = CountBudget.of(plan, CLAUSES).one_of(chosen.clauses).amount
+        else:
+            passed_on = PASSED_ON if chosen.method == "relevance_aware" else ""
+            plan = plan_request.plan(split, composition=passed_on, **facts)
         if chosen.method == "relevance_aware":
             first_share(share, [1.0] * (chosen.max_literals + 1))
         return _in_its_form(plan_request, plan) if chosen.method == "noisy_max" else plan
@@ -91,9 +93,10 @@ class ILPLearner(Learner):
         run.progress("counting with noise", 0, 1)
         rules = partial(clause_vectors, clauses=chosen.clauses)
         exact = capture_counts(run.table, run.target, run.part, rules)
-        mechanism, noise = _counting(run.plan, chosen.left)
-        noisy = mechanism.release(exact, run.randomness)
-        model = _model(run.plan, chosen, noisy, noise, len(lattice))
+        counting = CountBudget.of(run.plan, COUNTS)
+        counting = replace(counting, amount=counting.amount + chosen.left)
+        noisy = counting.mechanism(CAPTURES).release(exact, run.randomness)
+        model = _model(run.plan, chosen, noisy, counting.noise("a count"), len(lattice))
         estimates = np.array([group.estimates for group in model.groups])
         evaluation = evaluate_rules(run, rules, estimates, np.array(model.labels))
         run.progress("counting with noise", 1, 1)
@@ -116,14 +119,6 @@ def _in_its_form(plan_request: PlanRequest, pure: RunPlan) -> RunPlan:
 
     made = composed_form(plan_request, pure, select)
     return replace(made, sampler=EXPONENTIAL) if made.composed else pure
-
-
-def _counting(plan: RunPlan, left: Decimal) -> tuple[GeometricMechanism | GaussianMechanism, CountNoise]:
-    """What puts noise on the captures of the clauses, with what choosing them left."""
-    if plan.row_rho is not None:
-        return GaussianMechanism(CAPTURES_L2.value, plan.row_rho), plan.count_noise[0]
-    budget = plan.row_epsilon(COUNTS) + left
-    return GeometricMechanism(CAPTURES.value, budget), CountNoise("a count", budget)
 
 
 def _resolved(plan_request: PlanRequest, epsilon: float) -> ILPSettings:
@@ -177,7 +172,9 @@ def _choose_clauses(run: Run, lattice: Lattice) -> _Chosen:
     weighed, sides, margin = chosen, None, 0
     run.progress("choosing clauses", 0, chosen.clauses)
     places: list[int] = []
-    weighing, left = divided(run.row_epsilon(CLAUSES), alike=chosen.alike)
+    composed, by_counts = run.plan.composed is not None, chosen.method != "noisy_max"
+    whole = CountBudget.of(run.plan, CLAUSES).amount if by_counts else run.row_epsilon(CLAUSES)
+    weighing, left = divided(whole, alike=chosen.alike)
     for done in range(1, chosen.clauses + 1):
         counts = run.table.total(covered, run.target, run.part, chosen, places)
         share = first_share(left, [1.0] * (chosen.clauses + 1 - done))
@@ -185,7 +182,7 @@ def _choose_clauses(run: Run, lattice: Lattice) -> _Chosen:
             sides, margin = noisy_sides(counts, weighing, run.randomness), sides_margin(weighing)
             weighed = chosen.model_copy(update=weights_told(chosen, sides, weighing))
         public = weighed, run.schema.max_rows, share
-        choice = select_clause(lattice, counts, *public, run.randomness, places, composed=run.plan.composed is not None)
+        choice = select_clause(lattice, counts, *public, run.randomness, places, composed=composed)
         left -= share - choice.left
         places.append(choice.place)
         run.progress("choosing clauses", done, chosen.clauses)
