@@ -156,12 +156,6 @@ def test_where_gaussian_noise_would_be_larger_a_run_stays_pure(epsilon):
     assert plan(DELTA) == plan(Decimal(0))
 
 
-@pytest.mark.parametrize("parameters", [{"antecedents": "dp_fim"}])
-def test_steps_whose_budgets_are_known_too_late_stay_pure(parameters):
-    plans = [get_learner("rule_list").plan(SCHEMA, "y", Decimal(1), parameters, delta) for delta in (Decimal(0), DELTA)]
-    assert plans[0] == plans[1]
-
-
 @pytest.mark.parametrize("delta", ["0.5", "0.999"])
 def test_a_delta_near_one_needs_no_epsilon_but_people_set_aside_do(delta):
     composed = _planner("rule_list", "0.1")(Decimal(delta))
