@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from decimal import ROUND_FLOOR, Decimal
 from typing import Any, ClassVar, TypeVar
@@ -13,7 +13,7 @@ from pydantic import BaseModel
 from dpcore.data.table import PrivateTable
 from dpcore.domain.schemas.schema import Part, Schema
 from dpcore.errors import BudgetError, RequestError
-from dpcore.privacy.budgets import EPSILON_STEP, BudgetSplit, row_epsilon
+from dpcore.privacy.budgets import BudgetSplit, row_epsilon
 from dpcore.privacy.filters import smallest_epsilon
 from dpcore.privacy.losses import RHO_STEP, counting_rho, pure_epsilon, pure_rho, selection_epsilon
 from dpcore.privacy.randomness import RandomSource
@@ -23,6 +23,8 @@ from dpcore.released.plan import EVALUATION, Composed, RunPlan, check_classes, c
 from dpcore.released.workload import Workload
 from dpcore.validation import validated
 
+#: Person-level epsilon of a step's selections, together, for which a rho pays; given the step and that rho.
+Select = Callable[[str, Decimal], Decimal]
 #: Called with a step name and how many of how many equal units of that step are done. The
 #: sequence of calls depends on public inputs, and on nothing else that will not be released.
 Progress = Callable[[str, int, int], None]
@@ -63,20 +65,16 @@ class PlanRequest:
         """Number of classes of the target."""
         return len(self.schema.column(self.target).classes)
 
-    @property
-    def evaluates(self) -> bool:
-        """Whether people are set aside, on whom the result will be evaluated."""
-        return getattr(self.parameters, "evaluate", False) and self.schema.holdout_percent > 0
-
     def plan(self, split: BudgetSplit, **facts: Any) -> RunPlan:
         """A plan for it, pure, unconditional and with a free evaluation, unless told otherwise."""
+        aside = getattr(self.parameters, "evaluate", False) and self.schema.holdout_percent > 0
         composed = self.delta and facts.get("delta") and facts.get("rho")
         share = self.set_aside(facts["rho"]) if composed else self.epsilon
         usual = {
             **{name: value for name, value in vars(self).items() if name != "rho"},
             "delta": Decimal(0),
             "guarantee": "unconditional",
-            "parallel": {EVALUATION: share} if self.evaluates else {},
+            "parallel": {EVALUATION: share} if aside else {},
         }
         return RunPlan(split=split, **(usual | facts))
 
@@ -86,6 +84,52 @@ class PlanRequest:
         The larger of both parts is charged, so that more than the steps cost would not be free.
         """
         return min(self.epsilon, pure_epsilon(rho))
+
+    def composed(
+        self, plan: RunPlan, weights: Mapping[str, Decimal], selecting: Collection[str], select: Select
+    ) -> RunPlan:
+        """A plan of which each step has its share, by ``weights``, of the rho that was given, or that a pure run has.
+
+        Parameters
+        ----------
+        plan : RunPlan
+            Everything else about the run.
+        selecting : collection of str
+            Steps that select, for which ``select`` tells an epsilon; all others count with Gaussian noise.
+
+        Raises
+        ------
+        BudgetError
+            If a step would have nothing.
+        """
+        whole = self.rho or pure_rho(self.epsilon)
+        rhos = _divided(whole, weights)
+        selections = {step: select(step, own) for step, own in rhos.items() if step in selecting}
+        counts = sum((own for step, own in rhos.items() if step not in selecting), Decimal(0))
+        if min([*rhos.values(), *selections.values()]) <= 0:
+            raise BudgetError("This epsilon is too small to be split over the steps of a run.")
+        aside = self.set_aside(whole)
+        epsilon = max([smallest_epsilon(whole, self.delta), *(aside for _ in plan.parallel)])
+        return replace(
+            plan,
+            epsilon=epsilon,
+            delta=self.delta,
+            split=BudgetSplit.by_weights(epsilon, rhos),
+            definition="approximate",
+            parallel=dict.fromkeys(plan.parallel, aside),
+            composition=composed_words(whole),
+            rho=whole,
+            composed=Composed(selections, counts, scales=True),
+            asked=self.epsilon,
+        )
+
+
+def _divided(rho: Decimal, weights: Mapping[str, Decimal]) -> dict[str, Decimal]:
+    """Parts of a rho in proportion to weights, in whole steps; what rounding leaves goes to the largest."""
+    whole = sum(weights.values(), Decimal(0))
+    parts = {step: (rho * own / whole).quantize(RHO_STEP, rounding=ROUND_FLOOR) for step, own in weights.items() if own}
+    parts[max(parts, key=lambda step: parts[step])] += rho - sum(parts.values(), Decimal(0))
+    return parts
 
 
 @dataclass(frozen=True)
@@ -215,6 +259,12 @@ class Learner(ABC):
         """Spend the plan's budget on the table and return the released model."""
 
 
+_NEEDS_DELTA = (
+    "This method needs a delta, and only pure runs are taken here: choose another method, or ask "
+    "the custodian of the data set for a delta."
+)
+
+
 def _whole(_: str, rho: Decimal) -> Decimal:
     return selection_epsilon(rho)
 
@@ -265,64 +315,3 @@ def composed_form(
         asked=plan_request.epsilon,
     )
     return replace(made, noise=tuple(made.noise_on(own.what) for own in pure.noise))
-
-
-def equal_selections(calls: int, slack: Callable[[Decimal], float] = lambda _: 0.0) -> Callable[[Decimal], Decimal]:
-    """Person-level epsilon of so many selections with equal parts of a rho, for which that rho pays.
-
-    Parameters
-    ----------
-    slack : callable
-        What rounding may add to the log-ratios of one with a person-level epsilon; of a smaller one no more.
-    """
-
-    def select(rho: Decimal) -> Decimal:
-        whole = selection_epsilon((rho / calls).quantize(RHO_STEP, ROUND_FLOOR))
-        return calls * (whole - 2 * Decimal(slack(whole))).quantize(EPSILON_STEP, ROUND_FLOOR)
-
-    return select
-
-
-def form_at_rho(
-    plan_request: PlanRequest,
-    weights: Mapping[str, Decimal | int],
-    selections: Mapping[str, Callable[[Decimal], Decimal]],
-    **facts: Any,
-) -> RunPlan:
-    """A run that composes, at the rho that an account gives it, or else that of a pure run of its epsilon.
-
-    Rho is divided as epsilon would be. Proof: ``docs/privacy/accounting.md``.
-
-    Parameters
-    ----------
-    weights : mapping of str to number
-        Of all steps, in proportion to their parts.
-    selections : mapping of str to callable
-        Of each step that selects, the person-level epsilon of its selections for which a rho pays. All others count.
-
-    Raises
-    ------
-    BudgetError
-        If some step would get nothing.
-    """
-    whole = plan_request.rho or pure_rho(plan_request.epsilon)
-    total = sum(Decimal(own) for own in weights.values())
-    rhos = {step: (whole * own / total).quantize(RHO_STEP, ROUND_FLOOR) for step, own in weights.items() if own}
-    largest = max((step for step in rhos if step not in selections), key=rhos.__getitem__)
-    rhos[largest] += whole - sum(rhos.values())  # So that the same rho gives the same plan again.
-    spent = {step: select(rhos[step]) for step, select in selections.items()}
-    if min([*rhos.values(), *spent.values()]) <= 0:
-        raise BudgetError("This epsilon is too small to be split over the steps of a run.")
-    least = smallest_epsilon(whole, plan_request.delta)
-    epsilon = max(least, plan_request.set_aside(whole)) if plan_request.evaluates else least
-    return plan_request.plan(
-        BudgetSplit.by_weights(epsilon, rhos),
-        epsilon=epsilon,
-        delta=plan_request.delta,
-        definition="approximate",
-        composition=composed_words(whole),
-        rho=whole,
-        composed=Composed(spent, whole - sum(rhos[step] for step in spent), scales=True),
-        asked=plan_request.epsilon,
-        **facts,
-    )

@@ -15,7 +15,7 @@ from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import RequestError
 from dpcore.learning.count_budget import CountBudget
 from dpcore.learning.holdout import evaluate_rules
-from dpcore.learning.learner import Learner, PlanRequest, Run, composed_form, form_at_rho
+from dpcore.learning.learner import Learner, PlanRequest, Run, composed_form
 from dpcore.models.ilp.language.clause import Clause
 from dpcore.models.ilp.language.ilp_parameters import ILPParameters, ILPSettings
 from dpcore.models.ilp.language.lattice import Lattice, build_lattice
@@ -62,7 +62,7 @@ class ILPLearner(Learner):
 
     def _plan(self, plan_request: PlanRequest) -> RunPlan:
         schema, target, counting = plan_request.schema, plan_request.target, plan_request.parameters.count_share
-        weights: dict[str, Decimal | int] = {CLAUSES: 1 - counting, COUNTS: counting}
+        weights = {CLAUSES: 1 - counting, COUNTS: counting}
         split = BudgetSplit.by_weights(plan_request.epsilon, weights)
         share = first_clause_epsilon(
             row_epsilon(split[CLAUSES], schema.privacy_unit.max_rows_per_person), plan_request.parameters
@@ -70,14 +70,17 @@ class ILPLearner(Learner):
         chosen = _resolved(plan_request, float(share))
         lattice = build_lattice(schema, target, chosen)
         _check_lattice(schema, lattice, chosen)
-        facts = {"parameters": chosen, "sampler": SAMPLERS[chosen.method], "estimates_step": COUNTS}
+        plan = plan_request.plan(
+            split,
+            parameters=chosen,
+            sampler=SAMPLERS[chosen.method],
+            estimates_step=COUNTS,
+            composition=PASSED_ON if chosen.method == "relevance_aware" else "",
+        )
         if plan_request.delta and chosen.method != "noisy_max":
-            plan = form_at_rho(plan_request, weights, {}, **facts)
+            plan = plan_request.composed(plan, weights, (), lambda _step, _rho: Decimal(0))
             plan = replace(plan, noise=(CountBudget.of(plan, COUNTS).noise("a count"),))
             share = CountBudget.of(plan, CLAUSES).one_of(chosen.clauses).amount
-        else:
-            passed_on = PASSED_ON if chosen.method == "relevance_aware" else ""
-            plan = plan_request.plan(split, composition=passed_on, **facts)
         if chosen.method == "relevance_aware":
             first_share(share, [1.0] * (chosen.max_literals + 1))
         return _in_its_form(plan_request, plan) if chosen.method == "noisy_max" else plan

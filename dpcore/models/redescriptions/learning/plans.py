@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from decimal import ROUND_DOWN, Decimal
+from decimal import ROUND_DOWN, ROUND_FLOOR, Decimal
+from functools import partial
 from typing import Final
 
 from dpcore.data.packing import word_count
@@ -16,7 +16,7 @@ from dpcore.errors import BudgetError, RequestError
 from dpcore.learning.count_budget import CountBudget
 from dpcore.learning.exact_draws.joint_counts import MEMORY_LIMIT, WORK_LIMIT, tree_work
 from dpcore.learning.exact_draws.lookahead import ExactWeight
-from dpcore.learning.learner import PlanRequest, equal_selections, form_at_rho
+from dpcore.learning.learner import PlanRequest
 from dpcore.models.redescriptions.learning.exact_pairs import candidate_counts, pair_weight
 from dpcore.models.redescriptions.learning.growing import exact_blocks
 from dpcore.models.redescriptions.learning.redescription_queries import LEAF_COUNTS, LEVERAGE, PAIR_COUNTS
@@ -28,6 +28,7 @@ from dpcore.models.redescriptions.released.redescription_parameters import (
     RedescriptionParameters,
 )
 from dpcore.privacy.budgets import EPSILON_STEP, BudgetSplit, row_epsilon
+from dpcore.privacy.losses import RHO_STEP, selection_epsilon
 from dpcore.privacy.mechanisms import ExponentialMechanism
 from dpcore.released.plan import CountNoise, RunPlan
 
@@ -116,19 +117,21 @@ def plan_run(plan_request: PlanRequest) -> RunPlan:
     schema, chosen = plan_request.schema, resolved(plan_request)
     _check_effort(schema, chosen)
     weights = _weights(chosen)
-    facts = {"parameters": chosen, "sampler": sampler_words(chosen), "estimates_step": PAIRS}
-    if chosen.uses_chain:
-        facts["guarantee"] = "conditional on convergence"
+    plan = plan_request.plan(
+        BudgetSplit.by_weights(plan_request.epsilon, weights),
+        parameters=chosen,
+        guarantee="conditional on convergence" if chosen.uses_chain else "unconditional",
+        sampler=sampler_words(chosen),
+        estimates_step=PAIRS,
+    )
     if plan_request.delta and not chosen.uses_chain:
-        plan = form_at_rho(plan_request, weights, _selections(schema, chosen, weights), **facts)
-    else:
-        plan = plan_request.plan(BudgetSplit.by_weights(plan_request.epsilon, weights), **facts)
+        plan = plan_request.composed(plan, weights, {START, TREES}, partial(_drawing, schema, chosen))
     calls = CallBudgets.of(plan)
     _check_budget(plan, calls)
     return replace(plan, noise=_noise(calls, counted(schema).several))
 
 
-def _weights(chosen: RedescriptionSettings) -> dict[str, Decimal | int]:
+def _weights(chosen: RedescriptionSettings) -> dict[str, Decimal]:
     """Part of each step in the budget; each is divided evenly among the calls of all searches."""
     trees = 2 if chosen.together else chosen.rounds + 1
     if chosen.tree_share is not None:
@@ -139,7 +142,7 @@ def _weights(chosen: RedescriptionSettings) -> dict[str, Decimal | int]:
         share = Decimal("0.1")
     else:
         share = Decimal(trees) / (2 * chosen.rounds + 1)
-    weights: dict[str, Decimal | int] = {}
+    weights: dict[str, Decimal] = {}
     if chosen.method == "lookahead":
         weights[START] = share / (trees + 1)
     weights[TREES] = share - weights.get(START, Decimal(0))
@@ -150,13 +153,15 @@ def _weights(chosen: RedescriptionSettings) -> dict[str, Decimal | int]:
     return weights
 
 
-def _selections(
-    schema: Schema, chosen: RedescriptionSettings, steps: Iterable[str]
-) -> dict[str, Callable[[Decimal], Decimal]]:
-    """For each step that chooses, the epsilon of all its draws for which a rho pays, in equal parts."""
+def _drawing(schema: Schema, chosen: RedescriptionSettings, step: str, rho: Decimal) -> Decimal:
+    """Epsilon of all draws of a step, in equal parts, for which a rho pays."""
     levels = len(tree_blocks(schema, chosen)) if chosen.draws_blocks else 1
-    trees = equal_selections(chosen.trees * levels, lambda epsilon: _slack(schema, chosen, epsilon))
-    return {START: equal_selections(chosen.starts), TREES: trees} if START in steps else {TREES: trees}
+    draws = chosen.starts if step == START else chosen.trees * levels
+    whole = selection_epsilon((rho / draws).quantize(RHO_STEP, rounding=ROUND_FLOOR))
+    if step == START or not whole:
+        return draws * whole
+    # A smaller draw has no larger slack.
+    return draws * (whole - 2 * Decimal(_slack(schema, chosen, whole))).quantize(EPSILON_STEP, rounding=ROUND_FLOOR)
 
 
 def _slack(schema: Schema, chosen: RedescriptionSettings, epsilon: Decimal) -> float:

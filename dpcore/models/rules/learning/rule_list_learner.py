@@ -19,7 +19,7 @@ from dpcore.learning.exact_draws.balance import divided, pulled_shares
 from dpcore.learning.exact_draws.joint_counts import block_work, fits_memory
 from dpcore.learning.exact_draws.lookahead import ExactWeight
 from dpcore.learning.holdout import evaluate_rules
-from dpcore.learning.learner import Learner, PlanRequest, Run, composed_form, form_at_rho
+from dpcore.learning.learner import Learner, PlanRequest, Run, composed_form
 from dpcore.models.rules.learning.antecedents import (
     Antecedents,
     candidate_literals,
@@ -81,22 +81,23 @@ class RuleListLearner(Learner):
         else:
             candidate_literals(schema, target, chosen)
         shares = chosen.shares or _house_shares(plan_request, chosen.sampler)
-        weights: dict[str, Decimal | int] = {
-            "antecedents": shares.antecedents if chosen.antecedents == "dp_fim" else 0,
+        weights = {
+            "antecedents": shares.antecedents if chosen.antecedents == "dp_fim" else Decimal(0),
             "list": shares.list,
             "estimates": shares.estimates,
         }
-        facts = {"parameters": chosen, "sampler": chosen.sampler, "estimates_step": "estimates"}
         split = BudgetSplit.by_weights(plan_request.epsilon, weights)
         plan = plan_request.plan(
             split,
+            parameters=chosen,
             guarantee="conditional on convergence" if chosen.sampler == "mcmc" else "unconditional",
+            sampler=chosen.sampler,
+            estimates_step="estimates",
             composition=PASSED_ON if split["antecedents"] else "",
-            **facts,
         )
         if chosen.antecedents == "dp_fim":
             if plan_request.delta and chosen.sampler != "mcmc":
-                plan = form_at_rho(plan_request, weights, {"list": partial(_selecting, plan)}, **facts)
+                plan = plan_request.composed(plan, weights, {"list"}, partial(_selecting, plan))
                 plan = replace(plan, noise=(CountBudget.of(plan, "estimates").noise("a count"),))
             check_levels(CountBudget.of(plan, "antecedents"), chosen)
         if chosen.sampler == "lookahead":
@@ -143,7 +144,7 @@ def _in_its_form(plan_request: PlanRequest, plan: RunPlan) -> RunPlan:
     return composed_form(plan_request, replace(plan, rho=_blocks_rho(plan, pure) + counts), select)
 
 
-def _selecting(plan: RunPlan, rho: Decimal) -> Decimal:
+def _selecting(plan: RunPlan, _: str, rho: Decimal) -> Decimal:
     """Epsilon of the choice of a list for which rho pays."""
     if plan.parameters.sampler != "lookahead":
         return selection_epsilon(rho)

@@ -15,7 +15,7 @@ import numpy as np
 
 from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import BudgetError
-from dpcore.learning.learner import PlanRequest, equal_selections, form_at_rho
+from dpcore.learning.learner import PlanRequest
 from dpcore.models.summaries.learning.division import (
     COLUMNS,
     FINER,
@@ -37,9 +37,16 @@ from dpcore.privacy.budgets import (
     gaussian_delta,
     gaussian_part,
 )
-from dpcore.privacy.losses import gaussian_rho, selection_rho
+from dpcore.privacy.filters import smallest_epsilon
+from dpcore.privacy.losses import (
+    RHO_STEP,
+    gaussian_rho,
+    pure_rho,
+    selection_epsilon,
+    selection_rho,
+)
 from dpcore.privacy.mechanisms import ExponentialMechanism, FineGaussian, GeometricMechanism
-from dpcore.released.plan import CountNoise, RunPlan
+from dpcore.released.plan import Composed, CountNoise, RunPlan, composed_words
 
 _CHOICE_SHARE: Final = Fraction(1, 10)
 #: Beyond this the deviation is below 1e-130 records, and floats cannot hold the weight of such a count.
@@ -133,14 +140,14 @@ class Noise:
 def plan_of(plan_request: PlanRequest) -> RunPlan:
     """Divide the budget of a run, in the form that it has: pure, of a delta of its own, or composed."""
     division, parameters = division_of(plan_request.schema, plan_request.parameters), plan_request.parameters
+    if parameters.delta:
+        plan = _own_delta(plan_request, division)
+    elif plan_request.delta:
+        plan = _composed(plan_request, division)
+    else:
+        split = BudgetSplit.by_weights(plan_request.epsilon, _weights(division, gaussian=False))
+        plan = plan_request.plan(split, **_facts(plan_request))
     try:
-        if parameters.delta:
-            plan = _own_delta(plan_request, division)
-        elif plan_request.delta:
-            plan = _composed(plan_request, division)
-        else:
-            split = BudgetSplit.by_weights(plan_request.epsilon, _weights(division, gaussian=False))
-            plan = plan_request.plan(split, **_facts(plan_request))
         return _told(plan, noise_of(plan))
     except BudgetError:
         raise BudgetError(_TOO_SMALL) from None
@@ -205,8 +212,33 @@ def _mu(epsilon: Decimal, delta: Decimal, draws: int, choice: Decimal, choices: 
 
 def _composed(plan_request: PlanRequest, division: Division) -> RunPlan:
     """At the rho that an account gives which adds them up, or else that of a pure run of this epsilon."""
-    choices = {CHOICE: equal_selections(division.pairs)} if division.chooses else {}
-    return form_at_rho(plan_request, _weights(division, gaussian=True), choices, **_facts(plan_request))
+    whole = plan_request.rho or pure_rho(plan_request.epsilon)
+    weights = _weights(division, gaussian=True)
+    total = sum(Decimal(own) for own in weights.values())
+    rhos = {step: (whole * own / total).quantize(RHO_STEP, rounding=ROUND_FLOOR) for step, own in weights.items()}
+    if not all(rhos.values()):
+        raise BudgetError(_TOO_SMALL)
+    largest = max((step for step in rhos if step != CHOICE), key=lambda step: rhos[step])
+    rhos[largest] += whole - sum(rhos.values())  # So that the same rho gives the same plan again.
+    selections = {}
+    if division.chooses:
+        each = selection_epsilon((rhos[CHOICE] / division.pairs).quantize(RHO_STEP, rounding=ROUND_FLOOR))
+        if each <= 0:
+            raise BudgetError(_TOO_SMALL)
+        selections[CHOICE] = each * division.pairs
+    counts = whole - rhos.get(CHOICE, Decimal(0))
+    epsilon = smallest_epsilon(whole, plan_request.delta)
+    return plan_request.plan(
+        BudgetSplit.by_weights(epsilon, rhos),
+        epsilon=epsilon,
+        delta=plan_request.delta,
+        definition="approximate",
+        composition=composed_words(whole),
+        rho=whole,
+        composed=Composed(selections, counts, scales=True),
+        asked=plan_request.epsilon,
+        **_facts(plan_request),
+    )
 
 
 def noise_of(plan: RunPlan) -> Noise:
