@@ -195,7 +195,7 @@ def test_a_draw_of_exact_pairs_costs_its_bounded_range_between_all_small_neighbo
     allowed = float(selection_rho(Decimal(epsilon)))
     kinds = [(0, 0, 0, 0), (1, 1, 1, 1), (1, 0, 0, 1), (0, 1, 1, 1)]
     largest = [0.0, 0.0]
-    for counts in product(range(0, 7, 3), repeat=4):
+    for counts in product((0, 4), repeat=4):
         rows = [kind for kind, many in zip(kinds, counts, strict=True) for _ in range(many)][: domain.max_rows - 1]
         before = _log_chances(rows, domain, weight, (single, single))
         for person in ((0, 0, 1, 1), (1, 0, 1, 0), (0, 1, 0, 0)):
