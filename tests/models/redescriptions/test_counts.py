@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
+from scipy.stats import norm
 
 from dpcore.domain.conditions import Condition
 from dpcore.domain.schemas.schema import Schema
@@ -52,6 +54,14 @@ def test_margins_of_few_counts_hold_as_often_as_they_say(scale):
     for counts in (2, 3, 4, 8, 16, 64):
         exact = exact_margin(scale, counts)
         assert exact <= float(noise_margin(scale, np.array(counts))) <= 1.01 * exact + 1
+
+
+@for_each("scale", [0.7, 3.0, 20.0])
+def test_margins_of_gaussian_counts_are_those_of_their_sum(scale):
+    assert noise_variance(scale, gaussian=True) == scale**2
+    for counts in (1, 4, 64):
+        margin = float(noise_margin(scale, np.array(counts), gaussian=True))
+        assert margin == math.ceil(norm.ppf(0.975) * scale * math.sqrt(counts))
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 3), st.integers(1, 3))
