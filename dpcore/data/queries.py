@@ -28,10 +28,9 @@ from dpcore.domain.schemas.schema import Part
 from dpcore.errors import RequestError
 from dpcore.privacy.sensitivity import Sensitivity
 
-#: A row is captured by exactly one rule of a list (the default included) and has one class.
+#: A row is captured by exactly one rule of a list (the default included) and has one class: one entry moves by one. So
+#: the k rows of a person move all entries together by at most k in L1, and in L2, which Gaussian noise goes by.
 CAPTURES = Sensitivity(1, "L1", monotone=True)
-#: For Gaussian noise. The k rows of a person may be in one entry: k in all, and never more.
-CAPTURES_L2 = Sensitivity(1, "L2", monotone=True)
 
 
 #: Bit vectors of some rules over the records of a partition: shape (n_rules, n_words).
@@ -39,7 +38,7 @@ Vectors = Callable[[Partition], Words]
 
 
 def capture_counts(table: PrivateTable, target: str, part: Part, rules: Vectors) -> Ints:
-    """Rows per class that each rule of a list captures. Sensitivity :data:`CAPTURES` and :data:`CAPTURES_L2`.
+    """Rows per class that each rule of a list captures. Sensitivity :data:`CAPTURES`.
 
     Parameters
     ----------
@@ -139,8 +138,8 @@ def _class_groups(codes: Array, groups: Ints, members: Flags, classes: int, grou
 def itemset_sensitivity(columns: Sequence[tuple[str, ...]], met: Mapping[str, int]) -> Sensitivity:
     """Sensitivity of the supports of candidate itemsets.
 
-    Among the candidates on one and the same set of columns, a row is in at most the product of
-    how many literals of each column it can satisfy, and in no more than there are: in one, if
+    A row moves each support by one at most. Among the candidates on one and the same set of columns, it is in at
+    most the product of how many literals of each column it can satisfy, and in no more than there are: in one, if
     a column's literals exclude each other. Sum over the sets of columns.
 
     Parameters

@@ -31,6 +31,10 @@ Progress = Callable[[str, int, int], None]
 _Model = TypeVar("_Model", bound=BaseModel)
 
 
+def _nothing(_step: str, _rho: Decimal) -> Decimal:
+    return Decimal(0)
+
+
 def no_progress(step: str, done: int, total: int) -> None:
     """Ignore progress."""
 
@@ -85,7 +89,7 @@ class PlanRequest:
         return RunPlan(split=split, **(usual | facts))
 
     def composed(
-        self, plan: RunPlan, weights: Mapping[str, Decimal], selecting: Collection[str], select: Select
+        self, plan: RunPlan, weights: Mapping[str, Decimal], selecting: Collection[str] = (), select: Select = _nothing
     ) -> RunPlan:
         """A plan of which each step has its share of rho, by ``weights``.
 

@@ -180,19 +180,24 @@ class GaussianMechanism(_DiscreteGaussian):
     Parameters
     ----------
     sensitivity : int
-        Largest L2 change of the whole vector between neighbours.
+        Largest L2 change of the whole vector between neighbours; if several ``entries`` change, of each of them.
     rho : float
         Budget of zero-concentrated DP of the whole vector.
+    entries : int
+        Most entries that change: the whole vector then changes by their root times as much.
     """
 
     sensitivity: int
     rho: float
+    entries: int = 1
     scale: float = field(init=False)
 
     def __post_init__(self) -> None:
         if not (self.rho > 0 and math.isfinite(self.rho)):
             raise BudgetError("The budget of Gaussian noise must be a positive, finite number.")
-        object.__setattr__(self, "scale", self._scale_for(self.sensitivity, self.rho))
+        # What one entry may cost: all of them together cost the sum.
+        each = float_below(Fraction(self.rho) / self.entries)
+        object.__setattr__(self, "scale", self._scale_for(self.sensitivity, each))
 
     @property
     def _promise(self) -> float:

@@ -18,6 +18,15 @@ FOUND = {
     ("rows of a person ignored", "alt_mcmc"): 6,
     ("rows of a person ignored", "blocks, composing"): 22,
     ("rows of a person ignored by machines", "pairs, classes"): 11,
+    ("rows of a person ignored", "mined conditions, blocks, composing"): 40,
+    ("rows of a person ignored", "exact_pairs, composing"): 67,
+    ("rows of a person ignored", "lookahead in turns, composing"): 49,
+    ("rows of a person ignored", "alt_expm, composing"): 9,
+    ("rows of a person ignored", "mcmc_tree_pair, pool, composing"): 84,
+    ("rows of a person ignored by Gaussian counts", "naive, composing"): 25,
+    ("selections of twice the epsilon", "mined conditions, composing"): 80,
+    ("selections of twice the epsilon", "mcmc_tree_pair, pool, composing"): 98,
+    ("trees and pairs drawn whole", "alt_expm, composing"): 30,
 }
 
 

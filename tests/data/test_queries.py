@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from dpcore.data import queries
 from dpcore.data.queries import (
     CAPTURES,
-    CAPTURES_L2,
     LogLikelihood,
     capture_counts,
     itemset_counts,
@@ -93,7 +92,7 @@ def test_captures_witness():
 def test_the_rows_of_a_person_move_captures_by_their_number_at_most(data, person, rules):
     others = data[: SCHEMA.max_rows - len(person)]
     change = _captures([*others, *person], rules) - _captures(others, rules)
-    assert np.linalg.norm(change) <= len(person) * CAPTURES_L2.value
+    assert np.linalg.norm(change) <= len(person) * CAPTURES.value
     assert np.all(change >= 0)
 
 
@@ -102,7 +101,7 @@ def test_rows_that_are_alike_move_one_capture_by_all_of_their_number(data, row, 
     known = (*row[:3], row[3] % CLASSES)
     others = data[: SCHEMA.max_rows - count]
     change = _captures([*others, *[known] * count], rules) - _captures(others, rules)
-    assert np.linalg.norm(change) == count * CAPTURES_L2.value, "the root of their number would be caught"
+    assert np.linalg.norm(change) == count * CAPTURES.value, "the root of their number would be caught"
 
 
 def _itemsets(sizes, literals=THRESHOLDS):

@@ -135,6 +135,7 @@ _TOGETHER: Final[Choices] = {
     "depth": (1,),
     "sensitivity": ("proved", "published"),
 }
+_POOL: Final[Choices] = {**_TOGETHER, "sampler": ("pool",), "pool_size": (20, 100), "depth": (1, 2, 3)}
 _CLAUSES: Final[Choices] = {
     "max_literals": (1, 2, 3),
     "max_variables": (0, 1, 2),
@@ -189,6 +190,8 @@ METHODS: Final[tuple[ReplayMethod, ...]] = (
     ReplayMethod("tree", "lookahead", SchemaShape(), _of(_LOOKAHEAD, method="lookahead")),
     ReplayMethod("rule_list", "pool, composing", SchemaShape(), _RULES, _DELTA),
     ReplayMethod("rule_list", "blocks, composing", SchemaShape(), _BLOCKS, _DELTA),
+    ReplayMethod("rule_list", "mined conditions, composing", SchemaShape(), {**_RULES, **_MINED}, _DELTA),
+    ReplayMethod("rule_list", "mined conditions, blocks, composing", SchemaShape(), {**_BLOCKS, **_MINED}, _DELTA),
     ReplayMethod("rule_list", "chain, given conditions", _FEW, _GIVEN, epsilons=_MILD),
     ReplayMethod("tree", "lookahead, composing", SchemaShape(), _of(_LOOKAHEAD, method="lookahead"), _DELTA),
     *(
@@ -219,20 +222,23 @@ METHODS: Final[tuple[ReplayMethod, ...]] = (
     ReplayMethod("redescriptions", "exact_pairs", _VIEWS, _of(_SIDES, method="exact_pairs")),
     ReplayMethod("redescriptions", "lookahead", _VIEWS, _of(_TURNS, method="lookahead")),
     ReplayMethod("redescriptions", "alt_expm", _VIEWS, _of(_TURNS, method="alt_expm")),
+    ReplayMethod("redescriptions", "exact_pairs, composing", _VIEWS, _of(_SIDES, method="exact_pairs"), _DELTA),
+    ReplayMethod("redescriptions", "lookahead in turns, composing", _VIEWS, _of(_TURNS, method="lookahead"), _DELTA),
+    ReplayMethod("redescriptions", "alt_expm, composing", _VIEWS, _of(_TURNS, method="alt_expm"), _DELTA),
     ReplayMethod(
         "redescriptions", "alt_mcmc", _VIEWS, _of(_TURNS, method="alt_mcmc", steps=LEAST_STEPS), epsilons=_MILD
     ),
     ReplayMethod("redescriptions", "mcmc_tree_pair, chain", _VIEWS, _of(_TOGETHER, steps=LEAST_STEPS), epsilons=_MILD),
-    ReplayMethod(
-        "redescriptions",
-        "mcmc_tree_pair, pool",
-        _VIEWS,
-        {**_TOGETHER, "sampler": ("pool",), "pool_size": (20, 100), "depth": (1, 2, 3)},
-    ),
+    ReplayMethod("redescriptions", "mcmc_tree_pair, pool", _VIEWS, _POOL),
+    ReplayMethod("redescriptions", "mcmc_tree_pair, pool, composing", _VIEWS, _POOL, _DELTA),
     ReplayMethod("ilp", "noisy_max, composing", _RELATIONS, _of(_CLAUSES, method="noisy_max"), _DELTA),
     *(
         ReplayMethod("ilp", method, _RELATIONS, _of(_CLAUSES, method=method))
         for method in ("noisy_max", "naive", "relevance_aware")
+    ),
+    *(
+        ReplayMethod("ilp", f"{method}, composing", _RELATIONS, _of(_CLAUSES, method=method), _DELTA)
+        for method in ("naive", "relevance_aware")
     ),
     ReplayMethod("summaries", "weighted", _LOOKS, _of(_TABLES, method="weighted")),
     ReplayMethod("summaries", "equal", _LOOKS, _of(_TABLES, method="equal")),

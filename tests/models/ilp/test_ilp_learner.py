@@ -12,6 +12,7 @@ from hypothesis import given, settings
 
 from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import RequestError
+from dpcore.learning import count_budget
 from dpcore.learning.learner import Run
 from dpcore.models.ilp.language.atoms import chosen_atoms
 from dpcore.models.ilp.language.clause import Clause, Variable
@@ -287,7 +288,7 @@ def test_a_run_that_composes_chooses_by_the_exponential_mechanism(monkeypatch: p
         return make
 
     monkeypatch.setattr(selection, "ExponentialMechanism", spy(ExponentialMechanism))
-    monkeypatch.setattr(module, "GaussianMechanism", spy(GaussianMechanism))
+    monkeypatch.setattr(count_budget, "GaussianMechanism", spy(GaussianMechanism))
     alone, composing = (
         ILPLearner().plan(BIG, TARGET, Decimal(1), CHOSEN | {"clauses": 3}, Decimal(delta)) for delta in ("0", "1e-7")
     )

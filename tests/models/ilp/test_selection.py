@@ -7,10 +7,11 @@ from decimal import Decimal
 import numpy as np
 import pytest
 
+from dpcore.learning import count_budget
+from dpcore.learning.count_budget import CountBudget
 from dpcore.models.ilp.language.ilp_parameters import ILPParameters, ILPSettings
 from dpcore.models.ilp.language.lattice import Lattice, build_lattice
 from dpcore.models.ilp.language.overlap_bounds import overlap_bounds
-from dpcore.models.ilp.learning import selection
 from dpcore.models.ilp.learning.selection import GRID, naive, noisy_max, prior_offsets, relevance_aware, select_clause
 from dpcore.privacy.budgets import EPSILON_STEP
 from dpcore.privacy.mechanisms import GeometricMechanism, NoisyMax
@@ -125,7 +126,7 @@ def test_naive_noise_is_for_all_clauses_together(monkeypatch: pytest.MonkeyPatch
     asked = watch(monkeypatch)
     counts = np.zeros((len(lattice), 2), dtype=np.int64)
     counts[3, 1] = 10**6
-    assert naive(lattice, counts, (1, 1), Decimal(1), SeededRandom(1)) == 3
+    assert naive(lattice, counts, (1, 1), CountBudget(Decimal(1)), SeededRandom(1)) == 3
     most = overlap_bounds(lattice).most(np.arange(len(lattice)))
     assert asked == [(most, Decimal(1), 2 * len(lattice))]
 
@@ -142,7 +143,7 @@ def test_relevance_aware_pays_for_what_is_left_of_each_level(monkeypatch: pytest
     counts[0] = 10**7, 10**6
     counts[best] = 0, 10**6
     asked = watch(monkeypatch)
-    choice = relevance_aware(lattice, counts, parameters, 10, Decimal(3), SeededRandom(1))
+    choice = relevance_aware(lattice, counts, parameters, 10, CountBudget(Decimal(3)), SeededRandom(1))
     assert choice == (best, Decimal(1)), "the share of the last level, of which nothing is left"
     assert [distance for distance, _, _ in asked] == [1, 4]
     assert sum(epsilon for _, epsilon, _ in asked) == Decimal(2)
@@ -157,7 +158,7 @@ def test_a_level_takes_the_shares_of_those_below_it_that_are_dead_already(monkey
     counts[0, 1] = counts[alone, 1] = 10**7
     parameters = parameters.model_copy(update={"criterion": "share", "min_share": 0.5})
     asked = watch(monkeypatch)
-    choice = relevance_aware(lattice, counts, parameters, 10**7, Decimal(4), SeededRandom(1))
+    choice = relevance_aware(lattice, counts, parameters, 10**7, CountBudget(Decimal(4)), SeededRandom(1))
     levels = sum(lattice.lengths == 1)
     assert [distance for distance, _, _ in asked] == [1, levels]
     assert [epsilon for _, epsilon, _ in asked] == [1, 1]
@@ -172,7 +173,9 @@ def test_relevance_aware_never_needs_more_than_it_has(monkeypatch: pytest.Monkey
     for steps in [*range(4, 12), *(10**9 for _ in range(60))]:
         counts, budget = generator.integers(0, 9, (len(lattice), 2)), steps * EPSILON_STEP
         asked.clear()
-        left = relevance_aware(lattice, counts, parameters, 10, budget, SeededRandom(int(counts.sum()))).left
+        left = relevance_aware(
+            lattice, counts, parameters, 10, CountBudget(budget), SeededRandom(int(counts.sum()))
+        ).left
         assert left >= 0
         assert sum((epsilon for _, epsilon, _ in asked), left) == budget
         # A level that is counted at all has at least the share that it had by itself.
@@ -186,7 +189,7 @@ def test_relevance_aware_keeps_subtrees_that_may_still_win(monkeypatch: pytest.M
     counts = np.full((len(lattice), 2), 10**6, dtype=np.int64)
     counts[lattice.lengths == 2, 0] = 0
     asked = watch(monkeypatch)
-    chosen, left = relevance_aware(lattice, counts, parameters, 10, Decimal(3), SeededRandom(1))
+    chosen, left = relevance_aware(lattice, counts, parameters, 10, CountBudget(Decimal(3)), SeededRandom(1))
     assert left == 0
     assert lattice.lengths[chosen] == 2
     levels = np.bincount(lattice.lengths)
@@ -201,7 +204,7 @@ def test_relevance_aware_by_share_deletes_what_few_positives_have(monkeypatch: p
     frequent = np.flatnonzero(lattice.lengths == 1)[:2]
     counts[frequent, 1] = 10**6
     asked = watch(monkeypatch)
-    relevance_aware(lattice, counts, parameters, 10**6, Decimal(3), SeededRandom(1))
+    relevance_aware(lattice, counts, parameters, 10**6, CountBudget(Decimal(3)), SeededRandom(1))
     assert [distance for distance, _, _ in asked] == [1, 4, 1]
 
 
@@ -217,7 +220,7 @@ def watch(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, Decimal, int]]:
 
         return Watched(sensitivity, epsilon)
 
-    monkeypatch.setattr(selection, "GeometricMechanism", build)
+    monkeypatch.setattr(count_budget, "GeometricMechanism", build)
     return asked
 
 

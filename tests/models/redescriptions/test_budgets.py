@@ -52,8 +52,8 @@ def test_a_plan_costs_exactly_its_epsilon(way, chosen, rows_per_person, epsilon)
     steps = {
         "starting points": (calls.start, parameters.starts),
         "trees": (calls.tree, trees),
-        "pairs of leaves": (calls.pairs, counts),
-        "left leaves": (calls.leaves, counts),
+        "pairs of leaves": (calls.pairs.amount, counts),
+        "left leaves": (calls.leaves and calls.leaves.amount, counts),
     }
     for step, (share, times) in steps.items():
         if step not in plan.split.parts:
@@ -177,7 +177,7 @@ def test_published_alternation_spends_equally_on_every_tree_and_every_count(roun
     calls = CallBudgets.of(plan)
     expected = 1 / (4 * (2 * rounds + 1))
     assert float(calls.tree) == pytest.approx(expected, abs=1e-8)
-    assert float(calls.pairs + calls.leaves) == pytest.approx(expected, abs=1e-8)
+    assert float(calls.pairs.amount + calls.leaves.amount) == pytest.approx(expected, abs=1e-8)
 
 
 @for_each("way", WAYS)
@@ -226,8 +226,8 @@ def surprise(one, other):
 def test_noise_has_its_scale_and_is_independent_everywhere():
     plan, tables, alone = noises()
     calls = CallBudgets.of(plan)
-    for draws, epsilon in ((tables, calls.pairs), (alone, calls.leaves)):
-        scale = 1 / float(epsilon)
+    for draws, budget in ((tables, calls.pairs), (alone, calls.leaves)):
+        scale = 1 / float(budget.amount)
 
         def p_value(times, draws=draws, scale=scale):
             return integer_p_value(draws.ravel(), lambda k: geometric_pmf(times * scale, k), 30)

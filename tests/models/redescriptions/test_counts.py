@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
-from scipy.stats import binom
+from scipy.stats import binom, norm
 
 from dpcore.domain.conditions import Condition
 from dpcore.models.redescriptions.released.consistent import consistent_counts, noise_margin, noise_variance, projected
@@ -46,6 +47,14 @@ def test_margins_of_few_counts_hold_as_often_as_they_say(scale):
     for counts in (2, 3, 4, 8, 16, 64):
         exact = exact_margin(scale, counts)
         assert exact <= float(noise_margin(scale, np.array(counts))) <= 1.01 * exact + 1
+
+
+@for_each("scale", [0.7, 3.0, 20.0])
+def test_margins_of_gaussian_counts_are_those_of_their_sum(scale):
+    assert noise_variance(scale, gaussian=True) == scale**2
+    for counts in (1, 4, 64):
+        margin = float(noise_margin(scale, np.array(counts), gaussian=True))
+        assert margin == math.ceil(norm.ppf(0.975) * scale * math.sqrt(counts))
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 3), st.integers(1, 3))
@@ -245,23 +254,25 @@ def test_noise_only_raises_p_values_and_more_people_only_lower_them():
 @pytest.mark.crossed
 @pytest.mark.parametrize("scale", [0.0, 0.2, 3.0, 30.0])
 @pytest.mark.parametrize("most", [0.0, 1e-6, 0.01, 0.3, 1.0])
-def test_bounds_settle_what_p_values_would(scale, most):
+@pytest.mark.parametrize("gaussian", [False, True])
+def test_bounds_settle_what_p_values_would(scale, most, gaussian):
     draw = np.random.default_rng(0)
     n = 4000
     left, right = draw.uniform(0, 1, n), draw.uniform(0, 1, n)
     left[:100], right[50:150] = draw.integers(0, 2, 100), 1.0
     both = np.minimum(left, right) * draw.uniform(0, 1, n) * 2000
     inside = draw.integers(1, 8, n).astype(float), draw.integers(1, 8, n).astype(float)
-    some, one = Sizes(both, (left, right), inside), Independence(2000.0, (8, 8), scale)
+    some, one = Sizes(both, (left, right), inside), Independence(2000.0, (8, 8), scale, gaussian=gaussian)
     np.testing.assert_array_equal(one.significant(some, most), one.p_values(some) <= most)
 
 
 @pytest.mark.heavy
 @pytest.mark.parametrize("draws", [70_000, pytest.param(200_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("gaussian", [False, True])
 @pytest.mark.parametrize(
     ("scale", "inside"), [pytest.param(12.0, (1, 1), marks=pytest.mark.slow), (12.0, (2, 2)), (1.0, (1, 2))]
 )
-def test_p_values_give_no_more_false_alarms_than_they_say(scale, inside, draws):
+def test_p_values_give_no_more_false_alarms_than_they_say(scale, inside, draws, gaussian):
     """Of many draws of independent sides; five deviations, 1e-6.
 
     Positive control: the published p-values, which ignore the noise.
@@ -274,8 +285,9 @@ def test_p_values_give_no_more_false_alarms_than_they_say(scale, inside, draws):
         for b in [1 - shares[1]] * inside[1] + [-shares[1]] * (leaves - inside[1])
     ]
     for seed, weight in enumerate(weights):
-        both += weight * geometric(scale, (draws,), seed)
-    values = Independence(people, (leaves, leaves), scale).p_values(sizes_of(both, *shares, inside))
+        normal = np.rint(scale * np.random.default_rng(seed).standard_normal(draws))
+        both += weight * (normal if gaussian else geometric(scale, (draws,), seed))
+    values = Independence(people, (leaves, leaves), scale, gaussian=gaussian).p_values(sizes_of(both, *shares, inside))
     for level in (0.1, 0.01, 0.001):
         room = 5 * np.sqrt(level / draws)
         assert 0.5 * level < np.mean(values <= level) <= 1.03 * level + room

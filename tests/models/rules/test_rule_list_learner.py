@@ -15,11 +15,12 @@ from dpcore.data.building.ingest import frame_chunks, ingest
 from dpcore.data.queries import LogLikelihood
 from dpcore.domain.conditions import schema_conditions
 from dpcore.errors import BudgetError, RequestError, SchemaError
+from dpcore.learning import count_budget
 from dpcore.learning import holdout as holdout_module
+from dpcore.learning.count_budget import CountBudget
 from dpcore.learning.exact_draws.balance import FULL_WEIGHT
 from dpcore.learning.learner import Run
 from dpcore.models.rules.learning import blocks as blocks_module
-from dpcore.models.rules.learning import mining as mining_module
 from dpcore.models.rules.learning import rule_list_learner as learner_module
 from dpcore.models.rules.learning import samplers as samplers_module
 from dpcore.models.rules.learning.blocks import BlockDrawer
@@ -83,9 +84,9 @@ def spent(monkeypatch):
 
         return make
 
-    for module in (learner_module, mining_module, holdout_module):
+    for module in (count_budget, holdout_module):
         monkeypatch.setattr(module, "GeometricMechanism", spy(GeometricMechanism))
-    monkeypatch.setattr(learner_module, "GaussianMechanism", spy(GaussianMechanism))
+    monkeypatch.setattr(count_budget, "GaussianMechanism", spy(GaussianMechanism))
     monkeypatch.setattr(samplers_module, "ExponentialMechanism", spy(ExponentialMechanism))
     return record
 
@@ -280,7 +281,7 @@ def _mined(table, epsilon, **more):
     parameters = RuleListParameters(
         antecedents="dp_fim", numeric_literals="intervals", **{"max_antecedents": 500, **more}
     )
-    mined = mine_antecedents(table, "ill", "all", parameters, Decimal(epsilon), SecureRandom())
+    mined = mine_antecedents(table, "ill", "all", parameters, CountBudget(Decimal(epsilon)), SecureRandom())
     return mined.antecedents
 
 

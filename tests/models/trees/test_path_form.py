@@ -10,6 +10,7 @@ from decimal import Decimal
 import numpy as np
 import pytest
 from dp_accounting.pld import privacy_loss_distribution as pld
+from dpcore.released.run_form import plan_under
 from scipy.stats import norm
 
 from dpcore.audit.replay.probabilities import choice_logs
@@ -28,7 +29,6 @@ from dpcore.privacy.losses import NOTHING, pure_rho
 from dpcore.privacy.randomness import Choice, SeededRandom
 from dpcore.released.derived import agree
 from dpcore.released.release import make_release
-from dpcore.released.run_form import plan_under
 from tests.support.rows import for_each
 from tests.support.tables import toy_people
 from tests.support.tables.small_tables import schema_of, table_of

@@ -20,6 +20,7 @@ import numpy as np
 from dpcore.audit.bounds import replaced
 from dpcore.data.partition import Partition
 from dpcore.learning import chains
+from dpcore.learning.count_budget import CountBudget
 from dpcore.learning.exact_draws.lookahead import ExactWeight
 from dpcore.learning.learner import Run
 from dpcore.models.ebm.learning import accounting as machines
@@ -157,9 +158,18 @@ def rows_ignored() -> Broken:
     return everywhere(budgets.row_epsilon, lambda epsilon, _: epsilon)
 
 
-def rows_ignored_by_gaussian_counts() -> Broken:
+@contextmanager
+def rows_ignored_by_gaussian_counts() -> Iterator[None]:
     """The rho of a person is taken for that of a row."""
-    return replaced(RunPlan, "row_rho", property(lambda plan: plan.composed and float(plan.composed.counts)))
+    of = CountBudget.of
+
+    def whole(plan: RunPlan, step: str) -> CountBudget:
+        budget, rows = of(plan, step), plan.schema.privacy_unit.max_rows_per_person
+        return replace(budget, amount=rows**2 * budget.amount) if budget.gaussian else budget
+
+    row_rho = property(lambda plan: plan.composed and float(plan.composed.counts))
+    with replaced(RunPlan, "row_rho", row_rho), replaced(CountBudget, "of", staticmethod(whole)):
+        yield
 
 
 def rows_ignored_by_machines() -> Broken:
@@ -291,7 +301,9 @@ def one_of_a_turn() -> Broken:
 def mined_for_nothing() -> Broken:
     """All of the budget for mining is passed on, though it was spent."""
     later = rule_list_learner._later_budgets
-    return replaced(rule_list_learner, "_later_budgets", lambda plan, _: later(plan, plan.row_epsilon("antecedents")))
+    return replaced(
+        rule_list_learner, "_later_budgets", lambda plan, _: later(plan, CountBudget.of(plan, "antecedents").amount)
+    )
 
 
 def chosen_for_nothing() -> Broken:
@@ -299,7 +311,7 @@ def chosen_for_nothing() -> Broken:
     choose = ilp_learner._choose_clauses
 
     def generous(run: Run, lattice: Any) -> Any:
-        return choose(run, lattice)._replace(left=run.row_epsilon(ilp_learner.CLAUSES))
+        return choose(run, lattice)._replace(left=CountBudget.of(run.plan, ilp_learner.CLAUSES).amount)
 
     return replaced(ilp_learner, "_choose_clauses", generous)
 

@@ -58,7 +58,23 @@ ALL: Final = tuple(own.name for own in METHODS)
 LISTS: Final = ("pool, composing", "blocks, composing")
 CHOSEN: Final = ("adiffp, composing", "fixed depth, composing", "rfdiffp, composing")
 TREES_OF_RHO: Final = (*CHOSEN, "random_trees, composing")
-COMPOSING: Final = (*LISTS, "lookahead, composing", "noisy_max, composing", *TREES_OF_RHO)
+MINED: Final = ("mined conditions, composing", "mined conditions, blocks, composing")
+COUNTED: Final = ("naive, composing", "relevance_aware, composing")
+SIDES: Final = (
+    "exact_pairs, composing",
+    "lookahead in turns, composing",
+    "alt_expm, composing",
+    "mcmc_tree_pair, pool, composing",
+)
+COMPOSING: Final = (
+    *LISTS,
+    *MINED,
+    "lookahead, composing",
+    "noisy_max, composing",
+    *COUNTED,
+    *SIDES,
+    *TREES_OF_RHO,
+)
 ADAPTIVE: Final = tuple(name for name in ALL if name.startswith("adiffp") and name not in CHOSEN)
 FORESTS: Final = tuple(f"{name}, {how}" for name in ("rfdiffp", "random_trees") for how in ("parts", "split"))
 GAUSSIAN_LEVELS: Final = ("groups and finer cells with a delta", "groups and finer cells, composing")
@@ -70,10 +86,24 @@ TREE, PAIR_OF_TREES = "tree: lookahead", "redescriptions: lookahead"
 #: Mutants that are a name of a module taken for another: name, place below ``dpcore``, what is replaced, how, and where
 #: a replay must see it.
 TABLE: Final[tuple[tuple[str, str, str, Break, tuple[str, ...]], ...]] = (
-    ("captures", f"{RULES}.rule_list_learner", GEOMETRIC, budget_times(2), ("pool", "chain", "blocks")),
-    ("Gaussian captures", f"{RULES}.rule_list_learner", GAUSSIAN, budget_times(2), LISTS),
-    ("itemsets", f"{RULES}.mining", GEOMETRIC, budget_times(2), ("mined conditions",)),
-    ("one itemset", f"{RULES}.mining", "itemset_sensitivity", one_for_all, ("mined conditions",)),
+    (
+        "counts",
+        "learning.count_budget",
+        GEOMETRIC,
+        budget_times(2),
+        (
+            *("pool", "chain", "blocks", "mined conditions", "noisy_max", "naive", "relevance_aware"),
+            *("exact_pairs", "alt_mcmc"),
+        ),
+    ),
+    (
+        "Gaussian counts",
+        "learning.count_budget",
+        GAUSSIAN,
+        budget_times(2),
+        (*LISTS, *MINED, "noisy_max, composing", *COUNTED, *SIDES),
+    ),
+    ("one itemset", f"{RULES}.mining", "itemset_sensitivity", one_for_all, ("mined conditions", MINED[0])),
     ("likelihood", f"{RULES}.samplers", EXPONENTIAL, budget_times(2), ("pool", "pool, composing")),
     ("permute-and-flip for a likelihood", f"{RULES}.samplers", EXPONENTIAL, permuted, ("pool, composing",)),
     ("likelihood of a chain", f"{RULES}.samplers", "ListWalk", weight_times(2), ("chain",)),
@@ -119,13 +149,6 @@ TABLE: Final[tuple[tuple[str, str, str, Break, tuple[str, ...]], ...]] = (
     ("residuals of pairs", f"{MACHINES}.fit", "pair_residual_mechanism", question_times(2), ("pairs, numbers",)),
     ("choice of a pair of columns", f"{MACHINES}.pairs", EXPONENTIAL, budget_times(2), ("pairs, classes",)),
     ("monotone choice of a pair of columns", f"{MACHINES}.pairs", EXPONENTIAL, monotone, ("pairs, classes",)),
-    (
-        "counts of a pair of trees",
-        f"{PAIRS}.redescription_learner",
-        GEOMETRIC,
-        budget_times(2),
-        ("exact_pairs", "alt_mcmc"),
-    ),
     ("start", f"{PAIRS}.starts", EXPONENTIAL, budget_times(2), (PAIR_OF_TREES,)),
     ("monotone start", f"{PAIRS}.starts", EXPONENTIAL, monotone, (PAIR_OF_TREES,)),
     ("pool of pairs", f"{PAIRS}.pool", EXPONENTIAL, budget_times(2), ("mcmc_tree_pair, pool",)),
@@ -135,11 +158,8 @@ TABLE: Final[tuple[tuple[str, str, str, Break, tuple[str, ...]], ...]] = (
     ("coverage", f"{CLAUSES}.selection", "NoisyMax", budget_times(2), ("noisy_max",)),
     ("coverage of runs that compose", f"{CLAUSES}.selection", EXPONENTIAL, budget_times(2), ("noisy_max, composing",)),
     ("permute-and-flip for coverage", f"{CLAUSES}.selection", EXPONENTIAL, permuted, ("noisy_max, composing",)),
-    ("counts of a lattice", f"{CLAUSES}.selection", GEOMETRIC, budget_times(2), ("naive", "relevance_aware")),
-    ("one clause", f"{CLAUSES}.selection", "counts_sensitivity", one_for_all, ("naive", "relevance_aware")),
+    ("one clause", f"{CLAUSES}.selection", "counts_sensitivity", one_for_all, ("naive", "relevance_aware", *COUNTED)),
     ("numbers of both sides", f"{CLAUSES}.weighing", GEOMETRIC, budget_times(2), ("noisy_max", "noisy_max, composing")),
-    ("captures of clauses", f"{CLAUSES}.ilp_learner", GEOMETRIC, budget_times(2), ("noisy_max",)),
-    ("Gaussian captures of clauses", f"{CLAUSES}.ilp_learner", GAUSSIAN, budget_times(2), ("noisy_max, composing",)),
     (
         "tables of a first look",
         LOOKS,
@@ -172,13 +192,21 @@ OTHERS: Final[tuple[tuple[str, Callable[[], Broken], tuple[str, ...]], ...]] = (
     ("what is said of rows holds for nobody", partial(breaking.rows_of_nobody, nested=False), ("relevance_aware",)),
     ("what rows have holds for nobody", partial(breaking.rows_of_nobody, nested=True), ("naive",)),
     ("links of anybody", links_of_anybody, ("noisy_max", "naive", "relevance_aware")),
-    ("mined for nothing", breaking.mined_for_nothing, ("mined conditions",)),
-    ("chosen for nothing", breaking.chosen_for_nothing, ("relevance_aware",)),
+    ("mined for nothing", breaking.mined_for_nothing, ("mined conditions", MINED[0])),
+    ("chosen for nothing", breaking.chosen_for_nothing, ("relevance_aware", COUNTED[1])),
     ("both sides counted for nothing", breaking.sides_for_nothing, ("noisy_max",)),
     (
         "selections of twice the epsilon",
         breaking.twice_the_epsilon,
-        ("pool, composing", "lookahead, composing", "noisy_max, composing", "fixed depth, composing"),
+        (
+            "pool, composing",
+            "lookahead, composing",
+            "noisy_max, composing",
+            "fixed depth, composing",
+            MINED[0],
+            SIDES[0],
+            SIDES[3],
+        ),
     ),
     ("each table of a first look at the budget of all", breaking.whole_for_each_table, _of("summaries")),
     (
@@ -193,7 +221,7 @@ OTHERS: Final[tuple[tuple[str, Callable[[], Broken], tuple[str, ...]], ...]] = (
     (
         "trees and pairs drawn whole",
         breaking.heavy_weight,
-        ("lookahead", "lookahead, composing", "exact_pairs", "alt_expm", "blocks"),
+        ("lookahead", "lookahead, composing", "exact_pairs", SIDES[0], "alt_expm", SIDES[2], "blocks"),
     ),
     ("one replicate of machines", breaking.one_replicate, ("all bins, two classes", "random splits, numbers")),
     ("one column of a turn of machines", breaking.one_of_a_turn, ("random splits, numbers",)),

@@ -52,7 +52,7 @@ def counts_sensitivity(most: int) -> Sensitivity:
     """Sensitivity of the positives and negatives of clauses (Zeng et al. 2013, Theorem 4, sharper).
 
     A person is positive or negative, so is in at most one of the two counts of each clause, and
-    in none of a clause that they do not satisfy.
+    in none of a clause that they do not satisfy. They move each count by one at most.
 
     Parameters
     ----------

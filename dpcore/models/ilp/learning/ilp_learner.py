@@ -10,9 +10,10 @@ from typing import NamedTuple
 import numpy as np
 
 from dpcore.arrays import Ints
-from dpcore.data.queries import CAPTURES, CAPTURES_L2, capture_counts
+from dpcore.data.queries import CAPTURES, capture_counts
 from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import RequestError
+from dpcore.learning.count_budget import CountBudget
 from dpcore.learning.holdout import evaluate_rules
 from dpcore.learning.learner import Learner, PlanRequest, Run, composed_form
 from dpcore.models.ilp.language.clause import Clause
@@ -28,7 +29,6 @@ from dpcore.models.ilp.released.ilp_derived import EXPONENTIAL, PASSED_ON, SAMPL
 from dpcore.models.ilp.released.ilp_family import ILP
 from dpcore.models.ilp.released.ilp_model import CoveredGroup, ILPModel
 from dpcore.privacy.budgets import BudgetSplit, first_share, row_epsilon
-from dpcore.privacy.mechanisms import GaussianMechanism, GeometricMechanism
 from dpcore.released.noisy_counts import holding, noise_intervals, point_estimates
 from dpcore.released.plan import CountNoise, RunPlan
 from dpcore.released.workload import Workload
@@ -43,8 +43,8 @@ _ROOM = 100
 class ILPLearner(Learner):
     """Differentially private inductive logic programming (Zeng et al. 2013, Algorithm 4).
 
-    Guarantee: pure epsilon-DP per person with all child rows, unconditional; by report noisy max
-    within an account that composes, (epsilon, delta)-DP by the same rho. The bottom clause
+    Guarantee: pure epsilon-DP per person with all child rows, or within an account that composes
+    (epsilon, delta)-DP by its rho; unconditional. The bottom clause
     comes from the schema. Each clause of the theory is chosen with an equal part of the
     budget, then the people whom it covers leave the data (cover removal), which is a function
     of the person and of what was released. Cost: O(clauses x lattice x max_rows / 64).
@@ -55,12 +55,12 @@ class ILPLearner(Learner):
     family = ILP
 
     def _plan(self, plan_request: PlanRequest) -> RunPlan:
-        asked, composes = plan_request, plan_request.parameters.method == "noisy_max"
-        plan_request = asked.pure(composes=composes)
+        asked, plan_request = plan_request, plan_request.pure()
         schema, target = plan_request.schema, plan_request.target
         # Counts with Gaussian noise need less of rho than others of epsilon.
-        counting = plan_request.parameters.count_share / (2 if composes and asked.delta else 1)
-        split = BudgetSplit.by_weights(plan_request.epsilon, {CLAUSES: 1 - counting, COUNTS: counting})
+        counting = plan_request.parameters.count_share / (2 if asked.delta else 1)
+        weights = {CLAUSES: 1 - counting, COUNTS: counting}
+        split = BudgetSplit.by_weights(plan_request.epsilon, weights)
         share = first_clause_epsilon(
             row_epsilon(split[CLAUSES], schema.privacy_unit.max_rows_per_person), plan_request.parameters
         )
@@ -74,9 +74,13 @@ class ILPLearner(Learner):
             estimates_step=COUNTS,
             composition=PASSED_ON if chosen.method == "relevance_aware" else "",
         )
+        if asked.delta and chosen.method != "noisy_max":
+            plan = asked.composed(plan, weights)
+            plan = replace(plan, noise=(CountBudget.of(plan, COUNTS).noise("a count"),))
+            share = CountBudget.of(plan, CLAUSES).one_of(chosen.clauses).amount
         if chosen.method == "relevance_aware":
             first_share(share, [1.0] * (chosen.max_literals + 1))
-        return _in_its_form(asked, plan) if composes else plan
+        return _in_its_form(asked, plan) if chosen.method == "noisy_max" else plan
 
     def workload(self, plan: RunPlan) -> Workload:
         """How much a run of a plan has to do."""
@@ -89,9 +93,10 @@ class ILPLearner(Learner):
         run.progress("counting with noise", 0, 1)
         rules = partial(clause_vectors, clauses=chosen.clauses)
         exact = capture_counts(run.table, run.target, run.part, rules)
-        mechanism, noise = _counting(run.plan, chosen.left)
-        noisy = mechanism.release(exact, run.randomness)
-        model = _model(run.plan, chosen, noisy, noise, len(lattice))
+        counting = CountBudget.of(run.plan, COUNTS)
+        counting = replace(counting, amount=counting.amount + chosen.left)
+        noisy = counting.mechanism(CAPTURES).release(exact, run.randomness)
+        model = _model(run.plan, chosen, noisy, counting.noise("a count"), len(lattice))
         estimates = np.array([group.estimates for group in model.groups])
         evaluation = evaluate_rules(run, rules, estimates, np.array(model.labels))
         run.progress("counting with noise", 1, 1)
@@ -109,14 +114,6 @@ def _in_its_form(plan_request: PlanRequest, pure: RunPlan) -> RunPlan:
 
     made = composed_form(plan_request, pure, select)
     return replace(made, sampler=EXPONENTIAL) if made.composed else pure
-
-
-def _counting(plan: RunPlan, left: Decimal) -> tuple[GeometricMechanism | GaussianMechanism, CountNoise]:
-    """What puts noise on the captures of the clauses, with what choosing them left."""
-    if plan.row_rho is not None:
-        return GaussianMechanism(CAPTURES_L2.value, plan.row_rho), plan.count_noise[0]
-    budget = plan.row_epsilon(COUNTS) + left
-    return GeometricMechanism(CAPTURES.value, budget), CountNoise("a count", budget)
 
 
 def _resolved(plan_request: PlanRequest, epsilon: float) -> ILPSettings:
@@ -170,7 +167,9 @@ def _choose_clauses(run: Run, lattice: Lattice) -> _Chosen:
     weighed, sides, margin = chosen, None, 0
     run.progress("choosing clauses", 0, chosen.clauses)
     places: list[int] = []
-    weighing, left = divided(run.row_epsilon(CLAUSES), alike=chosen.alike)
+    composed, by_counts = run.plan.composed is not None, chosen.method != "noisy_max"
+    whole = CountBudget.of(run.plan, CLAUSES).amount if by_counts else run.row_epsilon(CLAUSES)
+    weighing, left = divided(whole, alike=chosen.alike)
     for done in range(1, chosen.clauses + 1):
         counts = run.table.total(covered, run.target, run.part, chosen, places)
         share = first_share(left, [1.0] * (chosen.clauses + 1 - done))
@@ -178,7 +177,7 @@ def _choose_clauses(run: Run, lattice: Lattice) -> _Chosen:
             sides, margin = noisy_sides(counts, weighing, run.randomness), sides_margin(weighing)
             weighed = chosen.model_copy(update=weights_told(chosen, sides, weighing))
         public = weighed, run.schema.max_rows, share
-        choice = select_clause(lattice, counts, *public, run.randomness, places, composed=run.plan.composed is not None)
+        choice = select_clause(lattice, counts, *public, run.randomness, places, composed=composed)
         left -= share - choice.left
         places.append(choice.place)
         run.progress("choosing clauses", done, chosen.clauses)

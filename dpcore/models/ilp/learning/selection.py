@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from decimal import Decimal
 from typing import Final, NamedTuple
 
 import numpy as np
 
 from dpcore.arrays import Flags, Ints
+from dpcore.learning.count_budget import CountBudget
 from dpcore.models.ilp.language.generality import Generality
 from dpcore.models.ilp.language.ilp_parameters import ILPParameters
 from dpcore.models.ilp.language.lattice import Lattice
 from dpcore.models.ilp.language.overlap_bounds import overlap_bounds
 from dpcore.models.ilp.language.sensitivities import counts_sensitivity, coverage, coverage_sensitivity
 from dpcore.privacy.budgets import first_share
-from dpcore.privacy.mechanisms import ExponentialMechanism, GeometricMechanism, NoisyMax
+from dpcore.privacy.mechanisms import ExponentialMechanism, NoisyMax
 from dpcore.privacy.randomness import RandomSource
 
 
@@ -37,31 +39,35 @@ def select_clause(
     counts: Ints,
     parameters: ILPParameters,
     max_rows: int,
-    epsilon: Decimal,
+    budget: Decimal,
     randomness: RandomSource,
     taken: Sequence[int] = (),
     *,
     composed: bool = False,
 ) -> ChosenClause:
-    """Choose a clause. Costs ``epsilon``, less what is left.
+    """Choose a clause. Costs ``budget``, less what is left.
 
     Parameters
     ----------
+    budget : Decimal
+        Epsilon; of noisy counts in a run that composes, rho.
     counts : array of shape (n_clauses, 2)
         Negatives and positives that each clause covers, exactly.
     taken : sequence of int
         Clauses chosen before: ``noisy_max`` does not choose them again. Their number tells the weights.
     composed : bool
-        ``noisy_max`` chooses by the exponential mechanism, whose losses have a small range.
+        ``noisy_max`` chooses by the exponential mechanism, whose losses have a small range; the others count with
+        Gaussian noise.
     """
     if parameters.method == "noisy_max":
         kind = ExponentialMechanism if composed else NoisyMax
-        place = noisy_max(lattice, counts, parameters, epsilon, randomness, taken, kind)
+        place = noisy_max(lattice, counts, parameters, budget, randomness, taken, kind)
         return ChosenClause(place, Decimal(0))
+    counting = CountBudget(budget, gaussian=composed)
     if parameters.method == "naive":
-        place = naive(lattice, counts, parameters.weights_of(len(taken)), epsilon, randomness)
+        place = naive(lattice, counts, parameters.weights_of(len(taken)), counting, randomness)
         return ChosenClause(place, Decimal(0))
-    return relevance_aware(lattice, counts, parameters, max_rows, epsilon, randomness, taken)
+    return relevance_aware(lattice, counts, parameters, max_rows, counting, randomness, taken)
 
 
 def noisy_max(
@@ -98,10 +104,12 @@ def prior_offsets(strata: Ints, scale: float) -> Ints:
     return np.asarray(np.maximum(np.rint(-scale * np.log(alike)), _LEAST_OFFSET), dtype=np.int64)
 
 
-def naive(lattice: Lattice, counts: Ints, weights: tuple[int, int], epsilon: Decimal, randomness: RandomSource) -> int:
+def naive(
+    lattice: Lattice, counts: Ints, weights: tuple[int, int], budget: CountBudget, randomness: RandomSource
+) -> int:
     """Count clauses with noise for all of them (Zeng et al. 2013, Algorithm 2); take the best."""
     most = overlap_bounds(lattice).most(np.arange(len(lattice)))
-    mechanism = GeometricMechanism(counts_sensitivity(most).value, epsilon)
+    mechanism = budget.mechanism(counts_sensitivity(most))
     return int(np.argmax(coverage(mechanism.release(counts, randomness), weights)))
 
 
@@ -110,7 +118,7 @@ def relevance_aware(
     counts: Ints,
     parameters: ILPParameters,
     max_rows: int,
-    epsilon: Decimal,
+    budget: CountBudget,
     randomness: RandomSource,
     taken: Sequence[int] = (),
 ) -> ChosenClause:
@@ -121,23 +129,22 @@ def relevance_aware(
     """
     levels, weights = parameters.max_literals + 1, parameters.weights_of(len(taken))
     generality = Generality(lattice)
-    best, best_coverage, budget = 0, -np.inf, epsilon
+    best, best_coverage, spare = 0, -np.inf, budget.amount
     for level in range(levels):
         left = generality.left_at(level)
         if not len(left):
             continue
         below = sum(len(generality.left_at(deeper)) > 0 for deeper in range(level + 1, levels))
-        share = first_share(budget, [1.0] * (1 + below))
-        budget -= share
-        sensitivity = counts_sensitivity(overlap_bounds(lattice).most(left))
-        mechanism = GeometricMechanism(sensitivity.value, share)
+        share = first_share(spare, [1.0] * (1 + below))
+        spare -= share
+        mechanism = replace(budget, amount=share).mechanism(counts_sensitivity(overlap_bounds(lattice).most(left)))
         noisy = mechanism.release(counts[left], randomness)
         quality = coverage(noisy, weights)
         place = int(np.argmax(quality))
         if quality[place] > best_coverage:
             best, best_coverage = int(left[place]), float(quality[place])
         generality.delete(left[_hopeless(noisy, best_coverage, weights[1], parameters, max_rows)])
-    return ChosenClause(best, budget)
+    return ChosenClause(best, spare)
 
 
 def _hopeless(noisy: Ints, best: float, weight: int, parameters: ILPParameters, max_rows: int) -> Flags:

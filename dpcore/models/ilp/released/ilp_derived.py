@@ -43,9 +43,8 @@ def rebuilt_theory(release: Release, model: ILPModel) -> ILPModel:
     """The theory with every number that follows from the rest."""
     chosen, card = ILPSettings.model_validate(release.parameters), release.certificate
     by_level = chosen.method == "relevance_aware"
-    check_certificate(
-        release, EXPONENTIAL if is_gaussian(card) else SAMPLERS[chosen.method], PASSED_ON if by_level else ""
-    )
+    exponential = is_gaussian(card) and chosen.method == "noisy_max"
+    check_certificate(release, EXPONENTIAL if exponential else SAMPLERS[chosen.method], PASSED_ON if by_level else "")
     _check_sizes(release, model, chosen)
     steps, alpha = [COUNTS, CLAUSES] if by_level else [COUNTS], (1.0,) * len(model.classes)
     margin, numbers = rebuilt_groups(release, model.groups, model.count_margin, steps, alpha)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from decimal import ROUND_DOWN, Decimal
+from decimal import ROUND_DOWN, ROUND_FLOOR, Decimal
+from functools import partial
 from typing import Final
 
 from dpcore.data.packing import word_count
@@ -12,6 +13,7 @@ from dpcore.domain.conditions import Condition
 from dpcore.domain.counted import counted
 from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import BudgetError, RequestError
+from dpcore.learning.count_budget import CountBudget
 from dpcore.learning.exact_draws.joint_counts import MEMORY_LIMIT, WORK_LIMIT, tree_work
 from dpcore.learning.exact_draws.lookahead import ExactWeight
 from dpcore.learning.learner import PlanRequest
@@ -25,8 +27,9 @@ from dpcore.models.redescriptions.released.redescription_parameters import (
     PUBLISHED_STARTS,
     RedescriptionParameters,
 )
-from dpcore.privacy.budgets import EPSILON_STEP, BudgetSplit
-from dpcore.privacy.mechanisms import ExponentialMechanism, GeometricMechanism
+from dpcore.privacy.budgets import EPSILON_STEP, BudgetSplit, row_epsilon
+from dpcore.privacy.losses import RHO_STEP, selection_epsilon
+from dpcore.privacy.mechanisms import ExponentialMechanism
 from dpcore.released.plan import CountNoise, RunPlan
 
 START: Final = "starting points"
@@ -48,6 +51,16 @@ class RedescriptionSettings(RedescriptionParameters):
     depth: int
     starts: int
     margins: bool
+
+    @property
+    def trees(self) -> int:
+        """Trees of all searches, or pairs of trees that are drawn together."""
+        return self.starts * (1 if self.together else self.rounds + 1)
+
+    @property
+    def draws_blocks(self) -> bool:
+        """Whether trees are drawn block by block."""
+        return self.method in {"lookahead", "alt_expm"}
 
 
 def resolved(plan_request: PlanRequest) -> RedescriptionSettings:
@@ -101,22 +114,25 @@ def plan_run(plan_request: PlanRequest) -> RunPlan:
     BudgetError
         If epsilon is too small to be divided.
     """
-    chosen = resolved(plan_request)
+    schema, chosen = plan_request.schema, resolved(plan_request)
+    _check_effort(schema, chosen)
+    weights = _weights(chosen)
     plan = plan_request.plan(
-        _split(plan_request.epsilon, chosen),
+        BudgetSplit.by_weights(plan_request.epsilon, weights),
         parameters=chosen,
         guarantee="conditional on convergence" if chosen.uses_chain else "unconditional",
         sampler=sampler_words(chosen),
         estimates_step=PAIRS,
     )
+    if plan_request.delta and not chosen.uses_chain:
+        plan = plan_request.composed(plan, weights, {START, TREES}, partial(_drawing, schema, chosen))
     calls = CallBudgets.of(plan)
-    _check_effort(plan_request.schema, chosen)
     _check_budget(plan, calls)
-    return replace(plan, noise=_noise(calls, counted(plan_request.schema).several))
+    return replace(plan, noise=_noise(calls, counted(schema).several))
 
 
-def _split(epsilon: Decimal, chosen: RedescriptionSettings) -> BudgetSplit:
-    """Budget of each step; each is divided evenly among the calls of all searches."""
+def _weights(chosen: RedescriptionSettings) -> dict[str, Decimal]:
+    """Part of each step in the budget; each is divided evenly among the calls of all searches."""
     trees = 2 if chosen.together else chosen.rounds + 1
     if chosen.tree_share is not None:
         share = Decimal(repr(chosen.tree_share))
@@ -126,7 +142,7 @@ def _split(epsilon: Decimal, chosen: RedescriptionSettings) -> BudgetSplit:
         share = Decimal("0.1")
     else:
         share = Decimal(trees) / (2 * chosen.rounds + 1)
-    weights: dict[str, Decimal | int] = {}
+    weights: dict[str, Decimal] = {}
     if chosen.method == "lookahead":
         weights[START] = share / (trees + 1)
     weights[TREES] = share - weights.get(START, Decimal(0))
@@ -134,7 +150,24 @@ def _split(epsilon: Decimal, chosen: RedescriptionSettings) -> BudgetSplit:
     if chosen.margins:
         weights[LEAVES] = counted / 2
     weights[PAIRS] = counted - weights.get(LEAVES, Decimal(0))
-    return BudgetSplit.by_weights(epsilon, weights)
+    return weights
+
+
+def _drawing(schema: Schema, chosen: RedescriptionSettings, step: str, rho: Decimal) -> Decimal:
+    """Epsilon of all draws of a step, in equal parts, for which a rho pays."""
+    levels = len(tree_blocks(schema, chosen)) if chosen.draws_blocks else 1
+    draws = chosen.starts if step == START else chosen.trees * levels
+    whole = selection_epsilon((rho / draws).quantize(RHO_STEP, rounding=ROUND_FLOOR))
+    if step == START or not whole:
+        return draws * whole
+    # A smaller draw has no larger slack.
+    return draws * (whole - 2 * Decimal(_slack(schema, chosen, whole))).quantize(EPSILON_STEP, rounding=ROUND_FLOOR)
+
+
+def _slack(schema: Schema, chosen: RedescriptionSettings, epsilon: Decimal) -> float:
+    """What rounding may add to the log-ratios of one draw that costs a person so much."""
+    each = row_epsilon(epsilon, schema.privacy_unit.max_rows_per_person)
+    return max((weight.slack for weight in _draw_weights(schema, chosen, each)), default=0.0)
 
 
 @dataclass(frozen=True)
@@ -147,16 +180,16 @@ class CallBudgets:
         Choosing where one search begins.
     tree : Decimal
         Growing one tree, or one pair of trees together.
-    pairs : Decimal
+    pairs : CountBudget
         Counting the pairs of leaves of one pair of trees.
-    leaves : Decimal or None
+    leaves : CountBudget or None
         Counting the leaves of its left tree once more.
     """
 
     start: Decimal | None
     tree: Decimal
-    pairs: Decimal
-    leaves: Decimal | None
+    pairs: CountBudget
+    leaves: CountBudget | None
 
     @classmethod
     def of(cls, plan: RunPlan) -> CallBudgets:
@@ -168,13 +201,12 @@ class CallBudgets:
             If the budget of a call would be zero.
         """
         chosen: RedescriptionSettings = plan.parameters
-        trees = chosen.starts * (1 if chosen.together else chosen.rounds + 1)
         counts = chosen.starts * chosen.rounds
         return cls(
             start=_per_call(plan, START, chosen.starts) if START in plan.split.parts else None,
-            tree=_per_call(plan, TREES, trees),
-            pairs=_per_call(plan, PAIRS, counts),
-            leaves=_per_call(plan, LEAVES, counts) if LEAVES in plan.split.parts else None,
+            tree=_per_call(plan, TREES, chosen.trees),
+            pairs=CountBudget.of(plan, PAIRS).one_of(counts),
+            leaves=CountBudget.of(plan, LEAVES).one_of(counts) if LEAVES in plan.split.parts else None,
         )
 
 
@@ -233,7 +265,7 @@ def _check_effort(schema: Schema, chosen: RedescriptionSettings) -> None:
     if chosen.method == "exact_pairs":
         # Single conditions with each other; beyond them it takes what time allows.
         work = float(sizes[0] * sizes[1] * words + sizes[1] ** 2 * words)
-    elif chosen.method in {"lookahead", "alt_expm"}:
+    elif chosen.draws_blocks:
         blocks = tree_blocks(schema, chosen)
         work = sum(tree_work(blocks, size, classes, words) for size in sizes)
         work *= chosen.starts * (chosen.rounds + 1) / 2
@@ -250,20 +282,27 @@ def _check_effort(schema: Schema, chosen: RedescriptionSettings) -> None:
 def _check_budget(plan: RunPlan, calls: CallBudgets) -> None:
     """Build what the run will build, so that it cannot fail after records were read."""
     chosen, schema = plan.parameters, plan.schema
-    GeometricMechanism(PAIR_COUNTS.value, calls.pairs)
+    calls.pairs.mechanism(PAIR_COUNTS)
     if calls.leaves is not None:
-        GeometricMechanism(LEAF_COUNTS.value, calls.leaves)
+        calls.leaves.mechanism(LEAF_COUNTS)
     if calls.start is not None:
         ExponentialMechanism(LEVERAGE.value, calls.start, LEVERAGE.monotone)
+    share = per_block(calls.tree, tree_blocks(schema, chosen)) if chosen.draws_blocks else calls.tree
+    _draw_weights(schema, chosen, share)
+
+
+def _draw_weights(schema: Schema, chosen: RedescriptionSettings, epsilon: Decimal) -> list[ExactWeight]:
+    """Weights of all kinds of exact draws that cost a row so much each; none if there are no such draws."""
     if chosen.method == "exact_pairs":
-        pair_weight(calls.tree, schema.max_rows, candidate_limits(schema, chosen)[1])
-    elif chosen.method in {"lookahead", "alt_expm"}:
-        blocks = tree_blocks(schema, chosen)
-        for size in (len(items) for items in _literals(schema, chosen)):
-            for depth in blocks:
-                ExactWeight.fit(
-                    "purity", depth, per_block(calls.tree, blocks), schema.max_rows, size, most_classes(schema, chosen)
-                )
+        return [pair_weight(epsilon, schema.max_rows, candidate_limits(schema, chosen)[1])]
+    if not chosen.draws_blocks:
+        return []
+    classes = most_classes(schema, chosen)
+    return [
+        ExactWeight.fit("purity", depth, epsilon, schema.max_rows, len(items), classes)
+        for items in _literals(schema, chosen)
+        for depth in tree_blocks(schema, chosen)
+    ]
 
 
 def candidate_limits(schema: Schema, chosen: RedescriptionSettings) -> tuple[int, int]:
@@ -287,7 +326,7 @@ def per_block(epsilon: Decimal, blocks: tuple[int, ...]) -> Decimal:
 
 
 def _noise(calls: CallBudgets, people: str) -> tuple[CountNoise, ...]:
-    one = CountNoise(f"a count of {people} in a pair of groups", calls.pairs)
+    one = calls.pairs.noise(f"a count of {people} in a pair of groups")
     if calls.leaves is None:
         return (one,)
-    return (one, CountNoise(f"a count of {people} in a group on the left", calls.leaves))
+    return (one, calls.leaves.noise(f"a count of {people} in a group on the left"))

@@ -37,7 +37,6 @@ from dpcore.models.redescriptions.learning.views import VIEWS, Sets, Sides, leaf
 from dpcore.models.redescriptions.released.redescription_family import EACH_OTHER, REDESCRIPTIONS
 from dpcore.models.redescriptions.released.redescription_model import RedescriptionModel
 from dpcore.models.redescriptions.released.tree_pair import Tree, TreePair
-from dpcore.privacy.mechanisms import GeometricMechanism
 from dpcore.released.plan import RunPlan
 from dpcore.released.workload import Workload
 
@@ -45,9 +44,9 @@ from dpcore.released.workload import Workload
 class RedescriptionLearner(Learner):
     """Differentially private redescription mining with pairs of decision trees.
 
-    Guarantee: pure epsilon-DP per person, one person added or removed; unconditional, but for
-    the methods with a Markov chain. Sensitivities and proofs: ``docs/privacy/redescriptions.md``.
-    There is no target column: ``target`` is empty.
+    Guarantee: pure epsilon-DP per person, one person added or removed, or within an account that composes
+    (epsilon, delta)-DP at its rho; unconditional, but for the methods with a Markov chain, which are pure.
+    Sensitivities and proofs: ``docs/privacy/redescriptions.md``. There is no target column: ``target`` is empty.
     """
 
     family = REDESCRIPTIONS
@@ -185,12 +184,12 @@ class _Searches:
         leaves: dict[View, Sets],
     ) -> TreePair:
         """A pair of trees with its noisy counts (Algorithm 6, its queries)."""
-        noise = GeometricMechanism(PAIR_COUNTS.value, self._calls.pairs)
+        noise = self._calls.pairs.mechanism(PAIR_COUNTS)
         exact = self._run.table.total(crossed, leaves["left"], leaves["right"])
         noisy = noise.release(exact, self._run.randomness)
         second, second_scale = None, None
         if self._calls.leaves is not None:
-            more = GeometricMechanism(LEAF_COUNTS.value, self._calls.leaves)
+            more = self._calls.leaves.mechanism(LEAF_COUNTS)
             # Everybody is in one leaf on the right.
             second = tuple(int(count) for count in more.release(exact.sum(axis=1), self._run.randomness))
             second_scale = more.scale
@@ -205,6 +204,7 @@ class _Searches:
             count_scale=noise.scale,
             noisy_left=second,
             left_scale=second_scale,
+            gaussian=self._calls.pairs.gaussian,
         )
 
     def _tree(self, view: View, splits: Ints) -> Tree:

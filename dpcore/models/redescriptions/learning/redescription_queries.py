@@ -19,9 +19,9 @@ from dpcore.privacy.sensitivity import Sensitivity
 
 #: Steps per record in which utilities are integers.
 STEPS: Final = 256
-#: A row is in one leaf of the left tree and in one leaf of the right tree.
+#: A row is in one leaf of the left tree and in one leaf of the right tree: one count moves by one.
 PAIR_COUNTS: Final = Sensitivity(1, "L1", monotone=True)
-#: A row is in one leaf.
+#: A row is in one leaf: one count moves by one.
 LEAF_COUNTS: Final = Sensitivity(1, "L1", monotone=True)
 #: In steps. |both - left x right / n| moves by less than one record, either way.
 LEVERAGE: Final = Sensitivity(STEPS, "Linf", monotone=False)

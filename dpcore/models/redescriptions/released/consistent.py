@@ -37,15 +37,17 @@ class PairCounts:
     leaves: tuple[int, int]
     """Leaves of each tree, reached or not."""
     scale: float
-    """Scale of the two-sided geometric noise on one count. What second counts of the left leaves and the limit at zero
-    take off it is not taken into account, so intervals are not too short."""
+    """Scale of the two-sided geometric noise on one count, or the deviation of Gaussian noise. What second counts of
+    the left leaves and the limit at zero take off it is not taken into account, so intervals are not too short."""
     rows_per_person: int = 1
     """Most records of one person."""
+    gaussian: bool = False
+    """Whether the noise is Gaussian."""
 
     @property
     def variance(self) -> float:
         """Variance of the noise on one count."""
-        return noise_variance(self.scale)
+        return noise_variance(self.scale, gaussian=self.gaussian)
 
     @property
     def whole(self) -> Floats:
@@ -68,7 +70,11 @@ class PairCounts:
         """
         cells = np.ix_(left, right)
         moved = abs(float((self.free - self.table)[cells].sum()))
-        return float(noise_margin(self.scale, np.asarray(left.sum() * right.sum()))) + moved
+        return float(self.margin_of(np.asarray(left.sum() * right.sum()))) + moved
+
+    def margin_of(self, counts: Floats | Ints) -> Floats:
+        """What noise on sums of so many counts stays within: 95 %."""
+        return noise_margin(self.scale, counts, gaussian=self.gaussian)
 
 
 def consistent_counts(pair: TreePair, domain: Domain) -> PairCounts:
@@ -85,32 +91,36 @@ def consistent_counts(pair: TreePair, domain: Domain) -> PairCounts:
     if pair.noisy_left is not None and pair.left_scale is not None:
         second = np.asarray(pair.noisy_left, dtype=np.float64)[left]
         scales = pair.count_scale, pair.left_scale
-        counts = _fit_rows(counts, second, *(noise_variance(scale) for scale in scales))
+        counts = _fit_rows(counts, second, *(noise_variance(scale, gaussian=pair.gaussian) for scale in scales))
     leaves = pair.left.leaf_count, pair.right.leaf_count
-    return PairCounts(_without_negatives(counts), counts, left, right, leaves, pair.count_scale, domain.rows_per_person)
+    noise = pair.count_scale, domain.rows_per_person, pair.gaussian
+    return PairCounts(_without_negatives(counts), counts, left, right, leaves, *noise)
 
 
-def noise_variance(scale: float) -> float:
-    """Variance of two-sided geometric noise of a scale."""
+def noise_variance(scale: float, *, gaussian: bool = False) -> float:
+    """Variance of two-sided geometric noise of a scale, or of Gaussian noise of a standard deviation."""
+    if gaussian:
+        return scale**2
     ratio = float(np.exp(-1.0 / scale)) if scale > 0 else 0.0
     return 2 * ratio / (1 - ratio) ** 2
 
 
-def noise_margin(scale: float, counts: Floats | Ints) -> Floats:
-    """What two-sided geometric noise on sums of so many counts stays within, with 95 % confidence.
+def noise_margin(scale: float, counts: Floats | Ints, *, gaussian: bool = False) -> Floats:
+    """What noise on sums of so many counts stays within, with 95 % confidence.
 
-    Exact for a single count; for several at most about 1 % and one person more.
+    Exact for a single count with geometric noise; for several at most about 1 % and one person more.
     """
-    several = np.ceil(np.sqrt(noise_variance(scale) * counts) * standard_errors(counts))
-    return np.where(counts == 1, float(geometric_tail(scale, 0.95)), several)
+    deviations = np.sqrt(noise_variance(scale, gaussian=gaussian) * counts)
+    several = np.ceil(deviations * standard_errors(counts, gaussian=gaussian))
+    return several if gaussian else np.where(counts == 1, float(geometric_tail(scale, 0.95)), several)
 
 
-def standard_errors(counts: Floats | Ints) -> Floats:
+def standard_errors(counts: Floats | Ints, *, gaussian: bool = False) -> Floats:
     """How many of its standard errors noise on a sum of so many counts stays within, with 95 % confidence.
 
     If counts weigh differently, those of a sum of alike ones with the same excess kurtosis.
     """
-    return Z95 + _HEAVIER / np.maximum(counts, 1)
+    return np.asarray(Z95 + (0.0 if gaussian else _HEAVIER) / np.maximum(counts, 1))
 
 
 def _fit_rows(counts: Floats, second: Floats, variance: float, second_variance: float) -> Floats:

@@ -18,10 +18,9 @@ import numpy as np
 from pydantic import Field
 
 from dpcore.arrays import Flags, Floats, Ints
-from dpcore.models.redescriptions.released.consistent import Z95, PairCounts, noise_margin, standard_errors
+from dpcore.models.redescriptions.released.consistent import Z95, PairCounts, standard_errors
 from dpcore.models.redescriptions.released.significance import Independence, Sizes
 from dpcore.models.redescriptions.released.tree_pair import unions
-from dpcore.privacy.budgets import geometric_tail
 from dpcore.released.parameters import Parameters
 
 #: Most candidates of one pair of trees that are looked at, best first.
@@ -134,7 +133,7 @@ class Search:
         self._sizes = members[0] @ table.sum(axis=1), members[1] @ table.sum(axis=0)
         self._rows, self._columns = members[0], table @ members[1].T
         scale = counts.scale if constraints.noise_aware else 0.0
-        self._test = Independence(self._n, (table.shape[0], table.shape[1]), scale, counts.rows_per_person)
+        self._test = Independence(self._n, table.shape, scale, counts.rows_per_person, counts.gaussian)
 
     def found(self) -> Candidates:
         """What satisfies the constraints and cannot be improved by one disjunct, best first."""
@@ -192,7 +191,7 @@ class Search:
     @property
     def _least_support(self) -> float:
         least = self._constraints.min_support
-        return max(float(geometric_tail(self._counts.scale, 0.95)) if least is None else least, 1e-9)
+        return max(float(self._counts.margin_of(np.ones(()))) if least is None else least, 1e-9)
 
     def _fitting(self, places: Ints, both: Floats) -> tuple[Ints, Floats]:
         """Those that satisfy all constraints."""
@@ -255,14 +254,14 @@ class Search:
         left, right = self._sizes_of(places)
         free_both, free_index = self._free(places)
         cells, spread, alike = self._spread(places, index)
-        error = math.sqrt(self._counts.variance) * standard_errors(alike)
+        error = math.sqrt(self._counts.variance) * standard_errors(alike, gaussian=self._counts.gaussian)
         margin = error * spread / np.maximum(left + right - both, 1e-9) + np.abs(free_index - index)
         return Candidates(
             unions=places,
             left=self._leaves(0, places[:, 0]),
             right=self._leaves(1, places[:, 1]),
             both=both,
-            both_margin=noise_margin(self._counts.scale, cells) + np.abs(free_both - both),
+            both_margin=self._counts.margin_of(cells) + np.abs(free_both - both),
             left_only=np.maximum(left - both, 0.0),
             right_only=np.maximum(right - both, 0.0),
             jaccard=index,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from decimal import ROUND_DOWN, Decimal
 from functools import partial
@@ -17,10 +18,11 @@ from dpcore.models.redescriptions.released.redescription_model import Redescript
 from dpcore.models.redescriptions.released.redescription_parameters import RedescriptionParameters
 from dpcore.models.redescriptions.released.tree_pair import TreePair
 from dpcore.models.trees.released.splits import split_conditions
-from dpcore.privacy.budgets import EPSILON_STEP, geometric_tail, row_epsilon
-from dpcore.released.derived import check_certificate, check_counts, demand
+from dpcore.privacy.budgets import EPSILON_STEP, row_epsilon
+from dpcore.released.derived import check_certificate, check_counts, count_scales, demand, is_gaussian
 from dpcore.released.evidence import Evidence, Groups, Records
 from dpcore.released.family import ReleasedFamily
+from dpcore.released.noisy_counts import sum_tail
 from dpcore.released.release import Release
 
 #: Steps of the budget that count people.
@@ -102,19 +104,25 @@ def _targets(release: Release, chosen: RedescriptionParameters) -> set[str]:
 
 
 def _rebuilt(release: Release, pair: TreePair, calls: int) -> TreePair:
-    scale, most = _scale(release, PAIRS, calls), release.domain.max_rows
-    check_counts((count for row in pair.noisy_counts for count in row), geometric_tail(scale, 0.95), most)
-    if LEAVES not in release.certificate.budget_split:
-        demand(pair.noisy_left is None)
-        return pair.model_copy(update={"count_scale": scale})
-    second = _scale(release, LEAVES, calls)
-    demand(pair.noisy_left is not None)
-    check_counts(pair.noisy_left or (), geometric_tail(second, 0.95), most)
-    return pair.model_copy(update={"count_scale": scale, "left_scale": second})
+    most, gaussian = release.domain.max_rows, is_gaussian(release.certificate)
+    demand(pair.gaussian == gaussian and (pair.noisy_left is None) == (LEAVES not in release.certificate.budget_split))
+    pair = pair.model_copy(update={"count_scale": _scale(release, pair.count_scale, PAIRS, calls)})
+    check_counts((count for row in pair.noisy_counts for count in row), pair.count_margin, most)
+    if pair.noisy_left is None or pair.left_scale is None:
+        return pair
+    second = _scale(release, pair.left_scale, LEAVES, calls)
+    check_counts(pair.noisy_left, sum_tail(second, 1, 0.95, gaussian=gaussian), most)
+    return pair.model_copy(update={"left_scale": second})
 
 
-def _scale(release: Release, step: str, calls: int) -> float:
-    """Of the noise on the counts of one of so many tables that share a step evenly."""
+def _scale(release: Release, given: float, step: str, calls: int) -> float:
+    """Of the noise on the counts of one of so many tables that share a step evenly.
+
+    That of Gaussian noise follows but for the rounding of its part.
+    """
+    if is_gaussian(release.certificate):
+        low, high = (end * math.sqrt(calls) for end in count_scales(release, step))
+        return min(max(given, low), high)
     rows = release.domain.privacy_unit.max_rows_per_person
     own: Decimal = row_epsilon(release.certificate.budget_split[step], rows) / calls
     return 1 / float(own.quantize(EPSILON_STEP, rounding=ROUND_DOWN))
@@ -127,7 +135,7 @@ class RedescriptionEvidence(Evidence):
         """Records by their leaves in both trees, pair by pair."""
         for pair in self.model.pairs:
             counts = np.asarray(pair.noisy_counts, dtype=np.float64).ravel()
-            yield Groups(partial(_leaves, pair), counts, 1.5 * pair.count_scale)
+            yield Groups(partial(_leaves, pair), counts, pair.count_scale * (1.0 if pair.gaussian else 1.5))
 
     def columns(self) -> set[str]:
         """Columns of the splits on both sides."""

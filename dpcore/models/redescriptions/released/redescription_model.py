@@ -10,7 +10,6 @@ from dpcore.frozen import FrozenModel
 from dpcore.models.redescriptions.released.extraction import Constraints
 from dpcore.models.redescriptions.released.redescription_set import RedescriptionSet, read_pairs
 from dpcore.models.redescriptions.released.tree_pair import TreePair
-from dpcore.privacy.budgets import geometric_tail
 
 
 class RedescriptionModel(FrozenModel):
@@ -24,7 +23,7 @@ class RedescriptionModel(FrozenModel):
     @property
     def count_margin(self) -> int:
         """Largest noise margin of a count in any pair of leaves, with 95 % confidence."""
-        return max((geometric_tail(pair.count_scale, 0.95) for pair in self.pairs), default=0)
+        return max((pair.count_margin for pair in self.pairs), default=0)
 
     def extract(self, schema: Schema, constraints: Constraints | None = None) -> RedescriptionSet:
         """Redescriptions under some constraints, the default ones if none are given."""

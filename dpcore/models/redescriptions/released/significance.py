@@ -73,10 +73,13 @@ class Independence:
     leaves: tuple[int, int]
     """Leaves of each tree, all pairs of which were counted."""
     scale: float
-    """Scale of the two-sided geometric noise on each count; 0 ignores it, as published."""
+    """Scale of the two-sided geometric noise on each count, or the deviation of Gaussian noise; 0 ignores it, as
+    published."""
     rows_per_person: int = 1
     """Most records of one person: as many as that may be all alike, so that the binomial distribution is one of so many
     fewer people."""
+    gaussian: bool = False
+    """Whether the noise is Gaussian."""
 
     def p_values(self, sizes: Sizes) -> Floats:
         """Chance that at least so many people satisfy both sides.
@@ -114,15 +117,16 @@ class _Excess:
     def __init__(self, model: Independence, sizes: Sizes) -> None:
         self._people, self._chance = model.people, np.clip(sizes.expected, 1e-12, 1 - 1e-9)
         self._each = model.rows_per_person
-        self._ratio = float(np.exp(-1.0 / model.scale)) if model.scale > 0 else 0.0
+        self._ratio = 0.0 if model.gaussian or model.scale == 0 else float(np.exp(-1.0 / model.scale))
+        self._variance = model.scale**2 if model.gaussian else 0.0
         left, right = (
             ((1 - share, inside), (share, total - inside))
             for share, inside, total in zip(sizes.shares, sizes.inside, model.leaves, strict=True)
         )
         self._groups = [(a * b, times * others) for a, times in left for b, others in right]
         heaviest = np.maximum.reduce([weight for weight, _ in self._groups])
-        # Beyond this tilt the moments of the noise are infinite.
-        self._limit = 1 / np.maximum(model.scale * heaviest, 1e-300)
+        # Beyond this tilt the moments of the noise are infinite, unless it is Gaussian.
+        self._limit = 1 / np.maximum(0.0 if model.gaussian else model.scale * heaviest, 1e-300)
         # People are whole: what is exceeded begins halfway to the number below.
         seen = sizes.both - 0.5 * self._each - self._people * self._chance
         self._seen, self._least = np.maximum(seen, 0.0), seen
@@ -179,6 +183,9 @@ class _Excess:
         value = self._people * (np.log(whole) / each - p * tilt)
         slope = self._people * (odds / whole - p)
         bend = self._people * each * odds * (1 - p) / whole**2
+        for weight, times in self._groups if self._variance else ():
+            spread = times * weight**2 * self._variance
+            value, slope, bend = value + spread * tilt**2 / 2, slope + spread * tilt, bend + spread
         if q > 0:
             for weight, times in self._groups:
                 rise = np.exp(weight * tilt)

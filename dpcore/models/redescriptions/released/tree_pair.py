@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -17,6 +18,7 @@ from dpcore.domain.conditions import Condition
 from dpcore.domain.encoding import encode_columns
 from dpcore.domain.schemas.schema import Schema
 from dpcore.frozen import FrozenModel
+from dpcore.released.noisy_counts import sum_tail
 
 #: Cells that each column may have, as bits; a column that is not named may have any.
 Box = Mapping[str, int]
@@ -238,11 +240,13 @@ class TreePair(FrozenModel):
     noisy_counts: tuple[tuple[int, ...], ...]
     """People in each pair of leaves, with noise; may be negative: shape (n_left_leaves, n_right_leaves)."""
     count_scale: float = Field(ge=0, allow_inf_nan=False)
-    """Scale of the two-sided geometric noise on each of them."""
+    """Scale of the two-sided geometric noise on each of them, or the standard deviation of Gaussian noise."""
     noisy_left: tuple[int, ...] | None = None
     """People in each leaf of the left tree, counted once more on their own."""
     left_scale: float | None = Field(default=None, ge=0, allow_inf_nan=False)
-    """Scale of that noise."""
+    """That of their noise."""
+    gaussian: bool = Field(default=False, exclude_if=operator.not_)
+    """Whether the noise is Gaussian."""
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -256,6 +260,11 @@ class TreePair(FrozenModel):
         if (self.noisy_left is None) != (self.left_scale is None):
             raise ValueError("second counts come with the scale of their noise")
         return self
+
+    @property
+    def count_margin(self) -> int:
+        """Noise on a count of a pair of leaves stays within plus or minus this, with 95 % confidence."""
+        return sum_tail(self.count_scale, 1, 0.95, gaussian=self.gaussian)
 
     def exact_counts(self, frame: pd.DataFrame, schema: Schema) -> Ints:
         """People in each pair of leaves, without noise. For public records only."""

@@ -9,6 +9,7 @@ import itertools
 import math
 from collections import Counter, defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
 from decimal import Decimal
 from typing import NamedTuple
 
@@ -18,10 +19,10 @@ from dpcore.data.queries import itemset_counts, itemset_sensitivity
 from dpcore.data.table import PrivateTable
 from dpcore.domain.conditions import Condition
 from dpcore.domain.schemas.schema import Part
+from dpcore.learning.count_budget import CountBudget
 from dpcore.models.rules.learning.antecedents import Antecedents, Itemset, candidate_literals
 from dpcore.models.rules.released.rule_list_parameters import RuleListParameters
 from dpcore.privacy.budgets import first_share
-from dpcore.privacy.mechanisms import GeometricMechanism
 from dpcore.privacy.randomness import RandomSource, permutation
 
 #: A level joins no more itemsets than this, those of highest noisy support.
@@ -31,7 +32,7 @@ _LEVEL_LIMIT = 20_000
 
 
 class MiningResult(NamedTuple):
-    """What mining found, and the row-level budget that it did not need."""
+    """What mining found, and how much of its row-level budget it did not need."""
 
     antecedents: Antecedents
     left: Decimal
@@ -42,31 +43,30 @@ def mine_antecedents(
     target: str,
     part: Part,
     parameters: RuleListParameters,
-    epsilon: Decimal,
+    budget: CountBudget,
     randomness: RandomSource,
 ) -> MiningResult:
     """Frequent itemsets with noisy supports, level by level (after Zeng, Naughton, Cai 2012).
 
     Candidates of a level are built from the noisy frequent sets of the level before, and its
-    supports get two-sided geometric noise for :func:`level_share` of what is left of
-    ``epsilon``. Deviation: rows have one literal per column by construction, so none is
-    truncated.
+    supports get noise for :func:`level_share` of what is left of ``budget``. Deviation: rows have one literal per
+    column by construction, so none is truncated.
     """
     literals = candidate_literals(table.schema, target, parameters)
     met = most_met(literals)
     threshold = parameters.min_support * table.schema.max_rows
     candidates: list[Itemset] = [(item,) for item in range(len(literals))]
     found: list[tuple[int, Itemset]] = []
-    left = epsilon
+    left = budget.amount
     for further in reversed(range(parameters.longest)):
         if not candidates:
             break
         columns = [tuple(literals[item].column for item in itemset) for itemset in candidates]
-        sensitivity = itemset_sensitivity(columns, met).value
-        share = level_share(left, sensitivity, columns, further)
+        sensitivity = itemset_sensitivity(columns, met)
+        share = level_share(left, sensitivity.value, columns, further)
         left -= share
         exact = itemset_counts(table, target, part, Antecedents(literals, candidates).blocks)
-        noisy = GeometricMechanism(sensitivity, share).release(exact, randomness)
+        noisy = replace(budget, amount=share).mechanism(sensitivity).release(exact, randomness)
         ranked = sorted(zip(noisy.tolist(), candidates, strict=True), reverse=True)
         frequent = [pair for pair in ranked if pair[0] >= threshold]
         if not found and not frequent:
@@ -85,7 +85,7 @@ def most_met(literals: Sequence[Condition]) -> dict[str, int]:
     return {column: max(counts.values()) for column, counts in cells.items()}
 
 
-def check_levels(epsilon: Decimal, parameters: RuleListParameters) -> None:
+def check_levels(budget: CountBudget, parameters: RuleListParameters) -> None:
     """Refuse, before a record is seen, a row-level budget that some level could not use.
 
     Raises
@@ -93,14 +93,15 @@ def check_levels(epsilon: Decimal, parameters: RuleListParameters) -> None:
     BudgetError
         If it is too small.
     """
-    first_share(epsilon, [1.0] * parameters.longest)
+    first_share(budget.amount, [1.0] * parameters.longest)
 
 
 def level_share(left: Decimal, sensitivity: int, columns: Sequence[tuple[str, ...]], further: int) -> Decimal:
     """Budget of a level, of what is left for it and the ``further`` levels below.
 
     In proportion to the roots of the sensitivities, which makes the sum of the noise scales
-    least; the levels below count with the largest sensitivity that they may still have.
+    least, or of the variances if it is Gaussian; the levels below count with the largest sensitivity that they
+    may still have.
 
     Parameters
     ----------

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from decimal import ROUND_FLOOR, Decimal
+from decimal import Decimal
+from functools import partial
 
 import numpy as np
 
 from dpcore.arrays import Floats, Ints
 from dpcore.data.packing import word_count
-from dpcore.data.queries import CAPTURES, CAPTURES_L2, LogLikelihood, capture_counts
+from dpcore.data.queries import CAPTURES, LogLikelihood, capture_counts
 from dpcore.domain.schemas.schema import Schema
-from dpcore.errors import RequestError
+from dpcore.errors import BudgetError, RequestError
+from dpcore.learning.count_budget import CountBudget
 from dpcore.learning.exact_draws.balance import divided, pulled_shares
 from dpcore.learning.exact_draws.joint_counts import block_work, fits_memory
 from dpcore.learning.exact_draws.lookahead import ExactWeight
@@ -41,9 +43,8 @@ from dpcore.models.rules.released.rule_list_derived import PASSED_ON
 from dpcore.models.rules.released.rule_list_family import RULE_LIST
 from dpcore.models.rules.released.rule_list_model import Rule, RuleListModel, rule_text
 from dpcore.models.rules.released.rule_list_parameters import BudgetShares, RuleListParameters
-from dpcore.privacy.budgets import EPSILON_STEP, BudgetSplit, part_below, row_epsilon
-from dpcore.privacy.losses import largest_epsilon, pure_rho, selection_rho
-from dpcore.privacy.mechanisms import GaussianMechanism, GeometricMechanism
+from dpcore.privacy.budgets import BudgetSplit, part_below, row_epsilon
+from dpcore.privacy.losses import largest_epsilon, pure_rho, selection_epsilon, selection_rho
 from dpcore.released.evaluation import Evaluation
 from dpcore.released.noisy_counts import holding, noise_intervals, point_estimates
 from dpcore.released.plan import CountNoise, RunPlan
@@ -72,8 +73,7 @@ class RuleListLearner(Learner):
     family = RULE_LIST
 
     def _plan(self, plan_request: PlanRequest) -> RunPlan:
-        asked, given = plan_request, plan_request.parameters
-        composes = given.sampler != "mcmc" and given.antecedents != "dp_fim"
+        asked, composes = plan_request, plan_request.parameters.sampler != "mcmc"
         plan_request = asked.pure(composes=composes)
         schema, target, chosen = plan_request.schema, plan_request.target, _settled(plan_request)
         _check_alpha(plan_request)
@@ -83,8 +83,8 @@ class RuleListLearner(Learner):
         else:
             candidate_literals(schema, target, chosen)
         shares = chosen.shares or _house_shares(plan_request, chosen.sampler, composed=composes and asked.delta > 0)
-        weights: dict[str, Decimal | int] = {
-            "antecedents": shares.antecedents if chosen.antecedents == "dp_fim" else 0,
+        weights = {
+            "antecedents": shares.antecedents if chosen.antecedents == "dp_fim" else Decimal(0),
             "list": shares.list,
             "estimates": shares.estimates,
         }
@@ -97,12 +97,16 @@ class RuleListLearner(Learner):
             estimates_step="estimates",
             composition=PASSED_ON if split["antecedents"] else "",
         )
+        if chosen.antecedents == "dp_fim":
+            if asked.delta and composes:
+                plan = asked.composed(plan, weights, {"list"}, partial(_selecting, plan))
+                plan = replace(plan, noise=(CountBudget.of(plan, "estimates").noise("a count"),))
+            check_levels(CountBudget.of(plan, "antecedents"), chosen)
         if chosen.sampler == "lookahead":
             _blocks(plan, plan.row_epsilon("list"))  # Refuses an epsilon that is too small.
-        if chosen.antecedents == "dp_fim":
-            check_levels(plan.row_epsilon("antecedents"), chosen)
+        if chosen.antecedents == "dp_fim" or chosen.sampler == "mcmc":
             return plan
-        return _in_its_form(asked, plan) if composes else plan
+        return _in_its_form(asked, plan)
 
     def workload(self, plan: RunPlan) -> Workload:
         """How much a run of a plan has to do."""
@@ -113,11 +117,12 @@ class RuleListLearner(Learner):
         run.progress("preparing conditions", 0, 1)
         antecedents, left = _antecedents(run)
         run.progress("preparing conditions", 1, 1)
-        selection, noise = _later_budgets(run.plan, left)
+        selection, counting = _later_budgets(run.plan, left)
+        noise = counting.noise("a count")
         drawn = _choose_list(run, antecedents, selection)
         run.progress("counting with noise", 0, 1)
         exact = capture_counts(run.table, run.target, run.part, antecedents.only(drawn.members).vectors)
-        noisy = _mechanism(run.plan, noise).release(exact, run.randomness)
+        noisy = counting.mechanism(CAPTURES).release(exact, run.randomness)
         groups = reported_groups(noisy, noise.margin(), (run.plan.parameters.rules or 1) - 1)
         chosen, noisy, expected = drawn.members[groups[:-1]], noisy[groups], drawn.expected_of(groups)
         rules = antecedents.only(chosen).vectors
@@ -128,34 +133,38 @@ class RuleListLearner(Learner):
 
 
 def _in_its_form(plan_request: PlanRequest, plan: RunPlan) -> RunPlan:
-    """A pure plan with its rho, or the one that composes: draws of the exponential mechanism, and noisy counts.
-
-    Not with mined conditions: what mining does not need goes to both, so that their parts are known too late. Nor for
-    a Markov chain, of which no rho is stated.
-    """
+    """A pure plan with its rho, or the one that composes: draws of the exponential mechanism, and noisy counts."""
     counts = pure_rho(plan.split["estimates"])
     if plan.parameters.sampler != "lookahead":
         return composed_form(plan_request, replace(plan, rho=selection_rho(plan.split["list"]) + counts))
+    cost = _blocks_rho(plan, plan.split["list"]) + counts
+    return composed_form(plan_request, replace(plan, rho=cost), partial(_selecting, plan))
+
+
+def _selecting(plan: RunPlan, _: str, rho: Decimal) -> Decimal:
+    """Epsilon of the choice of a list for which rho pays."""
+    if plan.parameters.sampler != "lookahead":
+        return selection_epsilon(rho)
 
     def cost(epsilon: Decimal) -> Decimal:
-        """Rho of all blocks of a list that costs a person epsilon."""
-        rows = plan.schema.privacy_unit.max_rows_per_person
-        return sum(
-            (
-                pure_rho(rows * own.counts) + selection_rho(rows * own.draw + 2 * Decimal(own.weight.slack))
-                for own in _blocks(plan, row_epsilon(epsilon, rows))
-            ),
-            Decimal(0),
-        )
+        try:
+            return _blocks_rho(plan, epsilon)
+        except BudgetError:  # So little that some block would get nothing.
+            return Decimal(0)
 
-    whole = plan.split["list"]
+    return largest_epsilon(cost, rho)
 
-    def select(_: str, rho: Decimal) -> Decimal:
-        """Epsilon of all blocks for which rho pays: more than a quarter of that of the pure plan."""
-        least = (whole / 4).quantize(EPSILON_STEP, rounding=ROUND_FLOOR)
-        return least + largest_epsilon(lambda more: cost(least + more), rho)
 
-    return composed_form(plan_request, replace(plan, rho=cost(whole) + counts), select)
+def _blocks_rho(plan: RunPlan, epsilon: Decimal) -> Decimal:
+    """Rho of all blocks of a list that costs a person epsilon."""
+    rows = plan.schema.privacy_unit.max_rows_per_person
+    return sum(
+        (
+            pure_rho(rows * own.counts) + selection_rho(rows * own.draw + 2 * Decimal(own.weight.slack))
+            for own in _blocks(plan, row_epsilon(epsilon, rows))
+        ),
+        Decimal(0),
+    )
 
 
 def _weight(plan: RunPlan, epsilon: Decimal) -> ExactWeight:
@@ -283,24 +292,17 @@ def _antecedents(run: Run) -> MiningResult:
     if parameters.antecedents == "public":
         public = public_antecedents(run.schema, run.target, parameters, run.randomness)
         return MiningResult(public, Decimal(0))
-    epsilon = run.row_epsilon("antecedents")
-    return mine_antecedents(run.table, run.target, run.part, parameters, epsilon, run.randomness)
+    budget = CountBudget.of(run.plan, "antecedents")
+    return mine_antecedents(run.table, run.target, run.part, parameters, budget, run.randomness)
 
 
-def _later_budgets(plan: RunPlan, left: Decimal) -> tuple[Decimal, CountNoise]:
-    """Row-level budget of the list, and noise on its counts, with what mining left, shared alike."""
-    if plan.composed:
-        return plan.row_epsilon("list"), plan.count_noise[0]
-    shares = [plan.row_epsilon(step) for step in ("list", "estimates")]
-    more = part_below(left, [float(share) for share in shares])
-    return shares[0] + more, CountNoise("a count", shares[1] + left - more)
-
-
-def _mechanism(plan: RunPlan, noise: CountNoise) -> GeometricMechanism | GaussianMechanism:
-    if plan.row_rho is not None:
-        return GaussianMechanism(CAPTURES_L2.value, plan.row_rho)
-    assert noise.epsilon is not None
-    return GeometricMechanism(CAPTURES.value, noise.epsilon)
+def _later_budgets(plan: RunPlan, left: Decimal) -> tuple[Decimal, CountBudget]:
+    """Row-level budgets of the list and its counts, with what mining left: of epsilon for both, of rho for counts."""
+    selection, counting = plan.row_epsilon("list"), CountBudget.of(plan, "estimates")
+    if counting.gaussian:
+        return selection, replace(counting, amount=counting.amount + left)
+    more = part_below(left, [float(share) for share in (selection, counting.amount)])
+    return selection + more, replace(counting, amount=counting.amount + left - more)
 
 
 def _choose_list(run: Run, antecedents: Antecedents, epsilon: Decimal) -> DrawnList:

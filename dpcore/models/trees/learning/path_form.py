@@ -107,7 +107,7 @@ def plan_paths(plan_request: PlanRequest, step: str) -> RunPlan:
     asked = plan_request.epsilon
     facts = {"sampler": plan_request.parameters.method, "estimates_step": step}
     plan = plan_request.pure(composes=False).plan(BudgetSplit(asked, {step: asked}), **facts)
-    return plan_request.composed(plan, {step: Decimal(1)}, {}) if plan_request.delta else plan
+    return plan_request.composed(plan, {step: Decimal(1)}) if plan_request.delta else plan
 
 
 def path_budget(plan: RunPlan) -> tuple[PathForm, Decimal]:
