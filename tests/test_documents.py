@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import re
 from decimal import ROUND_HALF_UP, Decimal
-from functools import partial
 from pathlib import Path
 from typing import get_args
 
 import pytest
-from dpcore.released.run_form import plan_under
 
-from dpcore.demo import DEMOS
 from dpcore.models.registry import LEARNERS
 from dpcore.privacy.accountant import BudgetAccountant
-from dpcore.privacy.losses import total_loss
+from dpcore.privacy.filters import largest_rho
+from dpcore.privacy.losses import NOTHING, run_loss
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -68,11 +66,9 @@ def test_reports_of_every_sampler_are_told(family: str, rows: str) -> None:
         assert f"`{sampler}`" in "\n".join(own)
 
 
-def test_the_guide_says_what_eighty_fits_spend() -> None:
-    schema, budget = DEMOS["stroke"]().schema, BudgetAccountant(5)
-    for family, spent in (("forest", "4.66"), ("tree", "1.26")):
-        asked = schema, "stroke_within_year", Decimal("0.1"), {"evaluate": False}
-        loss = plan_under(budget.filter, partial(LEARNERS[family].plan, *asked)).loss
-        exact = budget.filter.spent(total_loss([loss] * 80))
-        assert Decimal(spent) - Decimal("0.01") < exact <= Decimal(spent)
-        assert re.search(rf"eighty {family}s [^.]*?(ε = 0\.1 spend|`stroke`) {spent}", page("docs/guide.md"))
+def test_the_guide_says_how_many_fits_a_budget_holds() -> None:
+    cap = BudgetAccountant(5).filter
+    loss = cap.priced(run_loss(Decimal("0.5"), cap.run_delta, largest_rho(Decimal("0.5"), cap.run_delta)))
+    assert cap.fitting(NOTHING, loss) == 70
+    for document in ("README.md", "docs/guide.md"):
+        assert re.search(r"70 (fits|runs) at\s+ε = 0\.5", page(document))

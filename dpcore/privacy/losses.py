@@ -173,17 +173,6 @@ def gaussian_rho(mu: float) -> Decimal:
     return rho_above(mu * mu / 2)
 
 
-def counting_rho(epsilon: Decimal, rows_per_person: int) -> Decimal:
-    """Rho of Gaussian noise on counts that is as wide as geometric noise of this epsilon.
-
-    Both noises are made for a person whose rows may all be in one count. Two-sided geometric
-    noise of epsilon x on a row has the standard deviation 1 / (sqrt(2) sinh(x / 2)). Unbounded
-    for an x above 10, where Gaussian noise costs far more.
-    """
-    half = float(epsilon) / rows_per_person / 2
-    return rho_above((rows_per_person * math.sinh(half)) ** 2) if half <= 5 else UNBOUNDED
-
-
 def rho_above(rho: float) -> Decimal:
     """A computed rho as a whole multiple of :data:`RHO_STEP`, rounded up."""
     exact = Decimal(rho * (1 + _ROUNDING))

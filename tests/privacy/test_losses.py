@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from decimal import Decimal
 
 import mpmath
@@ -17,7 +16,6 @@ from dpcore.privacy.budgets import EPSILON_STEP
 from dpcore.privacy.losses import (
     RHO_STEP,
     UNBOUNDED,
-    counting_rho,
     gaussian_rho,
     pure_epsilon,
     pure_loss,
@@ -27,7 +25,6 @@ from dpcore.privacy.losses import (
     selection_rho,
     total_loss,
 )
-from tests.oracles.mechanisms_oracle import gaussian_pmf, geometric_pmf
 from tests.support.rows import for_each
 
 ORDERS = [mpf(order) for order in ("1.000001", "1.01", "1.5", "2", "3", "7.5", "32", "500")]
@@ -139,23 +136,3 @@ def test_what_is_no_loss_is_refused(amounts):
 def test_a_selection_gets_the_largest_epsilon_that_a_rho_pays_for(rho):
     epsilon = selection_epsilon(Decimal(rho))
     assert selection_rho(epsilon) <= Decimal(rho) < selection_rho(epsilon + EPSILON_STEP)
-
-
-@for_each("rows", [1, 2, 5])
-@for_each("epsilon", ["0.01", "0.3", "1", "2", "5"])
-def test_gaussian_counts_are_as_wide_as_geometric_ones_at_half_the_rho(epsilon, rows):
-    """Exact variances; of a discrete Gaussian it is never above the square of its scale."""
-    rho = counting_rho(Decimal(epsilon), rows)
-    scale = rows / math.sqrt(2 * float(rho))
-    reach = np.arange(-math.ceil(60 * scale) - 60, math.ceil(60 * scale) + 61)
-    geometric = (reach**2 * geometric_pmf(rows / float(epsilon), reach)).sum()
-    gaussian = (reach**2 * gaussian_pmf(scale, reach)).sum()
-    assert scale**2 == pytest.approx(geometric, rel=1e-6)
-    assert gaussian <= geometric * (1 + 1e-9)
-    if float(epsilon) <= 1:
-        assert 0.5 <= float(rho / pure_rho(Decimal(epsilon))) < 0.6
-
-
-def test_no_gaussian_noise_is_as_small_as_geometric_noise_of_a_huge_epsilon():
-    assert counting_rho(Decimal(1000), 1) == UNBOUNDED
-    assert counting_rho(Decimal(10), 1) > 100 * pure_rho(Decimal(10))

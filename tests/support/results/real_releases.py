@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from functools import partial
 from random import Random
 from typing import Any
-
-from dpcore.released.run_form import plan_under
 
 from dpcore.errors import FrostglassError
 from dpcore.learning.learner import Run
 from dpcore.models.registry import LEARNERS
-from dpcore.privacy.filters import PrivacyFilter
 from dpcore.privacy.randomness import SecureRandom
 from dpcore.released.plan import RunPlan
 from dpcore.released.release import Release, make_release
@@ -35,7 +31,5 @@ def real_release(random: Random, family: str, way: dict[str, Any]) -> Release:
 def _planned(random: Random, drawn: Configuration) -> RunPlan:
     learner = LEARNERS[drawn.family]
     epsilon = drawn.epsilon if random.random() < 0.5 else Decimal(random.choice(["0.1", "0.5", "1", "2"]))
-    asked = partial(learner.plan, drawn.schema, drawn.target, epsilon, drawn.parameters)
-    if random.random() < 0.5:
-        return asked()
-    return plan_under(PrivacyFilter(5 * max(epsilon, Decimal(1)), Decimal("1e-6")), asked)
+    delta = random.choice([Decimal(0), Decimal("8e-7")])
+    return learner.plan(drawn.schema, drawn.target, epsilon, drawn.parameters, delta)
