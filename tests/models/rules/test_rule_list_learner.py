@@ -115,8 +115,6 @@ def test_a_run_that_composes_spends_its_rho(spent, rows_per_person):
     assert selection_rho(rows_per_person * selecting) + rows_per_person**2 * Decimal(rho) <= plan.rho
     assert pure_rho(rows_per_person * aside) <= plan.rho
     assert model.count_margin == plan.count_margin()
-    wide = _run(_schema(rows_per_person), table=_table(_schema(rows_per_person)))[1]
-    assert model.count_margin <= wide.count_margin
 
 
 @pytest.mark.crossed
@@ -406,7 +404,8 @@ def test_the_smallest_budget_that_is_accepted_lets_blocks_be_drawn(rows_per_pers
         except BudgetError:
             return None
 
-    steps = (step * EPSILON_STEP for step in range(300 * rows_per_person, 1000 * rows_per_person))
+    least = 9_000 if Decimal(delta) else 300 * rows_per_person
+    steps = (step * EPSILON_STEP for step in range(least, least + 1000))
     plan = next(plan for plan in map(accepted, steps) if plan)
     assert plan.sampler == "lookahead"
     LEARNER.run(Run(_table(schema, _frame(50)), plan, SecureRandom()))

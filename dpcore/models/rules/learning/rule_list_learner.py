@@ -97,16 +97,16 @@ class RuleListLearner(Learner):
             estimates_step="estimates",
             composition=PASSED_ON if split["antecedents"] else "",
         )
-        if chosen.antecedents == "dp_fim":
+        if chosen.antecedents != "dp_fim":
+            plan = _in_its_form(asked, plan) if composes else plan
+        else:
             if asked.delta and composes:
                 plan = asked.composed(plan, weights, {"list"}, partial(_selecting, plan))
                 plan = replace(plan, noise=(CountBudget.of(plan, "estimates").noise("a count"),))
             check_levels(CountBudget.of(plan, "antecedents"), chosen)
         if chosen.sampler == "lookahead":
-            _blocks(plan, plan.row_epsilon("list"))  # Refuses an epsilon that is too small.
-        if chosen.antecedents == "dp_fim" or chosen.sampler == "mcmc":
-            return plan
-        return _in_its_form(asked, plan)
+            _blocks(plan, plan.row_epsilon("list"))  # Refuses an epsilon that is too small, in the form that is run.
+        return plan
 
     def workload(self, plan: RunPlan) -> Workload:
         """How much a run of a plan has to do."""
