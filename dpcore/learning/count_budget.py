@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import ROUND_DOWN, Context, Decimal
 from fractions import Fraction
-from typing import Final
 
 from dpcore.errors import BudgetError
-from dpcore.privacy.budgets import EPSILON_STEP, float_below
+from dpcore.privacy.budgets import EPSILON_STEP, first_share, float_below
 from dpcore.privacy.mechanisms import GaussianMechanism, GeometricMechanism
 from dpcore.privacy.sensitivity import Sensitivity
 from dpcore.released.plan import CountNoise, RunPlan
 
-#: Parts of a rho are rounded down.
-_DOWN: Final = Context(prec=28, rounding=ROUND_DOWN)
+#: Parts of a rho are rounded down, shares of what is left so far that differences are exact.
+_DOWN, _COARSE = Context(prec=28, rounding=ROUND_DOWN), Context(prec=16, rounding=ROUND_DOWN)
 
 
 @dataclass(frozen=True)
@@ -60,6 +60,21 @@ class CountBudget:
         if own <= 0:
             raise BudgetError("This epsilon is too small for so many counts: use a larger one, or ask for fewer.")
         return replace(self, amount=own)
+
+    def first(self, weights: Sequence[float]) -> Decimal:
+        """What the first of some steps gets of it, by their weights, rounded down; a step that is the last takes all.
+
+        Raises
+        ------
+        BudgetError
+            If epsilon has not one step for each.
+        """
+        if not self.gaussian:
+            return first_share(self.amount, weights)
+        if len(weights) == 1:
+            return self.amount
+        part = Fraction(weights[0]) / Fraction(math.fsum(weights))
+        return _COARSE.divide(_COARSE.multiply(self.amount, Decimal(part.numerator)), Decimal(part.denominator))
 
     def mechanism(self, sensitivity: Sensitivity) -> GeometricMechanism | GaussianMechanism:
         """Noise on all counts of a query.

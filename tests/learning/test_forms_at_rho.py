@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
 from itertools import product
@@ -16,16 +17,19 @@ from dpcore.audit.replay.replayed_tables import random_schema
 from dpcore.errors import BudgetError, RequestError
 from dpcore.learning.count_budget import CountBudget
 from dpcore.learning.exact_draws.lookahead import ExactWeight
+from dpcore.learning.learner import Run
 from dpcore.models.redescriptions.learning import exact_pairs, plans
 from dpcore.models.redescriptions.learning.exact_pairs import ExactPairs, pair_weight
 from dpcore.models.redescriptions.learning.plans import CallBudgets, per_block, tree_blocks
 from dpcore.models.registry import get_learner
 from dpcore.models.rules.learning import rule_list_learner
+from dpcore.privacy.budgets import EPSILON_STEP
 from dpcore.privacy.filters import largest_rho
 from dpcore.privacy.losses import pure_epsilon, pure_rho, selection_rho
 from dpcore.privacy.mechanisms import GaussianMechanism
+from dpcore.privacy.randomness import SeededRandom
 from dpcore.privacy.sensitivity import Sensitivity
-from tests.support.learning.redescription_cases import PLAIN, WAYS, schema, table, vectors
+from tests.support.learning.redescription_cases import PLAIN, WAYS, rows_of, schema, table, vectors
 from tests.support.rows import for_each
 
 DELTA = Decimal("1e-6")
@@ -191,3 +195,25 @@ def test_a_draw_of_exact_pairs_costs_its_bounded_range_between_all_small_neighbo
                 largest[place] = max(largest[place], rho)
     assert largest[0] <= allowed
     assert largest[1] > allowed, "twice the weight would be caught"
+
+
+# The smallest budgets
+
+
+@for_each("rows", [1, 3])
+@for_each(("family", "target", "parameters"), SCALING)
+def test_the_smallest_budget_that_is_planned_can_be_run(family, target, parameters, rows):
+    """What a step cannot use is refused before a record is read."""
+
+    def planned(steps):
+        with suppress(BudgetError):
+            return _plan(family, target, parameters, str(steps * EPSILON_STEP), rows=rows)
+        return None
+
+    refused, taken = 1, 10**9
+    while taken - refused > 1:
+        middle = (refused + taken) // 2
+        refused, taken = (refused, middle) if planned(middle) else (middle, taken)
+    people = table(planned(taken).schema, rows_of(planned(taken).schema, 40))
+    for steps in (taken, taken + 1, 2 * taken):
+        get_learner(family).run(Run(people, planned(steps), SeededRandom(0)))

@@ -234,7 +234,7 @@ def test_levels_never_need_more_than_there_is_whatever_is_found(columns, levels,
         candidates = _some_columns(random, known, size) if size <= len(known) else []
         if not candidates:
             return
-        share = level_share(left, len(set(candidates)), candidates, further)
+        share = level_share(CountBudget(left), len(set(candidates)), candidates, further)
         assert EPSILON_STEP <= share <= left
         assert share == share.quantize(EPSILON_STEP)
         left -= share

@@ -77,8 +77,7 @@ class ILPLearner(Learner):
         if asked.delta and chosen.method != "noisy_max":
             plan = asked.composed(plan, weights)
             plan = replace(plan, noise=(CountBudget.of(plan, COUNTS).noise("a count"),))
-            share = CountBudget.of(plan, CLAUSES).one_of(chosen.clauses).amount
-        if chosen.method == "relevance_aware":
+        elif chosen.method == "relevance_aware":
             first_share(share, [1.0] * (chosen.max_literals + 1))
         return _in_its_form(asked, plan) if chosen.method == "noisy_max" else plan
 
@@ -167,12 +166,13 @@ def _choose_clauses(run: Run, lattice: Lattice) -> _Chosen:
     weighed, sides, margin = chosen, None, 0
     run.progress("choosing clauses", 0, chosen.clauses)
     places: list[int] = []
-    composed, by_counts = run.plan.composed is not None, chosen.method != "noisy_max"
-    whole = CountBudget.of(run.plan, CLAUSES).amount if by_counts else run.row_epsilon(CLAUSES)
-    weighing, left = divided(whole, alike=chosen.alike)
+    composed = run.plan.composed is not None
+    drawn = chosen.method == "noisy_max"
+    budget = CountBudget(run.row_epsilon(CLAUSES)) if drawn else CountBudget.of(run.plan, CLAUSES)
+    weighing, left = divided(budget.amount, alike=chosen.alike)
     for done in range(1, chosen.clauses + 1):
         counts = run.table.total(covered, run.target, run.part, chosen, places)
-        share = first_share(left, [1.0] * (chosen.clauses + 1 - done))
+        share = replace(budget, amount=left).first([1.0] * (chosen.clauses + 1 - done))
         if weighing and not places:
             sides, margin = noisy_sides(counts, weighing, run.randomness), sides_margin(weighing)
             weighed = chosen.model_copy(update=weights_told(chosen, sides, weighing))

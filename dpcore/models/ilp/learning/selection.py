@@ -16,7 +16,6 @@ from dpcore.models.ilp.language.ilp_parameters import ILPParameters
 from dpcore.models.ilp.language.lattice import Lattice
 from dpcore.models.ilp.language.overlap_bounds import overlap_bounds
 from dpcore.models.ilp.language.sensitivities import counts_sensitivity, coverage, coverage_sensitivity
-from dpcore.privacy.budgets import first_share
 from dpcore.privacy.mechanisms import ExponentialMechanism, NoisyMax
 from dpcore.privacy.randomness import RandomSource
 
@@ -135,7 +134,7 @@ def relevance_aware(
         if not len(left):
             continue
         below = sum(len(generality.left_at(deeper)) > 0 for deeper in range(level + 1, levels))
-        share = first_share(spare, [1.0] * (1 + below))
+        share = replace(budget, amount=spare).first([1.0] * (1 + below))
         spare -= share
         mechanism = replace(budget, amount=share).mechanism(counts_sensitivity(overlap_bounds(lattice).most(left)))
         noisy = mechanism.release(counts[left], randomness)

@@ -22,7 +22,6 @@ from dpcore.domain.schemas.schema import Part
 from dpcore.learning.count_budget import CountBudget
 from dpcore.models.rules.learning.antecedents import Antecedents, Itemset, candidate_literals
 from dpcore.models.rules.released.rule_list_parameters import RuleListParameters
-from dpcore.privacy.budgets import first_share
 from dpcore.privacy.randomness import RandomSource, permutation
 
 #: A level joins no more itemsets than this, those of highest noisy support.
@@ -63,7 +62,7 @@ def mine_antecedents(
             break
         columns = [tuple(literals[item].column for item in itemset) for itemset in candidates]
         sensitivity = itemset_sensitivity(columns, met)
-        share = level_share(left, sensitivity.value, columns, further)
+        share = level_share(replace(budget, amount=left), sensitivity.value, columns, further)
         left -= share
         exact = itemset_counts(table, target, part, Antecedents(literals, candidates).blocks)
         noisy = replace(budget, amount=share).mechanism(sensitivity).release(exact, randomness)
@@ -93,10 +92,10 @@ def check_levels(budget: CountBudget, parameters: RuleListParameters) -> None:
     BudgetError
         If it is too small.
     """
-    first_share(budget.amount, [1.0] * parameters.longest)
+    budget.first([1.0] * parameters.longest)
 
 
-def level_share(left: Decimal, sensitivity: int, columns: Sequence[tuple[str, ...]], further: int) -> Decimal:
+def level_share(left: CountBudget, sensitivity: int, columns: Sequence[tuple[str, ...]], further: int) -> Decimal:
     """Budget of a level, of what is left for it and the ``further`` levels below.
 
     In proportion to the roots of the sensitivities, which makes the sum of the noise scales
@@ -111,7 +110,7 @@ def level_share(left: Decimal, sensitivity: int, columns: Sequence[tuple[str, ..
     size, known = len(columns[0]), len(set().union(*columns))
     below = [math.comb(known, larger) for larger in range(size + 1, size + further + 1)]
     reaches = [sensitivity, *(min(reach, _LEVEL_LIMIT) for reach in below if reach)]
-    return first_share(left, [math.sqrt(reach) for reach in reaches])
+    return left.first([math.sqrt(reach) for reach in reaches])
 
 
 def _best(found: Sequence[tuple[int, Itemset]], literals: Sequence[Condition], most: int) -> Antecedents:
