@@ -48,14 +48,14 @@ def application(dataset_id: str) -> Application:
 
 
 def _line(dataset_id: str, name: str, label: str, hint: str) -> str:
-    return str(st.text_input(label, **_entry(dataset_id, name, hint, LINE_LIMIT)))
+    key, more = draft.key(dataset_id, name), _kept(dataset_id, name, hint)
+    return str(st.text_input(label, key=key, max_chars=LINE_LIMIT, **more))
 
 
 def _area(dataset_id: str, name: str, label: str, hint: str) -> str:
-    return str(st.text_area(label, **_entry(dataset_id, name, hint, TEXT_LIMIT)))
+    key, more = draft.key(dataset_id, name), _kept(dataset_id, name, hint)
+    return str(st.text_area(label, key=key, max_chars=TEXT_LIMIT, **more))
 
 
-def _entry(dataset_id: str, name: str, hint: str, most: int) -> dict[str, Any]:
-    """What keeps an entry, whatever its size."""
-    key = draft.key(dataset_id, name)
-    return {"key": key, "max_chars": most, "placeholder": hint, "on_change": draft.keep, "args": (dataset_id, name)}
+def _kept(dataset_id: str, name: str, hint: str) -> dict[str, Any]:
+    return {"placeholder": hint, "on_change": draft.keep, "args": (dataset_id, name)}
