@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable, Iterable
 from datetime import datetime, time, timedelta
 from decimal import Decimal
+from functools import cache
 from numbers import Real
 from typing import Any, Final, NamedTuple
 
@@ -37,13 +38,15 @@ NO_WORDS = frozenset({"no", "false", "0", "0.0", "n", "f"})
 #: Whole numbers that a column of integers can hold: as floats they are written the same.
 _WHOLE: Final = 2**64
 _PLAIN: Final = frozenset({int, float, bool})
+#: Types of whole columns of such numbers.
+_NUMBERS: Final = (np.dtype(np.int64), np.dtype(np.float64), np.dtype(np.bool_))
 #: Up to so many cut points, comparing with each is faster than a search.
 _FEW_EDGES: Final = 32
 #: Text of an object that has none; no category is called so.
 _NO_TEXT: Final = OTHER
 
 
-def texts_of(values: pd.Series[Any]) -> list[str]:
+def texts_of(values: Values) -> list[str]:
     """Values as stripped text; whole floats lose their ``.0``, absent values become ``""``.
 
     The text of a value is a function of that value alone, whatever stands beside it and whatever
@@ -67,13 +70,14 @@ def _text(value: object) -> str:
     return _text_of_other(value)
 
 
-def _real(value: Any) -> Any:
+def _real(value: object) -> object:
     """The real number that a complex one without imaginary part is, or else the value itself.
 
     A single complex number makes complex ones of all numbers of a column.
     """
-    plain = isinstance(value, complex | np.complexfloating) and value.imag == 0
-    return float(value.real) if plain else value
+    if isinstance(value, complex | np.complexfloating) and value.imag == 0:
+        return float(value.real)
+    return value
 
 
 def _absent(value: Any) -> bool:
@@ -110,15 +114,13 @@ def _text_of_other(value: object) -> str:
 def encode_categories(column: BooleanColumn | ListedColumn, values: Values) -> Cells:
     """Codes into ``column.cells`` of a boolean, categorical or ordinal column."""
     distinct, places = _distinct(values)
-    texts = texts_of(distinct)
-    code_of = _reader(column)
-    codes = {text: code_of(text) for text in set(texts)}
-    return np.asarray(np.fromiter((codes[text] for text in texts), np.uint16, len(texts))[places])
+    texts, code_of = texts_of(distinct), cache(_reader(column))
+    return np.asarray(np.fromiter(map(code_of, texts), np.uint16, len(texts))[places])
 
 
-def _distinct(values: Values) -> tuple[Values, Any]:
-    """Texts that differ, and which of them each value is; values of other types as they are."""
-    if not isinstance(values.dtype, pd.StringDtype):
+def _distinct(values: Values) -> tuple[Values, Ints | slice]:
+    """Texts or plain numbers that differ, and which of them each value is; values of other types as they are."""
+    if not isinstance(values.dtype, pd.StringDtype) and values.dtype not in _NUMBERS:
         return values, slice(None)
     places, distinct = pd.factorize(values, use_na_sentinel=False)
     return pd.Series(distinct), places
@@ -213,7 +215,7 @@ def _number_of_text(text: str) -> float:
         return math.nan
 
 
-def bin_numbers(column: Any, numbers: Floats) -> Cells:
+def bin_numbers(column: NumberColumn, numbers: Floats) -> Cells:
     """Codes into ``column.cells`` of clamped numbers: the bin, or ``(missing)`` for NaN."""
     edges = np.asarray(column.inner_edges)
     if len(edges) > _FEW_EDGES:
@@ -226,20 +228,20 @@ def bin_numbers(column: Any, numbers: Floats) -> Cells:
     return codes
 
 
-def encode_numbers(column: Any, found: Floats) -> tuple[Cells, Floats]:
+def encode_numbers(column: NumberColumn, found: Floats) -> tuple[Cells, Floats]:
     """Codes of a numeric column, and its numbers clamped to the bounds, from what :func:`numbers_of` gives."""
     numbers = np.asarray(np.clip(found, column.lower, column.upper))
     return bin_numbers(column, numbers), numbers
 
 
-def encode(column: Any, values: pd.Series[Any]) -> tuple[Cells, Floats | None]:
+def encode(column: Column, values: Values) -> tuple[Cells, Floats | None]:
     """Codes of a column, and its clamped numbers if it is numeric."""
     if isinstance(column, NumericColumn):
         return encode_numbers(column, numbers_of(column, values))
     return encode_categories(column, values), None
 
 
-def values_of(column: Any, frame: pd.DataFrame) -> pd.Series[Any]:
+def values_of(column: Any, frame: pd.DataFrame) -> Values:
     """Values of a column in rows that hold it or else what it is made of; each of its own row.
 
     A case may hold how many rows a person has; whose own rows these are, they are counted: see ``Block.values``.
@@ -249,7 +251,7 @@ def values_of(column: Any, frame: pd.DataFrame) -> pd.Series[Any]:
         return pd.Series(np.ones(len(frame)))
     itself = made is None or (column.name in frame.columns and column.name not in made.sources)
     if itself or isinstance(made, Renamed):
-        values: pd.Series[Any] = frame[column.name if itself else column.sources[0]]
+        values: Values = frame[column.name if itself else column.sources[0]]
         return values
     parts = [_read(column, frame[source]) for source in made.sources]
     rows = np.empty(len(frame), dtype=object)
@@ -272,7 +274,7 @@ def _place_in_order(value: object, written: str) -> float:
     return (clock - datetime(1970, 1, 1)) / timedelta(seconds=1)
 
 
-def _read(column: Any, values: pd.Series[Any]) -> list[Any]:
+def _read(column: Any, values: Values) -> list[Any]:
     """What counts of each value of a source; nothing of those that stand for none."""
     distinct, places = _distinct(values)
     absent = {code.lower() for code in column.missing_codes}
@@ -367,18 +369,19 @@ class Block:
     def __len__(self) -> int:
         return len(self.frame)
 
-    def values(self, column: Column) -> pd.Series[Any]:
+    def values(self, column: Column) -> Values:
         """Values of a column of the table: see :func:`dpcore.domain.encoding.values_of`.
 
         Of a count of rows each is 1, also where a column of the file is called like it.
         """
         return pd.Series(np.ones(len(self))) if column.summary == "count" else values_of(column, self.frame)
 
-    def encoded(self, column: Column) -> Encoded:
-        """Codes and numbers of a column of the table."""
-        if column.name not in self._encoded:
-            self._encoded[column.name] = _encoded(column, self.values(column))
-        return self._encoded[column.name]
+    def encoded(self, *columns: Column) -> list[Encoded]:
+        """Codes and numbers of some columns of the table."""
+        for column in columns:
+            if column.name not in self._encoded:
+                self._encoded[column.name] = _encoded(column, self.values(column))
+        return [self._encoded[column.name] for column in columns]
 
     def order(self, column: str, written: str) -> Floats:
         """Numbers that put the rows in order: see :func:`dpcore.domain.encoding.order_of`."""
