@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
+from itertools import chain
 from typing import Final, NamedTuple
 
 import numpy as np
 
-from dpcore.arrays import Ints, Ints32, Words
+from dpcore.arrays import Array, Ints, Ints32, Words
 from dpcore.compiled import kernel
 from dpcore.cores import in_threads
 from dpcore.data.bits import count_both, intersect
@@ -17,6 +18,8 @@ from dpcore.data.bits import count_both, intersect
 MEMORY_LIMIT: Final = 2 * 2**30
 #: Words that the blocks of a tree may visit: some tens of minutes.
 WORK_LIMIT: Final = 4 * 10**12
+#: Bytes of the counts that are asked for at once.
+_AT_ONCE: Final = 256 * 2**20
 #: Words of one tile: all literals of a tile stay in the cache of a core.
 _TILE = 512
 
@@ -87,6 +90,25 @@ def joint_bytes(size: int, classes: int, depth: int) -> int:
     pairs = size**2 * classes * 8 if depth > 1 else 0
     triples = triple_count(size) * classes * 4 if depth > 2 else 0
     return pairs + triples + (size + 1) * classes * 8
+
+
+def counted_in_turn(
+    nodes: int, size: int, classes: int, depth: int, ask: Callable[[range], tuple[Array, ...]]
+) -> Iterator[JointCounts]:
+    """The counts of some nodes, as many asked for at once as fit :data:`_AT_ONCE`.
+
+    Parameters
+    ----------
+    ask : callable
+        The four arrays of each node of a range, one after another.
+    """
+    most = max(1, _AT_ONCE // joint_bytes(size, classes, depth))
+
+    def at_once(start: int) -> Iterator[JointCounts]:
+        counts = iter(ask(range(nodes)[start : start + most]))
+        return map(JointCounts, counts, counts, counts, counts)
+
+    return chain.from_iterable(map(at_once, range(0, nodes, most)))
 
 
 def fits_memory(size: int, classes: int, depth: int) -> bool:

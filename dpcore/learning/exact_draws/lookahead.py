@@ -317,23 +317,9 @@ class _Problem:
         """Z of nodes two splits deep: two arrays of shape (n_literals, n_literals, 2, 2)."""
         joint, size = self._joint, len(self._prior)
         bests, rests = np.zeros((size, size, 2, 2), dtype=np.int64), np.zeros((size, size, 2, 2))
-        in_threads(
-            lambda firsts: fill_pairs(
-                joint.none,
-                joint.ones,
-                joint.twos,
-                joint.threes,
-                triple_starts(size),
-                firsts,
-                self._prior,
-                self.class_weights,
-                self._kind,
-                self._weight,
-                bests,
-                rests,
-            ),
-            size,
-        )
+        counts = joint.none, joint.ones, joint.twos, joint.threes, triple_starts(size)
+        prior, weights, kind, weight = self._prior, self.class_weights, self._kind, self._weight
+        in_threads(lambda firsts: fill_pairs(*counts, firsts, prior, weights, kind, weight, bests, rests), size)
         same = np.arange(size)
         empty = np.zeros((size, len(joint.none)), dtype=np.int64)
         nothing = self._fold(self._split(empty, empty))

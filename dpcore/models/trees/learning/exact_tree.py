@@ -18,7 +18,7 @@ from dpcore.domain.columns import Column
 from dpcore.domain.conditions import Condition
 from dpcore.domain.schemas.schema import Part
 from dpcore.learning.exact_draws.balance import FULL_WEIGHT, expected_shares, posterior_counts, weigh_classes
-from dpcore.learning.exact_draws.joint_counts import JointCounts, joint_bytes, joint_counts
+from dpcore.learning.exact_draws.joint_counts import JointCounts, counted_in_turn, joint_counts
 from dpcore.learning.exact_draws.lookahead import Block, ExactWeight, Path, draw_block
 from dpcore.learning.exact_draws.pair_values import LeafUtility
 from dpcore.learning.learner import Run
@@ -68,8 +68,6 @@ LEAF_COUNTS_L2 = Sensitivity(1, "L2", monotone=True)
 #: Cells of each column that a path leaves possible; all those of a column not named.
 Possible = Mapping[str, frozenset[int]]
 _ALL: Final = ~np.uint64(0)
-#: Bytes of the counts that are asked for at once.
-_AT_ONCE: Final = 256 * 2**20
 #: Prior probability of not splitting a node, in the first block and in those below it; the
 #: splits share the rest evenly. A split must gain something to be worth its words.
 STOP_PRIORS = (0.25, 0.9)
@@ -195,7 +193,7 @@ class ExactTree:
             weight = plan.weight(self.run.plan.schema.max_rows, len(prior), len(self.run.plan.classes))
             counting = None if plan.counts is None else GeometricMechanism(LEAF_COUNTS.value, plan.counts)
             below: list[_End] = []
-            for end, joint in self._counted(ends, plan.depth):
+            for end, joint in zip(ends, self._counted(ends, plan.depth), strict=True):
                 below += self._draw(end, joint, plan, prior, weight, counting)
             ends = below
             self.drawn(level + 1)
@@ -206,19 +204,11 @@ class ExactTree:
     def _columns(self) -> dict[str, Column]:
         return {column.name: column for column in self.run.schema}
 
-    @property
-    def _public(self) -> tuple[str, Part, Sequence[Condition]]:
-        """What both kernels are told."""
-        return self.run.target, self.run.part, self.questions
-
-    def _counted(self, ends: Sequence[_End], depth: int) -> Iterator[tuple[_End, JointCounts]]:
-        """The nodes of a level with their counts, as many asked for at once as fit :data:`_AT_ONCE`."""
-        size = joint_bytes(len(self.questions) + 1, len(self.run.plan.classes), depth)
-        most = max(1, _AT_ONCE // size)
-        for start in range(0, len(ends), most):
-            asked, nodes = range(len(ends))[start : start + most], [end.path for end in ends]
-            counts = iter(self.run.table.total(node_counts, *self._public, depth, nodes, asked))
-            yield from zip(ends[start : start + most], map(JointCounts, counts, counts, counts, counts), strict=True)
+    def _counted(self, ends: Sequence[_End], depth: int) -> Iterator[JointCounts]:
+        """The counts of the nodes of a level."""
+        nodes, size = [end.path for end in ends], (len(self.questions) + 1, len(self.run.plan.classes), depth)
+        public = self.run.target, self.run.part, self.questions, depth, nodes
+        return counted_in_turn(len(ends), *size, lambda asked: self.run.table.total(node_counts, *public, asked))
 
     def _draw(
         self,
@@ -275,7 +265,8 @@ class ExactTree:
     def _make_leaves(self, ends: Sequence[_End], mechanism: GeometricMechanism | GaussianMechanism) -> None:
         """Buy the class counts of the nodes where the last blocks end."""
         noise = self.run.plan.noise_on("a count")
-        exact = self.run.table.total(leaf_counts, *self._public, [end.path for end in ends])
+        public = self.run.target, self.run.part, self.questions, [end.path for end in ends]
+        exact = self.run.table.total(leaf_counts, *public)
         for end, counts in zip(ends, mechanism.release_each(exact, self.run.randomness), strict=True):
             grown = end.grown
             grown.spent += self.leaf_share
