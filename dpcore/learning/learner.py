@@ -217,12 +217,10 @@ _NEEDS_DELTA = (
 )
 
 
-def _whole(_: str, rho: Decimal) -> Decimal:
-    return selection_epsilon(rho)
-
-
 def composed_form(
-    plan_request: PlanRequest, pure: RunPlan, select: Callable[[str, Decimal], Decimal] = _whole
+    plan_request: PlanRequest,
+    pure: RunPlan,
+    select: Callable[[str, Decimal], Decimal] = lambda _, rho: selection_epsilon(rho),
 ) -> RunPlan:
     """The run of a pure plan with less noise, at the rho of that plan and the delta asked for.
 
