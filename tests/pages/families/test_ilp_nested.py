@@ -12,7 +12,7 @@ from dpcore.models.ilp.language.nested_conditions import NestedCondition
 from dpcore.models.released import parse_model
 from pages.components.families.ilp import case, try_case
 from pages.components.visitor import access
-from tests.pages.test_ilp import by_hand, programs, shown
+from tests.pages.families.test_ilp_page import by_hand, programs, shown
 from tests.plots.ilp.test_ilp_prolog import release_of_one
 from tests.support.pages.page_tools import checked, open_page, spent_on, words
 from tests.support.tables.nested_relations import draw_patients, nested_schema

@@ -25,7 +25,7 @@ from pages.components.families.shared import downloads
 from pages.components.kit import texts
 from pages.components.run import compare_methods
 from pages.components.visitor import access
-from tests.plots.ilp.test_ilp import BOTH, DROPPED, a_car, release_of
+from tests.plots.ilp.test_clause_figures import BOTH, DROPPED, a_car, release_of
 from tests.support.pages.page_tools import (
     add_ward,
     at_run,

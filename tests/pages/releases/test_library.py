@@ -13,7 +13,7 @@ from dpcore.workspace.database.transactions import write
 from dpcore.workspace.results.imports import keep_import
 from pages.components.releases import library, release_names
 from pages.components.visitor import access
-from tests.plots.ilp.test_ilp import BOTH, release_of
+from tests.plots.ilp.test_clause_figures import BOTH, release_of
 from tests.support.pages.page_tools import add_ward, button, checked, fit, open_page, submit, words
 
 
