@@ -7,12 +7,7 @@ from pathlib import Path
 from playwright.sync_api import Page, expect
 
 from tests.support.browsers.app_server import Server, held_up, spent
-from tests.support.browsers.browser_steps import (
-    ONE_SPEND,
-    finished,
-    from_data_set_to_review,
-    spend_button,
-)
+from tests.support.browsers.browser_steps import ONE_SPEND, finished, from_data_set_to_review, spend_button
 
 
 def test_from_data_set_to_result_with_five_clicks_a_reload_and_a_second_tab(page: Page, ward: Server) -> None:

@@ -173,8 +173,7 @@ def test_whatever_happens_every_input_stays_in_its_place(name, visit):
 
 
 @pytest.mark.parametrize(
-    "name",
-    ["rule_list", *(pytest.param(name, marks=pytest.mark.slow) for name in ("releases", "custodian"))],
+    "name", ["rule_list", *(pytest.param(name, marks=pytest.mark.slow) for name in ("releases", "custodian"))]
 )
 def test_so_it_does_without_a_login(name):
     faults = what_moves(name)
@@ -247,8 +246,7 @@ def what_is_moved_by_use(name: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    "name",
-    ["rule_list", *(pytest.param(n, marks=pytest.mark.slow) for n in NAMES if n != "rule_list")],
+    "name", ["rule_list", *(pytest.param(n, marks=pytest.mark.slow) for n in NAMES if n != "rule_list")]
 )
 def test_whatever_a_visitor_does_fields_stay_in_their_places(name, visit):
     visit(EVERYBODY)

@@ -3,6 +3,7 @@
 from dpcore.plots.methods import EpsilonCurve
 from dpcore.plots.palette import in_the_dark
 from dpcore.plots.quality_forecast_figure import QualityForecastMarks, quality_forecast_alt, quality_forecast_figure
+from tests.support.texts import lacking
 
 LINE = EpsilonCurve("Mean of the rehearsals", (0.1, 1.0), (0.6, 0.8), (0.55, 0.78), (0.65, 0.82))
 MARKS = QualityForecastMarks(0.5, "Always the most frequent", 0.7, 0.5)
@@ -38,6 +39,5 @@ def test_the_dark_figure_has_other_colours():
 
 def test_the_words_hold_every_number():
     told = quality_forecast_alt(LINE, MARKS, "accuracy")
-    for part in ("60.0% at epsilon 0.1", "80.0% at epsilon 1", "Wanted: 70.0%", "50.0%", "epsilon 0.5"):
-        assert part in told
+    assert not lacking(told, "60.0% at epsilon 0.1", "80.0% at epsilon 1", "Wanted: 70.0%", "50.0%", "epsilon 0.5")
     assert "0.7" in quality_forecast_alt(LINE, MARKS, "RMSE")

@@ -31,6 +31,7 @@ from dpcore.workspace.ledger.requests import RunRequest
 from dpcore.workspace.results.dossier import Application
 from tests.support.results import reports, small_redescriptions
 from tests.support.results.content import content
+from tests.support.texts import lacking
 from tests.support.workspaces.fake_learner import (
     FakePairLearner,
     FakePairModel,
@@ -142,8 +143,7 @@ def test_the_numbers_of_a_page_are_those_of_the_release(case: str) -> None:
         margin = getattr(group, "count_margin", model.count_margin)
         for count in group.noisy_counts:
             assert f"{count:,} ±{margin:,}" in text
-    assert "Noisy count: no" in text
-    assert "(noise alone)" in text
+    assert not lacking(text, "Noisy count: no", "(noise alone)")
 
 
 def test_long_tables_say_that_they_are_cut() -> None:
@@ -199,8 +199,7 @@ def test_the_statement_answers_every_question() -> None:
     )
     for question in questions:
         assert question in text
-    for limit in ("Causes.", "Single people.", "What was not asked.", "Chance in who is in"):
-        assert limit in text
+    assert not lacking(text, "Causes.", "Single people.", "What was not asked.", "Chance in who is in")
     assert "Not private." in text, "rehearsals are seeded"
 
 
@@ -226,11 +225,7 @@ def test_texts_have_limits(field: str) -> None:
 
 @pytest.mark.parametrize(
     ("epsilon", "shown"),
-    [
-        ("1", "1.00"),
-        ("0.1235", "0.1235"),
-        ("0.123456789", "0.123456789 (the budget meter rounds it to 0.1235)"),
-    ],
+    [("1", "1.00"), ("0.1235", "0.1235"), ("0.123456789", "0.123456789 (the budget meter rounds it to 0.1235)")],
 )
 def test_epsilons_are_shown_to_the_last_digit(epsilon: str, shown: str) -> None:
     assert exact_epsilon(Decimal(epsilon)) == shown
@@ -294,8 +289,7 @@ def test_sums_are_the_ledgers_to_the_last_digit(service: Service, info: DatasetI
     }
     added = format_epsilon(sum((entry.epsilon for entry in charged), Decimal(0)))
     assert f"Without composition, the ε of all runs would add up to {added}." in html
-    assert "the 2 results in this dossier together" in html
-    assert "by a filter for runs" in html
+    assert not lacking(html, "the 2 results in this dossier together", "by a filter for runs")
     assert service.total_balance(info.id) == balance, "it cost nothing"
 
 
@@ -321,8 +315,7 @@ def test_names_and_notes_stand_in_the_files(service: Service, info: DatasetInfo)
     assert service.release_notes(info.name)[release].name == "First look"
     assert service.release(release) == before
     for html in (service.release_page(release), service.dossier(info.id, [release], Application(), "html").decode()):
-        assert "First look" in html
-        assert "Ask again with more." in html
+        assert not lacking(html, "First look", "Ask again with more.")
 
 
 def test_unknown_and_foreign_releases_are_refused(service: Service, info: DatasetInfo) -> None:

@@ -23,10 +23,7 @@ _CHILDREN: list[dict[str, Any]] = [child for child in SCHEMA["children"] if chil
 MOST = {"stay": STAYS, "lab": STAYS * LABS}
 CLINIC = Schema.from_mapping(
     SCHEMA
-    | {
-        "max_rows": 5_000,
-        "children": [{**child, "max_rows_per_person": MOST[child["name"]]} for child in _CHILDREN],
-    }
+    | {"max_rows": 5_000, "children": [{**child, "max_rows_per_person": MOST[child["name"]]} for child in _CHILDREN]}
 )
 RULE = """ill(P, yes) :-
     has_stay(P, A), kind(A, urgent), stay_has_lab(A, B), test(B, k), value_above(B, 4)."""

@@ -296,10 +296,7 @@ def test_progress_that_cannot_be_stored_ends_no_run(tmp_path: Path, monkeypatch:
 def test_a_server_that_restarts_during_a_run_costs_no_budget(tmp_path: Path) -> None:
     gate, log = tmp_path / "gate", tmp_path / "log"
     command = ("sh", "-c", f"exec {sys.executable} -m tests.support.workspaces.fake_worker 2>{log}")
-    with (
-        server() as postgres,
-        Service(tmp_path / "home", postgres.url, workers=1, worker_command=command) as service,
-    ):
+    with server() as postgres, Service(tmp_path / "home", postgres.url, workers=1, worker_command=command) as service:
         dataset = service.add_dataset(small_frame(), small_schema(), budget=Decimal(1))
         run = service.submit(fake_request(dataset.id, gate=str(gate)), "n")
         wait_for_step(service, run)

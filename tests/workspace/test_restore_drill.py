@@ -20,11 +20,7 @@ from tests.support.servers.databases import KINDS, fresh_url
 from tests.support.workspaces.backups import back_up, restore
 
 SCHEMA = Schema.from_mapping(
-    {
-        "name": "ward",
-        "max_rows": 100,
-        "columns": [{"name": name, "type": "boolean"} for name in ("smoker", "ill")],
-    }
+    {"name": "ward", "max_rows": 100, "columns": [{"name": name, "type": "boolean"} for name in ("smoker", "ill")]}
 )
 ROWS = pd.DataFrame({"smoker": ["yes", "no"] * 20, "ill": ["yes", "no"] * 20})
 

@@ -126,11 +126,7 @@ def refusal(source: Any, schema: Schema = SCHEMA, **more: Any) -> str:
 def test_every_source_makes_the_same_table(tmp_path: Path, kind: str) -> None:
     source = source_of(tmp_path, kind)
     check_headers(SCHEMA, source)
-    assert cars_by_direction(source) == [
-        ("east", "long", "nan"),
-        ("west", "long", "3.0"),
-        ("west", "short", "2.0"),
-    ]
+    assert cars_by_direction(source) == [("east", "long", "nan"), ("west", "long", "3.0"), ("west", "short", "2.0")]
 
 
 @for_each("kind", ["files", *KINDS])

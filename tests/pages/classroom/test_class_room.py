@@ -8,9 +8,10 @@ from decimal import Decimal
 import pytest
 
 from pages.components.visitor import access
-from tests.support.pages.page_tools import add_ward, button, checked, errors, open_page, words
+from tests.support.pages.page_tools import add_ward, button, checked, errors, open_page, press, words
 from tests.support.pages.page_visitors import ANN, OFFICE, TEACHER, person
 from tests.support.pages.places import moved, places
+from tests.support.texts import lacking
 
 PAGE = "class_room"
 
@@ -18,8 +19,7 @@ PAGE = "class_room"
 @pytest.fixture
 def teacher():
     app = open_page(PAGE)
-    app.button(key="class-open").click().run()
-    return checked(app)
+    return press(app, key="class-open")
 
 
 def code(app):
@@ -30,15 +30,13 @@ def student(room, name=""):
     app = open_page(PAGE)
     app.text_input(key="class-code").set_value(room.lower())
     app.text_input(key="class-name").set_value(name)
-    app.button(key="class-join").click().run()
-    return checked(app)
+    return press(app, key="class-join")
 
 
 def ask(app, question=2, epsilon="0.2"):
     app.selectbox(key="class-question").set_value(question)
     app.select_slider(key="class-epsilon").set_value(epsilon)
-    app.button(key="class-ask").click().run()
-    return checked(app)
+    return press(app, key="class-ask")
 
 
 def picture(app):
@@ -51,8 +49,7 @@ def inputs(app):
 
 
 def set_to(app, setting):
-    app.button(key=f"class-{setting}").click().run()
-    return checked(app)
+    return press(app, key=f"class-{setting}")
 
 
 def test_a_class_sees_everybody_s_answers_and_the_truth_once_it_is_revealed(teacher):
@@ -65,8 +62,7 @@ def test_a_class_sees_everybody_s_answers_and_the_truth_once_it_is_revealed(teac
     assert [answer.name for answer in board.answers] == ["Ann", "Ann", ""]
     checked(teacher.run())
     for app in (teacher, checked(ann.run()), other):
-        assert "In the room: Ann, student 2" in words(app)
-        assert "Answers: <b>3</b>, students: <b>2</b>" in words(app)
+        assert not lacking(words(app), "In the room: Ann, student 2", "Answers: <b>3</b>, students: <b>2</b>")
         assert picture(app)[0].startswith("3 answers, from")
         assert "true count" not in picture(app)[0]
     assert 'aria-label="Spent ε 0.40; Left for one question ε 0.60"' in words(ann)
@@ -75,8 +71,7 @@ def test_a_class_sees_everybody_s_answers_and_the_truth_once_it_is_revealed(teac
     for app in (teacher, checked(ann.run())):
         assert "true count is 123" in picture(app)[0]
         assert "within their own 95% margin" in words(app)
-    assert "would cost ε 0.60" in words(teacher)
-    assert "more than ε 0.40" in words(teacher)
+    assert not lacking(words(teacher), "would cost ε 0.60", "more than ε 0.40")
     set_to(teacher, "revealed")
     assert "true count is" not in picture(teacher)[0]
 
@@ -98,8 +93,7 @@ def test_a_closed_room_asks_nothing_more(teacher):
     assert "closed this room" in words(ann)
     late = open_page(PAGE)
     late.text_input(key="class-code").set_value(code(teacher))
-    late.button(key="class-join").click().run()
-    assert "This room is closed" in errors(checked(late))
+    assert "This room is closed" in errors(press(late, key="class-join"))
     set_to(teacher, "closed")
     assert not checked(ann.run()).button(key="class-ask").disabled
 
@@ -107,11 +101,9 @@ def test_a_closed_room_asks_nothing_more(teacher):
 def test_places_of_the_silent_are_freed_and_they_are_told(teacher):
     ann, other = student(code(teacher), "Ann"), student(code(teacher), "Bob")
     ask(ann)
-    teacher.button(key="class-free").click().run()
-    assert "1 student removed" in words(checked(teacher))
+    assert "1 student removed" in words(press(teacher, key="class-free"))
     assert "In the room: Ann<" in words(teacher)
-    other.button(key="class-ask").click().run()
-    assert "given it away" in errors(checked(other))
+    assert "given it away" in errors(press(other, key="class-ask"))
     assert button(other, "Join")
     assert ann.run().button(key="class-ask")
 
@@ -122,8 +114,7 @@ def test_a_reload_keeps_the_place_and_leaving_gives_it_up(teacher):
     for name, value in ann.query_params.items():
         again.query_params[name] = value
     assert "You are Ann" in words(checked(again.run()))
-    again.button(key="class-leave").click().run()
-    assert button(checked(again), "Join")
+    assert button(press(again, key="class-leave"), "Join")
     assert "key" not in again.query_params
     assert "You are Ann" in words(checked(ann.run()))
 
@@ -152,19 +143,16 @@ def test_nothing_of_a_form_moves_while_a_class_is_at_work(teacher):
         assert moved(above, checked(teacher.run())) == []
     door = open_page(PAGE)
     before = places(door)
-    door.button(key="class-join").click().run()
-    assert moved(before, checked(door)) == []
+    assert moved(before, press(door, key="class-join")) == []
 
 
 def test_students_need_a_login_but_no_role(visit):
     visit(TEACHER)
     app = open_page(PAGE)
-    app.button(key="class-open").click().run()
-    room = code(checked(app))
+    room = code(press(app, key="class-open"))
     visit(person("pupil"))
     pupil = ask(student(room, "Pia"))
-    assert "You have no role here." in words(pupil)
-    assert "In the room: Pia" in words(pupil)
+    assert not lacking(words(pupil), "You have no role here.", "In the room: Pia")
     assert [answer.name for answer in access.service().board(room).answers] == ["Pia"]
 
 
@@ -175,8 +163,7 @@ def test_with_a_login_teachers_open_rooms_and_find_them_again(visit):
     assert not [one for one in open_page(PAGE).button if one.key == "class-open"]
     visit(TEACHER)
     app = open_page(PAGE)
-    app.button(key="class-open").click().run()
-    room = code(checked(app))
+    room = code(press(app, key="class-open"))
     again = open_page(PAGE)
     button(again, f"Back to room {room}").click().run()
     set_to(again, "closed")
@@ -192,17 +179,14 @@ def test_whoever_joins_twice_comes_back_and_can_be_removed(teacher, visit):
     ask(ann)
     ann.button(key="class-leave").click().run()
     ann.text_input(key="class-code").set_value(room)
-    ann.button(key="class-join").click().run()
-    assert "You are Ann" in words(checked(ann))
+    assert "You are Ann" in words(press(ann, key="class-join"))
     student(room, "Bob")
     assert access.service().board(room).students == ((1, "Ann"), (2, "Bob"))
     checked(teacher.run()).selectbox(key="class-student").set_value(1)
-    teacher.button(key="class-remove-one").click().run()
-    assert "1 student removed" in words(checked(teacher))
+    assert "1 student removed" in words(press(teacher, key="class-remove-one"))
     assert access.service().board(room).students == ((2, "Bob"),)
     assert access.service().board(room).answers == ()
-    ann.button(key="class-ask").click().run()
-    assert "given it away" in errors(checked(ann))
+    assert "given it away" in errors(press(ann, key="class-ask"))
 
 
 def test_with_a_login_nobody_takes_two_places(visit):

@@ -35,12 +35,14 @@ from tests.support.pages.page_tools import (
     errors,
     fit,
     open_page,
+    press,
     quote,
     view,
 )
 from tests.support.pages.page_tools import plain_words as words
 from tests.support.pages.page_tools import ward as people
 from tests.support.pages.page_tools import words as page_words
+from tests.support.texts import lacking
 
 FAR = datetime(2999, 1, 1, tzinfo=UTC)
 #: Markup of every kind that a name or a reason could try to smuggle in.
@@ -101,16 +103,13 @@ def test_budgets_can_be_changed() -> None:
     dataset = add_ward()
     app = view("Budget")
     app.text_input(key=f"caps-{dataset}-budget").set_value("nan")
-    button(app, "Change the budget").click().run()
-    assert "finite number" in errors(checked(app))
+    assert "finite number" in errors(press(app, "Change the budget"))
     app.text_input(key=f"caps-{dataset}-budget").set_value("4")
-    button(app, "Change the budget").click().run()
-    assert not errors(checked(app))
+    assert not errors(press(app, "Change the budget"))
     assert access.service().balance(dataset).cap == Decimal(4)
     assert "<dd>ε 4.00</dd>" in words(app)
     app.text_input(key=f"caps-{dataset}-analyst").set_value("1.5")
-    button(app, "Change the budget").click().run()
-    assert "<dt>Most per analyst</dt><dd>ε 1.50</dd>" in words(checked(app))
+    assert "<dt>Most per analyst</dt><dd>ε 1.50</dd>" in words(press(app, "Change the budget"))
 
 
 def test_a_schema_that_was_read_off_the_records_is_for_public_data_only() -> None:
@@ -120,14 +119,12 @@ def test_a_schema_that_was_read_off_the_records_is_for_public_data_only() -> Non
     app.segmented_control(key="intake-way").set_value("Write or bring a schema (YAML or JSON)").run()
     inferred = SCHEMA.model_copy(update={"origin": INFERRED})
     app.text_area(key="intake-yaml").set_value(inferred.to_yaml())
-    button(app, "Check and store").click().run()
-    told = errors(checked(app))
+    told = errors(press(app, "Check and store"))
     assert "Nothing was stored. What you typed is kept." in told
     assert "No result on this data set would be private" in told
     assert access.service().datasets() == []
     app.checkbox(key="intake-public").check()
-    button(app, "Check and store").click().run()
-    assert not errors(checked(app))
+    assert not errors(press(app, "Check and store"))
     assert [info.schema.origin for info in access.service().datasets()] == [INFERRED]
     assert "No result is private." in words(open_page())
 
@@ -144,11 +141,9 @@ def test_a_new_data_set_with_a_login_is_for_those_with_a_grant(visitor: User | N
     assert (field.value, "0: only those with a grant" in field.label) == (each, True)
     field.set_value("-1")
     app.text_area(key="intake-yaml").set_value(SCHEMA.to_yaml())
-    button(app, "Check and store").click().run()
-    assert "Per analyst: A limit must be 0 or more" in errors(checked(app))
+    assert "Per analyst: A limit must be 0 or more" in errors(press(app, "Check and store"))
     app.text_input(key="intake-analyst").set_value("0")
-    button(app, "Check and store").click().run()
-    assert not errors(checked(app))
+    assert not errors(press(app, "Check and store"))
     [stored] = as_(ANN).datasets()
     assert (as_(ANN).balance(stored.id).left, as_(ANN).total_balance(stored.id).left) == (0, 5)
 
@@ -159,15 +154,13 @@ def test_a_new_data_set_with_a_login_is_for_those_with_a_grant(visitor: User | N
 def test_without_analysts_the_view_says_so_and_lets_one_be_added() -> None:
     dataset = new_ward(each="0")
     app = view("Analysts")
-    assert "No analyst yet" in words(app)
-    assert "<dd>nothing without a grant</dd>" in words(app)
+    assert not lacking(words(app), "No analyst yet", "<dd>nothing without a grant</dd>")
     assert not [item for item in app.button if item.label.startswith("Stop")]
     app.text_input(key=f"grant-new-{dataset}").set_value(" Ann@X.org ")
     app.text_input(key=f"grant-limit-{dataset}").set_value("2").run()
     assert "ε 2.00 could be spent. Nothing is spent yet." in notices(app).replace("</strong>", "")
     app.text_input(key=f"grant-reason-{dataset}").set_value("pilot")
-    button(app, "Give this budget").click().run()
-    assert "The budget is set." in words(checked(app))
+    assert "The budget is set." in words(press(app, "Give this budget"))
     assert cells(app, ANN.name) == ["granted ε 2.00", "ε 0.00", "ε 0.00", "ε 2.00", "0", "may spend"]
     assert app.text_input(key=f"grant-limit-{dataset}").value == ""
     line = as_(OFFICE).ledger_entries(dataset)[-1]
@@ -223,8 +216,7 @@ def test_a_grant_that_cannot_be_is_a_sentence() -> None:
         app.text_input(key=f"grant-new-{dataset}").set_value(analyst)
         app.text_input(key=f"grant-limit-{dataset}").set_value(limit)
         app.text_input(key=f"grant-reason-{dataset}").set_value("a pilot")
-        button(app, "Give this budget").click().run()
-        assert sentence in errors(checked(app)), (analyst, limit)
+        assert sentence in errors(press(app, "Give this budget")), (analyst, limit)
     assert access.service().accounts(dataset) == []
 
 
@@ -232,17 +224,14 @@ def test_stopping_an_analyst_needs_a_reason_and_can_be_undone() -> None:
     dataset = new_ward()
     as_(OFFICE).grant(dataset, ANN.name, ONE, "a pilot")
     app = view("Analysts")
-    button(app, "Freeze this analyst").click().run()
-    assert "Give a reason" in errors(checked(app))
+    assert "Give a reason" in errors(press(app, "Freeze this analyst"))
     app.text_input(key=f"stop-reason-{dataset}").set_value("contract ended")
-    button(app, "Freeze this analyst").click().run()
-    assert "The analyst is frozen." in words(checked(app))
+    assert "The analyst is frozen." in words(press(app, "Freeze this analyst"))
     assert cells(app, ANN.name)[-1] == "frozen: contract ended"
     assert as_(ANN).balance(dataset).frozen == "contract ended"
     assert app.text_input(key=f"stop-reason-{dataset}").value == ""
     app.text_input(key=f"stop-reason-{dataset}").set_value("new contract")
-    button(app, "Unfreeze this analyst").click().run()
-    assert "The analyst is not frozen any more." in words(checked(app))
+    assert "The analyst is not frozen any more." in words(press(app, "Unfreeze this analyst"))
     assert as_(ANN).balance(dataset).frozen is None
 
 
@@ -252,8 +241,7 @@ def test_stopping_somebody_whom_a_colleague_has_stopped_is_a_sentence() -> None:
     app = view("Analysts")
     as_(OFFICE).freeze(dataset, ANN.name, "first")
     app.text_input(key=f"stop-reason-{dataset}").set_value("second")
-    button(app, "Freeze this analyst").click().run()
-    assert "is frozen already" in errors(checked(app))
+    assert "is frozen already" in errors(press(app, "Freeze this analyst"))
     assert button(app, "Unfreeze this analyst")
 
 
@@ -304,12 +292,8 @@ def test_a_request_is_granted_and_the_view_stays() -> None:
     app = view("Requests")
     app.text_input(key=f"answer-limit-{number}").set_value("1.123456789")
     app.text_input(key=f"answer-reason-{number}").set_value(HOSTILE)
-    app.button(key=f"Grant-{number}").click().run()
-    text = words(checked(app))
-    assert "The request is granted." in text
-    assert "No open request" in text
-    assert "granted: ε 1.1234 in all" in text
-    assert escape(HOSTILE) in text
+    text = words(press(app, key=f"Grant-{number}"))
+    assert not lacking(text, "The request is granted.", "No open request", "granted: ε 1.1234 in all", escape(HOSTILE))
     assert "<b>x</b>" not in text
     assert app.segmented_control(key="custodian-view").value == "Requests"
     assert "Requests" in _tabs(app)
@@ -320,14 +304,11 @@ def test_declining_needs_a_reason_and_a_wrong_limit_is_a_sentence() -> None:
     dataset = new_ward(each="0")
     number = asked(dataset)
     app = view("Requests")
-    app.button(key=f"Decline-{number}").click().run()
-    assert "Give a reason" in errors(checked(app))
+    assert "Give a reason" in errors(press(app, key=f"Decline-{number}"))
     app.text_input(key=f"answer-limit-{number}").set_value("much")
-    app.button(key=f"Grant-{number}").click().run()
-    assert "must be a number" in errors(checked(app))
+    assert "must be a number" in errors(press(app, key=f"Grant-{number}"))
     app.text_input(key=f"answer-reason-{number}").set_value("Not this year.")
-    app.button(key=f"Decline-{number}").click().run()
-    assert "is declined." in words(checked(app))
+    assert "is declined." in words(press(app, key=f"Decline-{number}"))
     assert "Not this year." in words(app)
     [request] = as_(ANN).budget_requests()
     assert (request.state, as_(ANN).balance(dataset).left) == ("declined", 0)
@@ -338,10 +319,8 @@ def test_two_custodians_at_once_give_one_answer_and_a_sentence() -> None:
     number = asked(dataset)
     app = view("Requests")
     as_(OFFICE).answer(number, None, "no")
-    app.button(key=f"Grant-{number}").click().run()
-    assert "This request is declined already." in errors(checked(app))
-    assert "No open request" in words(app)
-    assert OFFICE.name in words(app)
+    assert "This request is declined already." in errors(press(app, key=f"Grant-{number}"))
+    assert not lacking(words(app), "No open request", OFFICE.name)
     assert as_(ANN).balance(dataset).left == 0
 
 
@@ -355,8 +334,7 @@ def test_a_card_can_be_answered_where_nothing_bounds_what_was_spent() -> None:
     assert "until you raise that δ" in notices(app)
     assert "raise the total by" not in notices(app)
     assert app.text_input(key=f"answer-limit-{number}").value == "1.50"
-    app.button(key=f"Grant-{number}").click().run()
-    assert "The request is granted." in words(checked(app))
+    assert "The request is granted." in words(press(app, key=f"Grant-{number}"))
 
 
 def test_a_grant_can_raise_the_total_that_would_stop_it() -> None:
@@ -366,8 +344,7 @@ def test_a_grant_can_raise_the_total_that_would_stop_it() -> None:
     assert "raise the total by" in notices(app)
     app.checkbox(key=f"answer-raise-{number}").set_value(True)
     app.text_input(key=f"answer-limit-{number}").set_value("1")
-    app.button(key=f"Grant-{number}").click().run()
-    assert "The request is granted." in words(checked(app))
+    assert "The request is granted." in words(press(app, key=f"Grant-{number}"))
     assert as_(LOCAL_USER).total_balance(dataset).cap == ONE
     assert as_(ANN).balance(dataset).left == ONE
 
@@ -381,8 +358,7 @@ def test_a_total_that_was_lowered_below_what_is_spent_is_raised_far_enough() -> 
     assert "raise the total by ε 3.50" in notices(app)
     app.checkbox(key=f"answer-raise-{number}").set_value(True)
     app.text_input(key=f"answer-limit-{number}").set_value("1")
-    app.button(key=f"Grant-{number}").click().run()
-    assert "The request is granted." in words(checked(app))
+    assert "The request is granted." in words(press(app, key=f"Grant-{number}"))
     assert as_(ANN).balance(dataset).left == ONE
 
 
@@ -440,8 +416,7 @@ def test_the_audit_log_shows_every_line_newest_first_or_oldest() -> None:
     assert "6 lines." in words(app)
     assert app.dataframe[-1].value["Note"].iloc[0] == HOSTILE
     assert list(app.dataframe[-1].value["Done by"])[:2] == [OFFICE.name, ANN.name]
-    app.toggle(key="audit-newest").set_value(False).run()
-    assert lines(checked(app)) == told
+    assert lines(checked(app.toggle(key="audit-newest").set_value(False).run())) == told
 
 
 def test_a_long_audit_log_is_sent_a_page_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -452,8 +427,8 @@ def test_a_long_audit_log_is_sent_a_page_at_a_time(monkeypatch: pytest.MonkeyPat
     app = view("Audit log")
     notes = [list(app.dataframe[-1].value["Note"])]
     for page in (2, 3):
-        app.pagination(key="audit-page").set_value(page).run()
-        notes.append(list(checked(app).dataframe[-1].value["Note"]))
+        checked(app.pagination(key="audit-page").set_value(page).run())
+        notes.append(list(app.dataframe[-1].value["Note"]))
     assert [len(part) for part in notes] == [2, 2, 1]
     assert [note for part in notes for note in part][:4] == [f"grant {number}" for number in (3, 2, 1, 0)]
     assert "5 lines." in words(app)
@@ -503,14 +478,10 @@ def test_an_analyst_short_of_budget_asks_and_reads_the_answer(login: Login) -> N
     assert titles(app) == ["Over budget"]
     short = "0.376543211"
     assert amount_asked(app).value == short
-    button(app, "Ask the custodian").click().run()
-    assert "Give a reason" in errors(checked(app))
+    assert "Give a reason" in errors(press(app, "Ask the custodian"))
     app.text_input(key=f"ask-reason-{dataset}").set_value("one more tree")
-    button(app, "Ask the custodian").click().run()
-    text = words(checked(app))
-    assert "Your request is on its way" in text
-    assert "You asked for ε 0.3766 more on" in text
-    assert "has not answered yet" in text
+    text = words(press(app, "Ask the custodian"))
+    assert not lacking(text, "Your request is on its way", "You asked for ε 0.3766 more on", "has not answered yet")
     assert not [item for item in app.button if item.label == "Ask the custodian"]
     [request] = as_(ANN).budget_requests(dataset)
     assert (request.epsilon, request.reason) == (Decimal(short), "one more tree")
@@ -599,8 +570,7 @@ def test_a_meter_shows_spending_that_nothing_bounds() -> None:
     told = meter.meter_html("x", *[office.balance(dataset)] * 2, quote(dataset))
     assert "Spent so far ε ∞; Reserved ε 0.00; This run adds ε ∞;" in told
     assert "counted together" not in told
-    assert "Over budget: no larger ε would help" in told
-    assert 'class="fg-spent" style="width:100.000%"' in told
+    assert not lacking(told, "Over budget: no larger ε would help", 'class="fg-spent" style="width:100.000%"')
     assert "fg-left" not in told.partition('class="fg-bar"')[2].partition("</div>")[0]
 
 
@@ -621,8 +591,7 @@ def test_a_frozen_meter_keeps_its_numbers_and_escapes_the_reason() -> None:
     whole = balance("3", "1", "2")
     frozen = balance("3", "1", "0", frozen=HOSTILE)
     told = meter.meter_html("x", frozen, whole, replace(quote(add_ward()), balance=frozen))
-    assert f"Frozen by the custodian: {escape(HOSTILE)}" in told
-    assert "Spent so far ε 1.00" in told
+    assert not lacking(told, f"Frozen by the custodian: {escape(HOSTILE)}", "Spent so far ε 1.00")
     assert "<h2>Privacy budget</h2>" in told
     assert "Over budget" not in told
 
@@ -634,7 +603,6 @@ def test_meter_table_and_ledger_agree_to_the_last_digit_shown(login: Login) -> N
     shown = open_page("custodian").sidebar.get("html")[-1].value
     app = view("Analysts")
     assert cells(app, "local")[:4] == ["as all: ε 1.00", "ε 0.3001", "ε 0.00", "ε 0.70"]
-    assert "Spent so far ε 0.3001" in shown
-    assert "Left ε 0.70" in shown
+    assert not lacking(shown, "Spent so far ε 0.3001", "Left ε 0.70")
     app = view("Audit log")
     assert set(app.dataframe[-1].value["ε"]) == {"", "0.300001"}

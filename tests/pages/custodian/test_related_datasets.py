@@ -9,7 +9,18 @@ from streamlit.testing.v1 import AppTest
 from dpcore.domain.schemas.schema import Schema
 from pages.components.custodian.related_datasets import NEW
 from pages.components.visitor import access
-from tests.support.pages.page_tools import SCHEMA, add_ward, bring, button, checked, errors, open_page, view, ward
+from tests.support.pages.page_tools import (
+    SCHEMA,
+    add_ward,
+    bring,
+    button,
+    checked,
+    errors,
+    open_page,
+    press,
+    view,
+    ward,
+)
 from tests.support.pages.page_tools import plain_words as words
 
 WAY = "Write or bring a schema (YAML or JSON)"
@@ -20,13 +31,11 @@ def described(name: str = "ward") -> AppTest:
     app = open_page("custodian")
     bring(app, "Data file", "data.csv", ward(60).to_csv(index=False).encode())
     app.segmented_control(key="intake-way").set_value(WAY).run()
-    app.text_area(key="intake-yaml").set_value(SCHEMA.model_copy(update={"name": name}).to_yaml())
-    return checked(app.run())
+    return checked(app.text_area(key="intake-yaml").set_value(SCHEMA.model_copy(update={"name": name}).to_yaml()).run())
 
 
 def stored(app: AppTest) -> AppTest:
-    button(app, "Check and store").click()
-    checked(app.run())
+    press(app, "Check and store")
     assert not errors(app)
     return app
 
@@ -54,15 +63,13 @@ def test_a_second_data_set_about_the_same_people_shares_their_budget() -> None:
 def test_other_people_are_said_and_stored_on_a_yes() -> None:
     first = add_visits()
     app = kin_of(described("later"), first)
-    button(app, "Check and store").click()
-    app = checked(app.run())
+    app = press(app, "Check and store")
     assert "'visits' and this data set define a person differently: there, the column 'who'" in words(app)
     assert "person with several rows than the shared budget allows" in words(app)
     assert [info.name for info in access.service().datasets()] == ["visits"]
     [asked] = [box for box in app.checkbox if "different-people" in str(box.key)]
     asked.check().run()
-    button(app, "Check again and store").click()
-    assert not errors(checked(app.run()))
+    assert not errors(press(app, "Check again and store"))
     assert access.service().dataset("later").population == first
     assert "Accepted: there" in access.service().ledger_entries(first)[-1].note
 
@@ -95,8 +102,7 @@ def test_further_rows_are_appended() -> None:
     checked(app.selectbox(key="intake-append").set_value(first).run())
     assert "new rows only" in words(app)
     app.number_input(key=f"intake-append-limit-{first}").set_value(3000)
-    button(app, "Append the rows").click()
-    checked(app.run())
+    press(app, "Append the rows")
     assert not errors(app)
     newest = access.service().dataset("visits")
     assert (newest.version, newest.replaces, newest.schema.max_rows) == (2, first, 3000)
@@ -109,8 +115,7 @@ def test_rows_that_do_not_fit_give_a_sentence_and_store_nothing() -> None:
     app = open_page("custodian")
     bring(app, "Data file", "data.csv", ward(60).to_csv(index=False).encode())
     checked(app.selectbox(key="intake-append").set_value(first).run())
-    button(app, "Append the rows").click()
-    checked(app.run())
+    press(app, "Append the rows")
     assert "who" in errors(app)
     assert [info.version for info in access.service().datasets()] == [1]
 
@@ -119,8 +124,7 @@ def test_a_data_set_gets_another_name_and_description() -> None:
     first, app = add_ward(), view("Data set")
     app.text_input(key=f"upkeep-name-{first}-ward").set_value("clinic")
     app.text_area(key=f"upkeep-description-{first}").set_value("People of one clinic.")
-    button(app, "Change them").click()
-    checked(app.run())
+    press(app, "Change them")
     assert "Changed." in words(app)
     found = access.service().dataset(first)
     assert (found.name, found.description) == ("clinic", "People of one clinic.")
@@ -134,8 +138,7 @@ def test_what_was_not_typed_over_stays_as_another_custodian_left_it() -> None:
     first, app = add_ward(), view("Data set")
     access.service().describe_dataset(first, "Written in another tab.")
     app.text_input(key=f"upkeep-name-{first}-ward").set_value("clinic")
-    button(app, "Change them").click()
-    checked(app.run())
+    press(app, "Change them")
     found = access.service().dataset(first)
     assert (found.name, found.description) == ("clinic", "Written in another tab.")
 
@@ -146,11 +149,9 @@ def test_markov_chains_are_allowed_with_a_reason_and_disallowed_again() -> None:
     button(app, "Allow Markov chains").click()
     assert "Say in the note why" in errors(app.run())
     app.text_input(key=f"upkeep-chains-{first}-False-note").set_value("a trial")
-    button(app, "Allow Markov chains").click()
-    checked(app.run())
+    press(app, "Allow Markov chains")
     assert access.service().dataset(first).conditional
-    button(app, "Disallow Markov chains").click()
-    checked(app.run())
+    press(app, "Disallow Markov chains")
     assert not access.service().dataset(first).conditional
     kinds = [line.kind for line in access.service().ledger_entries(first)]
     assert kinds == ["open", "allow", "forbid"]
@@ -161,12 +162,10 @@ def test_a_data_set_is_retired_and_its_records_removed() -> None:
     assert button(app, "Retire").disabled
     app.text_input(key=f"upkeep-note-{first}").set_value("the study has ended")
     app.checkbox(key=f"upkeep-sure-{first}").check().run()
-    button(app, "Retire").click()
-    checked(app.run())
+    press(app, "Retire")
     assert access.service().dataset(first).retired
     assert "Retired" in words(open_page())
-    button(app, "Remove the records").click()
-    checked(app.run())
+    press(app, "Remove the records")
     assert "Ledger and results stay" in words(app)
     [orphan] = access.service().orphans()
     assert (orphan.id, orphan.state) == (first, "removed")

@@ -105,12 +105,7 @@ FAMILIES = {
     "ebm": Family(of_shapes, {"download": in_shapes_csv, "dossier": in_shapes_tables, "chart": in_shapes_charts}),
     "redescriptions": Family(
         of_pairs,
-        {
-            "download": in_pairs_csv,
-            "dossier": in_pairs_table,
-            "chart": in_pairs_chart,
-            "sentences": in_pairs_sentences,
-        },
+        {"download": in_pairs_csv, "dossier": in_pairs_table, "chart": in_pairs_chart, "sentences": in_pairs_sentences},
     ),
     "summaries": Family(
         of_look,

@@ -30,12 +30,14 @@ from tests.support.pages.page_tools import (
     errors,
     figures,
     open_page,
+    press,
     quote,
     spent_on,
     submit,
     words,
 )
 from tests.support.results.small_ebm import SCHEMA, TARGETS, small_ebm
+from tests.support.texts import lacking
 
 PAGE = "shape_functions"
 #: What the budget of the ward gives to a run: a twentieth of its own.
@@ -122,8 +124,7 @@ def test_what_was_chosen_for_the_published_method_is_what_is_fitted():
 def test_without_a_delta_in_the_budget_a_sentence_says_whom_to_ask():
     add_ward(delta="0")
     app = open_page(PAGE)
-    assert "This method needs a delta" in errors(app)
-    assert "ask the custodian" in errors(app)
+    assert not lacking(errors(app), "This method needs a delta", "ask the custodian")
     assert button(app, "Review and spend").disabled
 
 
@@ -159,20 +160,17 @@ def test_the_review_tells_the_delta_of_the_run_from_that_of_the_budget():
     dataset_id = add_ward()
     fit_ebm(dataset_id)
     app = open_page(PAGE)
-    button(app, "Review and spend").click().run()
-    text = words(checked(app))
+    text = words(press(app, "Review and spend"))
     price = quote(dataset_id, algorithm="ebm")
     assert f"<td>ε {adds(price)} at δ = 10⁻⁵. {adds_reason(price)}</td>" in text
-    assert "counted by its Gaussian noise" in text
-    assert "plus δ = 5 · 10⁻⁷" in text
+    assert not lacking(text, "counted by its Gaussian noise", "plus δ = 5 · 10⁻⁷")
 
 
 def test_a_review_without_delta_does_not_speak_of_it():
     add_ward(delta="0")
     app = open_page("tree")
     assert "δ" not in app.sidebar.get("html")[-1].value
-    button(app, "Review and spend").click().run()
-    dialog = words(checked(app)).partition("What you are about to do")[2]
+    dialog = words(press(app, "Review and spend")).partition("What you are about to do")[2]
     assert "δ" not in dialog.partition("</table>")[0]
     assert "What δ means" not in words(app)
 
@@ -209,8 +207,7 @@ def test_every_task_is_shown_with_all_its_terms(monkeypatch, task):
     box = app.selectbox(key=f"{key}-term")
     assert box.options[-1] == "<i>ward</i> (within the noise)"
     for place in range(4):
-        app.selectbox(key=f"{key}-term").set_value(place).run()
-        assert len(figures(checked(app))) == 2
+        assert len(figures(checked(app.selectbox(key=f"{key}-term").set_value(place).run()))) == 2
     html = "".join(item.value for item in app.get("html"))
     assert "&lt;i&gt;ward&lt;/i&gt;" in html
     assert not any(tag in html + "".join(figures(app)) for tag in ("<i>ward", "<b>A", "<b>died"))
@@ -221,8 +218,7 @@ def test_a_term_is_told_by_table_as_by_figure(monkeypatch):
     [key] = by_hand(monkeypatch, model)
     app = open_page("releases")
     glucose = [term.name for term in model.ranked()].index("glucose")
-    app.selectbox(key=f"{key}-term").set_value(glucose).run()
-    text = words(checked(app))
+    text = words(checked(app.selectbox(key=f"{key}-term").set_value(glucose).run()))
     for name in ("2 to 5.5", "above 5.5 to 7", "missing"):
         assert f'<th scope="row">{name}</th>' in text
     for (score,) in model.terms[1].scores:
@@ -233,8 +229,7 @@ def test_a_term_is_told_by_table_as_by_figure(monkeypatch):
 def test_a_model_without_meaning_says_so_and_what_to_do(monkeypatch):
     by_hand(monkeypatch, small_ebm(flat=True))
     [warning] = open_page("releases").warning
-    assert "larger ε" in warning.value
-    assert "more people" in warning.value
+    assert not lacking(warning.value, "larger ε", "more people")
 
 
 def test_a_model_with_meaning_carries_no_warning(monkeypatch):
@@ -265,8 +260,7 @@ def test_more_than_three_classes_are_chosen_from(monkeypatch):
     app.multiselect(key=f"{key}-outputs").set_value(["elsewhere"]).run()
     assert "goes = elsewhere" in figures(checked(app))[1]
     assert "goes = home" not in figures(app)[1]
-    app.multiselect(key=f"{key}-outputs").set_value([]).run()
-    assert "goes = home" in figures(checked(app))[1]
+    assert "goes = home" in figures(checked(app.multiselect(key=f"{key}-outputs").set_value([]).run()))[1]
 
 
 @pytest.mark.parametrize("task", TARGETS)
@@ -275,8 +269,7 @@ def test_a_case_adds_up_to_the_prediction(monkeypatch, task):
     [key] = by_hand(monkeypatch, model)
     app = open_page("releases")
     app.number_input(key=f"{key}-case-age").set_value(70)
-    button(app, "How does it add up?").click().run()
-    assert "parts need what is not known and add nothing, as on average" in said(checked(app))
+    assert "parts need what is not known and add nothing, as on average" in said(press(app, "How does it add up?"))
     ward = "<i>ward</i>"
     case = {"age": 70, "glucose": 5.5, ward: SCHEMA.column(ward).classes[0]}
     assert set(model.columns()) == set(case)
@@ -346,8 +339,7 @@ def test_true_counts_stand_beside_noisy_ones_on_public_data_only():
     run_id = fit_ebm(add_ward(public=True), "2.5", evaluate=False)
     app = at_run(PAGE, run_id)
     assert "◇" not in words(app)
-    app.toggle(key=f"run-{run_id}-truth").set_value(True).run()
-    assert "◇" in words(checked(app))
+    assert "◇" in words(checked(app.toggle(key=f"run-{run_id}-truth").set_value(True).run()))
     [release] = access.service().releases()
     counts = access.service().true_counts(release)
     model = parse_model(release)
@@ -413,9 +405,7 @@ def test_a_number_is_compared_by_its_error(monkeypatch):
     button(app, "Compare methods").click().run()
     app.session_state["methods-ebm"].thread.join(60)
     text = words(checked(app.run()))
-    assert "RMSE on people set aside" in text
-    assert "<b>6.25</b> <small>6 to 6.5</small>" in text
-    assert "the less the better" in text
+    assert not lacking(text, "RMSE on people set aside", "<b>6.25</b> <small>6 to 6.5</small>", "the less the better")
     assert "tree without privacy" not in text
 
 

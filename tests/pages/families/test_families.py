@@ -20,6 +20,7 @@ from tests.support.pages.page_tools import (
     figures,
     links,
     open_page,
+    press,
     spent_on,
     words,
 )
@@ -31,12 +32,7 @@ MORE = {"ilp": ["Download Prolog"]}
 #: Methods without inputs of their own: another method's form has all of theirs.
 SAME_FORM = {"diffp_c45", "sulq_id3", "alt_expm", "alt_mcmc", "naive"}
 WAYS = [
-    pytest.param(
-        own,
-        method,
-        id=f"{name}-{method}",
-        marks=[pytest.mark.slow] if method in SAME_FORM else [],
-    )
+    pytest.param(own, method, id=f"{name}-{method}", marks=[pytest.mark.slow] if method in SAME_FORM else [])
     for name, own in FAMILY_PAGES.items()
     for method in own.family.methods or [""]
 ]
@@ -47,18 +43,15 @@ def test_every_method_goes_from_the_form_to_a_result(own: FamilyPage, method: st
     dataset_id = own.add()
     access.service().allow_conditional(dataset_id, True, note="for chains among them")
     app = own.open(method)
-    app.text_input(key="epsilon").set_value("3")
-    checked(app.run())
+    checked(app.text_input(key="epsilon").set_value("3").run())
     assert not errors(app)
     assert "Noise on " in words(app)
     price = app.session_state[access.THIS_RUN_KEY]
     assert price.plan.delta or price.left_after == Decimal(6)
-    button(app, "Rehearse").click().run()
-    assert "Rehearsal on synthetic data" in words(checked(app))
+    assert "Rehearsal on synthetic data" in words(press(app, "Rehearse"))
     assert access.service().balance(dataset_id).left == Decimal(9)
     assert not access.service().releases(dataset_id)
-    button(app, "Review and spend").click().run()
-    text = words(checked(app))
+    text = words(press(app, "Review and spend"))
     assert f"{own.family.describe({'method': method})}</td>" in text
     assert ("To predict" in text) == bool(own.target)
     app.button(key="spend").click().run()
@@ -77,13 +70,8 @@ def test_the_form_opens_with_the_defaults_and_a_wrong_epsilon_gives_a_sentence_a
     dataset_id = own.add()
     app = open_page(own.page)
     plan = access.service().quote(own.request(dataset_id, "0.5")).plan
-    for entry, sentence in (
-        ("0", "above 0"),
-        ("much", "must be a number"),
-        ("50", "left"),
-    ):
-        app.text_input(key="epsilon").set_value(entry)
-        assert sentence in errors(checked(app.run()))
+    for entry, sentence in (("0", "above 0"), ("much", "must be a number"), ("50", "left")):
+        assert sentence in errors(checked(app.text_input(key="epsilon").set_value(entry).run()))
         assert button(app, "Review and spend").disabled
     app.text_input(key="epsilon").set_value("0.5").run()
     assert spent_on(app, dataset_id) == plan.parameters.model_dump(mode="json")
@@ -100,9 +88,7 @@ def test_a_target_that_was_not_chosen_gives_a_sentence(own: FamilyPage) -> None:
 
 @EVERY
 @pytest.mark.usefixtures("one_by_one")
-def test_a_result_of_private_data_has_files_and_nothing_true_and_is_linked_to_from_other_pages(
-    own: FamilyPage,
-) -> None:
+def test_a_result_of_private_data_has_files_and_nothing_true_and_is_linked_to_from_other_pages(own: FamilyPage) -> None:
     run_id = own.submit(own.add())
     other = at_run("tree" if own.page != "tree" else "forest", run_id)
     assert f"Read this result on the page {own.family.title}" in links(other)
@@ -131,5 +117,4 @@ def test_true_values_stand_beside_noisy_ones_on_public_data(own: FamilyPage) -> 
     app = own.at_run(run_id)
     before = words(app)
     assert "◇" not in before
-    app.toggle(key=f"run-{run_id}-truth").set_value(True).run()
-    assert words(checked(app)) != before
+    assert words(checked(app.toggle(key=f"run-{run_id}-truth").set_value(True).run())) != before

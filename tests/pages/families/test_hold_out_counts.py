@@ -6,6 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpcore.released.noisy_counts import sum_tail
+from tests.support.texts import lacking
 
 
 def drawn(confusion: list[list[int]]) -> AppTest:
@@ -113,6 +114,5 @@ def test_thresholds_say_what_they_count(most: int, noun: str) -> None:
     assert not app.exception
     assert app.select_slider[0].label.startswith(f"Flag {noun} whose chance")
     told = "".join(item.value for item in app.get("html"))
-    assert f"share of all {noun}" in told
-    assert f"flagged {noun} for each one found" in told
+    assert not lacking(told, f"share of all {noun}", f"flagged {noun} for each one found")
     assert f"among the {noun} set aside" in told

@@ -10,7 +10,7 @@ from pages.components.families import registry
 from pages.components.families.shared import downloads
 from pages.components.run import compare_methods
 from pages.components.visitor import access
-from tests.support.pages.page_tools import add_ward, button, checked, fit, open_page, submit, words
+from tests.support.pages.page_tools import add_ward, checked, fit, open_page, press, submit, words
 from tests.support.workspaces.fake_learner import FakePairLearner, register_pairs
 
 PAIRS = registry.Family(
@@ -36,10 +36,8 @@ def test_from_the_form_to_the_result_nobody_asks_for_a_target():
     dataset_id = add_ward()
     app = open_page("tree")
     assert "What should be predicted?" not in [item.label for item in app.selectbox]
-    button(app, "Rehearse").click().run()
-    assert "Rehearsal on synthetic data" in words(checked(app))
-    button(app, "Review and spend").click().run()
-    review = words(checked(app))
+    assert "Rehearsal on synthetic data" in words(press(app, "Rehearse"))
+    review = words(press(app, "Review and spend"))
     assert "Invented pairs" in review
     assert "To predict" not in review
     app.button(key="spend").click().run()
@@ -70,7 +68,4 @@ def test_releases_are_called_by_their_family_alone():
     assert '<th scope="row">Predicts</th><td>does not apply</td><td>died</td>' in text
     assert '<th scope="row">Noisy accuracy</th><td>does not apply</td>' in text
     files = [downloads.file_name(release) for release in access.service().releases()]
-    assert [name.rsplit("-", 1)[0] for name in files] == [
-        "frostglass-fake_pairs",
-        "frostglass-died",
-    ]
+    assert [name.rsplit("-", 1)[0] for name in files] == ["frostglass-fake_pairs", "frostglass-died"]

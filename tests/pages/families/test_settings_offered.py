@@ -65,10 +65,8 @@ def test_weights_that_are_no_numbers_or_too_few_give_a_sentence_and_lose_nothing
     app = own.open()
     app.number_input(key="set-rules").set_value(3)
     for typed, sentence in (("one, two", "takes numbers, separated by commas"), ("1", "give 2 numbers")):
-        app.text_input(key="set-alpha").set_value(typed)
-        assert sentence in errors(checked(app.run()))
+        assert sentence in errors(checked(app.text_input(key="set-alpha").set_value(typed).run()))
         assert app.number_input(key="set-rules").value == 3
-    app.text_input(key="set-alpha").set_value("2; 0.5")
-    assert not errors(checked(app.run()))
+    assert not errors(checked(app.text_input(key="set-alpha").set_value("2; 0.5").run()))
     request = app.session_state[access.THIS_RUN_KEY].request
     assert (request.parameters["alpha"], request.parameters["rules"]) == ([2.0, 0.5], 3)

@@ -32,12 +32,14 @@ from tests.support.pages.page_tools import (
     figures,
     fit,
     open_page,
+    press,
     spent_on,
     submit,
     ward,
     words,
 )
 from tests.support.results import small_trees
+from tests.support.texts import lacking
 
 
 def fit_tree(dataset_id: str, epsilon: str = "1", **parameters: object) -> str:
@@ -140,8 +142,7 @@ def test_all_kinds_of_noise_are_shown_before_spending():
 def test_an_epsilon_that_is_too_small_for_a_tree_gives_a_sentence():
     add_ward()
     app = open_page("tree")
-    app.text_input(key="epsilon").set_value("0.000000001")
-    assert "too small" in errors(checked(app.run()))
+    assert "too small" in errors(checked(app.text_input(key="epsilon").set_value("0.000000001").run()))
     assert button(app, "Review and spend").disabled
 
 
@@ -163,10 +164,8 @@ def test_a_tree_shows_diagram_table_sentences_quality_and_budget():
     text = words(app)
     assert "Decision tree: Exact lookahead" in text
     for number in range(1, len(model.finals) + 1):
-        assert f'<span class="fg-if">{number}</span>' in text
-        assert f"Group {number}. " in text
-    for part in ("always saying", "different people", "Spent here", "unconditional"):
-        assert part in text, part
+        assert not lacking(text, f'<span class="fg-if">{number}</span>', f"Group {number}. ")
+    assert not lacking(text, "always saying", "different people", "Spent here", "unconditional")
     *diagrams, curve = figures(app)
     assert all("predictions" in diagram for diagram in diagrams)
     assert "flagged wrongly" in curve
@@ -179,8 +178,7 @@ def test_true_values_stand_beside_noisy_ones_on_public_data():
     run_id = fit_tree(add_ward(public=True), "2.5")
     app = at_run("tree", run_id)
     assert "◇" not in words(app)
-    app.toggle(key=f"run-{run_id}-truth").set_value(True).run()
-    assert "◇" in words(checked(app))
+    assert "◇" in words(checked(app.toggle(key=f"run-{run_id}-truth").set_value(True).run()))
     assert "true values" in figures(app)[0]
     counts = access.service().true_counts(access.service().releases()[0])
     assert f"true count {counts[0][1]}" in figures(app)[0]
@@ -199,8 +197,7 @@ def test_folded_parts_are_shown_when_asked_for(monkeypatch):
     key = _by_hand(monkeypatch, small_trees.full_tree(3, folded_at=2))
     app = open_page("releases")
     assert "folded boxes" not in figures(app)[0]
-    app.toggle(key=f"{key}-unfold").set_value(True).run()
-    assert "folded boxes" in figures(checked(app))[0]
+    assert "folded boxes" in figures(checked(app.toggle(key=f"{key}-unfold").set_value(True).run()))[0]
 
 
 def test_a_tree_without_folded_parts_offers_no_toggle(monkeypatch):
@@ -215,8 +212,7 @@ def test_a_large_tree_is_drawn_as_far_as_asked(monkeypatch):
     app = open_page("releases")
     assert "4 groups below" in figures(app)[0]
     assert "The first 100 of 256 groups; the downloads hold all." in words(app)
-    app.slider(key=f"{key}-levels-False").set_value(2).run()
-    assert "64 groups below" in figures(checked(app))[0]
+    assert "64 groups below" in figures(checked(app.slider(key=f"{key}-levels-False").set_value(2).run()))[0]
 
 
 @pytest.mark.parametrize(("depth", "ways"), [(1, ["branches"]), (3, ["branches", "outline"]), (5, ["outline"])])
@@ -225,8 +221,7 @@ def test_a_tree_is_drawn_in_each_way_that_may_fit_until_one_is_chosen(monkeypatc
     app = open_page("releases")
     assert _ways(app, key) == ways
     for way in ("Branches", "Outline"):
-        app.segmented_control(key=f"{key}-layout").set_value(way).run()
-        assert _ways(checked(app), key) == [way.lower()]
+        assert _ways(checked(app.segmented_control(key=f"{key}-layout").set_value(way).run()), key) == [way.lower()]
 
 
 def _ways(app: AppTest, key: str) -> list[str]:
@@ -240,18 +235,14 @@ def test_a_case_is_followed_in_words_and_in_the_diagram_until_it_is_forgotten():
     app = at_run("tree", run_id)
     model = parse_model(access.service().releases()[0])
     assert model.columns() == ("age",)
-    button(app, "Which way").click().run()
-    assert "age is not known, so go **every way**" in words(checked(app))
+    assert "age is not known, so go **every way**" in words(press(app, "Which way"))
     assert "2 groups are possible" in _said(app)
     assert "What is not known decides which. Noisy chance of died = yes: **" in _said(app)
     app.number_input(key=f"run-{run_id}-case-age").set_value(90)
-    button(app, "Which way").click().run()
-    assert "1. age is 90, so go to **age >" in words(checked(app))
-    assert "Group 2: the prediction is died = yes" in _said(app)
-    assert "Noisy chance of died = yes" in _said(app)
+    assert "1. age is 90, so go to **age >" in words(press(app, "Which way"))
+    assert not lacking(_said(app), "Group 2: the prediction is died = yes", "Noisy chance of died = yes")
     assert '"path"' in figures(app)[0]
-    button(app, "Forget this case").click().run()
-    assert "so go to" not in words(checked(app))
+    assert "so go to" not in words(press(app, "Forget this case"))
     assert '"path"' not in figures(app)[0]
 
 
@@ -284,23 +275,19 @@ def test_trees_tell_of_a_case_as_far_as_it_is_known(monkeypatch):
     forest = small_trees.small_forest()
     key = _by_hand(monkeypatch, forest)
     app = open_page("releases")
-    button(app, "What do they tell?").click().run()
-    warned = "".join(f"{item.proto.title} {item.value}" for item in checked(app).warning)
-    assert "The prediction depends on what is not known" in warned
-    assert "as what is not known decides" in warned
+    warned = "".join(f"{item.proto.title} {item.value}" for item in press(app, "What do they tell?").warning)
+    assert not lacking(warned, "The prediction depends on what is not known", "as what is not known decides")
     assert any("depends on what is not known" in spec for spec in figures(app))
     for name in forest.columns():
         app.selectbox(key=f"{key}-case-{name}").select_index(0)
-    button(app, "What do they tell?").click().run()
-    assert "On average the 3 trees tell a noisy chance of died = yes of" in _said(checked(app))
+    assert "On average the 3 trees tell a noisy chance of died = yes of" in _said(press(app, "What do they tell?"))
     assert any("trees that predict it" in spec for spec in figures(app))
 
 
 def test_groups_of_chances_show_how_often_they_are_right_on_public_data():
     run_id = fit_forest(add_ward(public=True), "3", method="random_trees", depth=2)
     app = at_run("forest", run_id)
-    app.toggle(key=f"run-{run_id}-truth").set_value(True).run()
-    text = words(checked(app))
+    text = words(checked(app.toggle(key=f"run-{run_id}-truth").set_value(True).run()))
     counts = access.service().true_counts(access.service().releases()[0])
     assert "True died of the public records" in text
     rows = [f"<td>{numbers[0]}</td><td>{numbers[1]}</td>" for numbers in counts if sum(numbers)]
@@ -329,8 +316,7 @@ def test_releases_opens_each_family_in_its_own_form_and_compares_them():
         opened.set_value(access.service().releases()[place].id).run()
         assert part in words(checked(app)), part
     app.selectbox(key="compare-0").set_value(access.service().releases()[1].id)
-    app.selectbox(key="compare-1").set_value(access.service().releases()[2].id).run()
-    text = words(checked(app))
+    text = words(checked(app.selectbox(key="compare-1").set_value(access.service().releases()[2].id).run()))
     for name in ("Groups at the end", "Depth", "Rules"):
         assert re.search(rf'<th scope="row">{name}</th>.*?does not apply', text)
 
@@ -346,13 +332,9 @@ def test_names_are_shown_as_they_are_whatever_they_hold():
     info = access.service().add_dataset(frame, schema, budget=Decimal(9), public=True)
     tree = submit(info.id, "tree", "3", nasty)
     forest = submit(info.id, "forest", "3", nasty, trees=2, method="random_trees")
-    for page, run_id, asks in (
-        ("tree", tree, "Which way"),
-        ("forest", forest, "What do they tell"),
-    ):
+    for page, run_id, asks in (("tree", tree, "Which way"), ("forest", forest, "What do they tell")):
         app = at_run(page, run_id)
-        button(app, asks).click().run()
-        html = "".join(item.value for item in checked(app).get("html"))
+        html = "".join(item.value for item in press(app, asks).get("html"))
         assert "&lt;i&gt;age&lt;/i&gt;" in html
         assert "<i>age" not in html + "".join(figures(app))
         assert "$ :red[z] <b>" not in html
@@ -365,8 +347,7 @@ def _compare(app: AppTest, *methods: tuple[str, str]) -> AppTest:
     key = "compare-methods-tree"
     titles = compare_methods.titles()
     app.multiselect(key=key).set_value([titles[method] for method in methods])
-    button(app, "Compare methods").click().run()
-    return checked(app)
+    return press(app, "Compare methods")
 
 
 def _finished(app: AppTest) -> AppTest:
@@ -385,13 +366,11 @@ def test_methods_are_compared_on_public_data_without_spending():
     assert "Accuracy on people set aside" in text
     for title in ("Tree: Exact lookahead", "Tree: DiffP-ID3"):
         assert f'<th scope="row">{title}' in text
-    assert "an ordinary tree without privacy" in text
-    assert "The dashed line always says the commonest value." in text
+    assert not lacking(text, "an ordinary tree without privacy", "The dashed line always says the commonest value.")
     app.selectbox(key="compare-measure-tree").set_value("AUC")
     app = _finished(_compare(app, ("tree", "lookahead"), ("rule_list", "pool")))
     text = words(app)
-    assert "AUC on people set aside" in text
-    assert "The dashed line is a coin." in text
+    assert not lacking(text, "AUC on people set aside", "The dashed line is a coin.")
     assert '<th scope="row">Rule list: Candidate pool' in text
     assert access.service().balance(dataset_id).left == Decimal(3)
     assert not access.service().runs(dataset_id)
@@ -419,8 +398,7 @@ def test_a_comparison_shows_exactly_what_the_service_answers(monkeypatch):
         "repeats": 3,
         "measure": "accuracy",
     }
-    assert "<b>12.3%</b>" in words(app)
-    assert "<b>62.3%</b> <small>10.0% to 90.0%</small>" in words(app)
+    assert not lacking(words(app), "<b>12.3%</b>", "<b>62.3%</b> <small>10.0% to 90.0%</small>")
 
 
 def test_a_comparison_that_is_refused_gives_a_sentence(monkeypatch):

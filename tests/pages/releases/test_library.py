@@ -14,7 +14,7 @@ from dpcore.workspace.results.imports import keep_import
 from pages.components.releases import library, release_names
 from pages.components.visitor import access
 from tests.plots.ilp.test_clause_figures import BOTH, release_of
-from tests.support.pages.page_tools import add_ward, button, checked, fit, open_page, submit, words
+from tests.support.pages.page_tools import add_ward, checked, fit, open_page, press, submit, words
 
 
 def test_results_stand_in_a_table_with_what_tells_them_apart() -> None:
@@ -72,8 +72,7 @@ def test_an_import_that_cannot_be_read_leaves_the_page_as_it_is_and_can_be_remov
     write(service._engine, lambda connection: connection.execute(spoilt))
     app = checked(open_page("releases"))
     assert "An imported result can no longer be read" in words(app)
-    button(app, "Remove what cannot be read").click()
-    app = checked(app.run())
+    app = press(app, "Remove what cannot be read")
     assert "can no longer be read" not in words(app)
     assert service.imported_releases() == ([], [])
 
@@ -85,8 +84,7 @@ def test_a_name_or_a_note_that_was_not_typed_over_stays_as_it_is_by_now() -> Non
     for name, note in (("Old people", "First."), ("Old people", "Second.")):
         access.service().note_release(release.id, "Another name", note)
         app.text_input(key=f"note-name-{release.id}").set_value(name)
-        button(app, "Save name and note").click()
-        checked(app.run())
+        press(app, "Save name and note")
         found = access.service().release_notes()[release.id]
         assert found.note == note
     assert found.name == "Another name", "typed before, and changed elsewhere since"

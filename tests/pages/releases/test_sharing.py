@@ -17,28 +17,11 @@ from dpcore.workspace.results.dossier import Application
 from pages.components.families.shared import release_file
 from pages.components.releases.release_filter import Wanted
 from pages.components.visitor import access
-from tests.support.pages.page_tools import (
-    SCHEMA,
-    add_ward,
-    at_run,
-    checked,
-    errors,
-    open_page,
-    options,
-    ward,
-    words,
-)
-from tests.support.pages.page_visitors import (
-    ANN,
-    BOB,
-    OFFICE,
-    TEACHER,
-    person,
-    result_of_visitor,
-    run_of_visitor,
-)
+from tests.support.pages.page_tools import SCHEMA, add_ward, at_run, checked, errors, open_page, options, ward, words
+from tests.support.pages.page_visitors import ANN, BOB, OFFICE, TEACHER, person, result_of_visitor, run_of_visitor
 from tests.support.results import reports
 from tests.support.rows import for_each
+from tests.support.texts import lacking
 
 Visit = Callable[[User], None]
 TOGGLE = "Share with everybody who may see this data set"
@@ -67,8 +50,7 @@ def test_a_result_is_shared_and_taken_back_by_its_owner(visit: Visit):
     _, hers, his = house(visit)
     visit(ANN)
     app = open_page("releases")
-    assert "**Yours.** Only you and custodians can read it." in words(app)
-    assert "Sharing is free" in words(app)
+    assert not lacking(words(app), "**Yours.** Only you and custodians can read it.", "Sharing is free")
     assert [line for line in options(app, "Result") if his[:6] in line] == []
     app = share(app, hers, True)
     assert "**Yours.** Everybody who may see this data set can read it." in words(app)
@@ -122,8 +104,7 @@ def test_others_read_name_and_note_but_have_no_form(visit: Visit):
     app = open_page("releases")
     app = checked(app.selectbox(key="release").set_value(hers).run())
     text = words(app)
-    assert "**By** `ann@x.org`. Everybody who may see this data set can read it." in text
-    assert "Old people" in text
+    assert not lacking(text, "**By** `ann@x.org`. Everybody who may see this data set can read it.", "Old people")
     assert "Ask again." in text
     assert not {TOGGLE, "Name and note (free)"} & set(labels(app))
 
@@ -168,8 +149,7 @@ def test_what_was_open_is_shut_once_it_is_shared_no_longer(visit: Visit):
     visit(BOB)
     app = open_page("releases")
     app.selectbox(key="release").set_value(hers).run()
-    app.selectbox(key="compare-0").set_value(hers).run()
-    assert "Secret name" in words(checked(app))
+    assert "Secret name" in words(checked(app.selectbox(key="compare-0").set_value(hers).run()))
     visit(ANN)
     access.service().share(hers, False)
     visit(BOB)

@@ -12,7 +12,8 @@ from dpcore.service import Service
 from dpcore.workspace.ledger.requests import RunRequest
 from pages.components.run import planner
 from pages.components.visitor import access
-from tests.support.pages.page_tools import add_ward, button, checked, fit, open_page, quote, submit, words
+from tests.support.pages.page_tools import add_ward, button, checked, fit, open_page, press, quote, submit, words
+from tests.support.texts import lacking
 
 MEANS = {"0.1": 0.6, "1": 0.8, "10": 0.9}
 
@@ -46,10 +47,8 @@ def ask(app: AppTest, wanted: float = 70) -> AppTest:
 def test_one_sentence_answers_and_one_button_fills_the_entry(answer: dict[str, QualityForecast]) -> None:
     dataset_id = add_ward()
     app = ask(open_page("tree"))
-    assert "About ε = 0.32 should reach 70%" in words(app)
-    assert "Working it out spent nothing." in words(app)
-    button(app, "Use ε = 0.32").click().run()
-    assert checked(app).session_state["epsilon"] == "0.32"
+    assert not lacking(words(app), "About ε = 0.32 should reach 70%", "Working it out spent nothing.")
+    assert press(app, "Use ε = 0.32").session_state["epsilon"] == "0.32"
     service = access.service()
     assert service.balance(dataset_id).left == Decimal(3)
     assert not service.runs(dataset_id)
@@ -82,15 +81,13 @@ def test_what_further_tables_tell_is_said_to_be_invented(used: tuple[str, ...]) 
     quality_forecast = QualityForecast("accuracy", points, 0.55, None, False, used, None)
     request = RunRequest(dataset_id="d", algorithm="ilp", target="ill", epsilon=Decimal(1), parameters={})
     said = planner._how_far_off(quality_forecast, planner.Question(request, 0.8, True), Decimal(1))
-    assert "quite far" in said
-    assert "further tables" in said
+    assert not lacking(said, "quite far", "further tables")
 
 
 def test_other_settings_ask_for_another_answer(answer: dict[str, QualityForecast]) -> None:
     add_ward()
     app = ask(open_page("tree"))
-    app.segmented_control(key="epsilon_preset").set_value("1").run()
-    assert "About ε = 0.32" in words(checked(app))
+    assert "About ε = 0.32" in words(checked(app.segmented_control(key="epsilon_preset").set_value("1").run()))
     fit(str(access.service().datasets()[0].id))
     app.run()
     assert "Work it out again" in words(checked(app))
@@ -130,17 +127,14 @@ def test_rehearsals_use_earlier_results_unless_switched_off() -> None:
     dataset_id = add_ward()
     app = open_page("tree")
     assert not [item for item in app.toggle if "earlier results" in item.label]
-    button(app, "Rehearse").click().run()
-    assert "from the schema alone" in words(checked(app))
+    assert "from the schema alone" in words(press(app, "Rehearse"))
     submit(dataset_id, "tree", "1", "died")
     left = access.service().balance(dataset_id).left
     release = access.service().releases(dataset_id)[0]
     app = open_page("tree")
-    button(app, "Rehearse").click().run()
-    assert f"to fit this earlier result: {release.id[:8]}." in words(checked(app))
+    assert f"to fit this earlier result: {release.id[:8]}." in words(press(app, "Rehearse"))
     app.toggle(key=f"shaped-{dataset_id}").set_value(False).run()
-    button(app, "Rehearse").click().run()
-    assert "from the schema alone" in words(checked(app))
+    assert "from the schema alone" in words(press(app, "Rehearse"))
     assert access.service().balance(dataset_id).left == left < 3
 
 
@@ -148,6 +142,5 @@ def test_the_whole_answer_comes_from_rehearsals() -> None:
     """Without a substitute for the service: a question, its work, and its answer."""
     dataset_id = add_ward()
     app = ask(open_page("tree"), 72)
-    assert "on invented records like these" in words(app)
-    assert planner.text("planner_schema") in words(app)
+    assert not lacking(words(app), "on invented records like these", planner.text("planner_schema"))
     assert access.service().balance(dataset_id).left == Decimal(3)

@@ -20,7 +20,7 @@ from dpcore.service.advice import COUNT, DESCRIBE, PREDICT, RELATE, AdviceQuesti
 from dpcore.workspace.ledger.requests import Quote, RunRequest
 from dpcore.workspace.people.users import User
 from pages.components.visitor import access
-from tests.support.pages.page_tools import SCHEMA, add_ward, button, checked, open_page, submit, words
+from tests.support.pages.page_tools import SCHEMA, add_ward, button, checked, open_page, press, submit, words
 from tests.support.pages.page_visitors import ANN
 from tests.support.tables.small_trains import SCHEMA as TRAINS
 
@@ -140,8 +140,7 @@ def test_the_page_takes_the_rows_of_the_most_exact_first_look() -> None:
     exact = access.service().releases(dataset_id)[0]
     submit(dataset_id, "summaries", "0.001", "")
     app = open_page("which_method")
-    app.radio(key="guide-aim").set_value(COUNT)
-    told = words(checked(app.run()))
+    told = words(checked(app.radio(key="guide-aim").set_value(COUNT).run()))
     rows = round(total_of(parse_model(exact)).value)
     assert f"There are about {rows:,} rows, as a first look told." in told
 
@@ -208,8 +207,7 @@ def test_more_budget_is_asked_for_only_where_that_would_help(
     happens(access.installation(), add_ward(budget="20"))
     visit(ANN)
     app = open_page("which_method")
-    app.radio(key="guide-aim").set_value(DESCRIBE)
-    shown = words(checked(app.run()))
+    shown = words(checked(app.radio(key="guide-aim").set_value(DESCRIBE).run()))
     assert told in shown
     assert ("Not even a small run" in shown) is asks
     assert ("Ask the custodian" in [item.label for item in app.button]) is asks
@@ -218,11 +216,9 @@ def test_more_budget_is_asked_for_only_where_that_would_help(
 def test_a_press_opens_the_page_with_the_form_filled_in() -> None:
     add_ward(budget="20")
     app = open_page("which_method")
-    app.radio(key="guide-aim").set_value(DESCRIBE)
-    checked(app.run())
+    checked(app.radio(key="guide-aim").set_value(DESCRIBE).run())
     assert "Rule list, ε" in words(app)
-    app.button(key="guide-go").click()
-    checked(app.run())
+    press(app, key="guide-go")
     assert app.title[0].value == "Rule list"
     key = f"target-{SCHEMA.hash[:8]}"
     assert app.session_state[key] == "died"
@@ -234,9 +230,7 @@ def test_a_press_opens_the_page_with_the_form_filled_in() -> None:
 def test_counting_in_groups_opens_a_first_look_in_these_groups() -> None:
     add_ward(budget="20")
     app = open_page("which_method")
-    app.selectbox(key=f"guide-{COUNT}-{SCHEMA.hash[:8]}").set_value("died")
-    checked(app.run())
-    app.button(key="guide-go").click()
-    checked(app.run())
+    checked(app.selectbox(key=f"guide-{COUNT}-{SCHEMA.hash[:8]}").set_value("died").run())
+    press(app, key="guide-go")
     assert app.title[0].value == "First look"
     assert app.selectbox(key=f"set-look-by-{SCHEMA.hash[:8]}").value == "died"

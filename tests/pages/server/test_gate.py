@@ -144,10 +144,7 @@ def test_web_sockets_and_changes_come_from_pages_of_this_server(client, headers,
         with client.websocket_connect(SOCKET, headers=headers) as socket:
             socket.send_bytes(b"x")
     else:
-        with (
-            pytest.raises(WebSocketDisconnect),
-            client.websocket_connect(SOCKET, headers=headers),
-        ):
+        with pytest.raises(WebSocketDisconnect), client.websocket_connect(SOCKET, headers=headers):
             pass
 
 
@@ -191,10 +188,7 @@ def test_strangers_can_hold_only_so_many_sockets(client, monkeypatch) -> None:
 
     monkeypatch.setattr(logins, "sender", sender)
     monkeypatch.setattr(gate, "STRANGERS", 2)
-    with (
-        client.websocket_connect(SOCKET) as first,
-        client.websocket_connect(SOCKET) as second,
-    ):
+    with client.websocket_connect(SOCKET) as first, client.websocket_connect(SOCKET) as second:
         with pytest.raises(WebSocketDisconnect), client.websocket_connect(SOCKET):
             pass
         with client.websocket_connect(SOCKET, headers={"cookie": "known"}) as third:

@@ -11,7 +11,7 @@ from dpcore.service import Service
 from dpcore.workspace.people.users import User
 from pages.components.server import programs
 from pages.components.visitor import access, for_programs, login
-from tests.support.pages.page_tools import add_ward, button, checked, open_page, words
+from tests.support.pages.page_tools import add_ward, checked, open_page, press, words
 
 
 def test_a_token_is_shown_once_and_can_be_ended():
@@ -20,18 +20,15 @@ def test_a_token_is_shown_once_and_can_be_ended():
     assert "You have no token" not in words(app)  # Nothing of it is made before somebody opens it.
     app = open_page(state={"for-programs": True})
     assert "You have no token that is good now." in words(app)
-    button(app, "Get a token").click().run()
-    [token] = [item.value for item in checked(app).code if item.value.startswith("fgt_")]
+    [token] = [item.value for item in press(app, "Get a token").code if item.value.startswith("fgt_")]
     assert "It is shown this once" in words(app)
     assert access.installation().acting_by(token).datasets()
     [ends] = access.installation().tokens()
     assert f"You have 1 token that is good, until {ends:%Y-%m-%d %H:%M} UTC." in words(app)
     app.run()
     assert not [item for item in checked(app).code if item.value.startswith("fgt_")]
-    button(app, "Get a token").click().run()
-    assert "You have 2 tokens that are good: the first until" in words(checked(app))
-    button(app, "End all my tokens").click().run()
-    assert "2 tokens ended" in words(checked(app))
+    assert "You have 2 tokens that are good: the first until" in words(press(app, "Get a token"))
+    assert "2 tokens ended" in words(press(app, "End all my tokens"))
     assert access.installation().tokens() == []
 
 

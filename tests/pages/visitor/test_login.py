@@ -11,14 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from dpcore.errors import RequestError
 from pages.components.visitor import access, login, menu
-from tests.support.pages.page_tools import (
-    ROOT,
-    add_ward,
-    checked,
-    fit,
-    open_page,
-    words,
-)
+from tests.support.pages.page_tools import ROOT, add_ward, checked, fit, open_page, words
 
 RULES = """
 [custodian]
@@ -93,8 +86,7 @@ def test_who_is_kept_out(rules: Path, user: dict[str, Any], title: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "user",
-    [token("stranger@elsewhere.example"), token("office@hospital.example", email_verified=False)],
+    "user", [token("stranger@elsewhere.example"), token("office@hospital.example", email_verified=False)]
 )
 def test_somebody_without_a_role_finds_lessons_and_class_rooms_and_nothing_else(
     rules: Path, user: dict[str, Any]

@@ -13,6 +13,7 @@ from pages.components.visitor import login, remembered
 from tests.support.pages.page_tools import ROOT, add_ward, checked, words
 from tests.support.pages.page_visitors import ANN
 from tests.support.rows import for_each
+from tests.support.texts import lacking
 
 SITE = TestClient(Starlette(routes=[Route("/remember", remember)]))
 
@@ -56,8 +57,7 @@ def test_a_cookie_comes_back_as_it_was_sent(value: str, monkeypatch) -> None:
     answer = SITE.get("/remember", params={"name": remembered.PLACE, "value": value})
     assert answer.headers["content-type"].startswith("image/svg+xml")
     sent = answer.headers["set-cookie"]
-    assert "httponly" in sent.lower()
-    assert "samesite=lax" in sent.lower()
+    assert not lacking(sent.lower(), "httponly", "samesite=lax")
     name, _, content = sent.split(";")[0].partition("=")
     monkeypatch.setattr("streamlit.context", type("Context", (), {"cookies": {name: content}}))
     assert remembered.remembered(remembered.PLACE) == value

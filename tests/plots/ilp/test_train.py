@@ -107,8 +107,7 @@ def test_length_is_seen():
 
 
 @pytest.mark.parametrize(
-    ("column", "values", "trace"),
-    [("shape", SHAPES, "bodies"), ("roof", ROOFS, "roofs"), ("load", LOADS, "loads")],
+    ("column", "values", "trace"), [("shape", SHAPES, "bodies"), ("roof", ROOFS, "roofs"), ("load", LOADS, "loads")]
 )
 def test_kinds_look_different(column, values, trace):
     drawn = {str(outlines(train_figure(cars({**FULL, column: v})), trace)) for v in values}
@@ -116,11 +115,7 @@ def test_kinds_look_different(column, values, trace):
 
 
 def test_cars_stand_in_the_order_of_their_positions_without_overlap():
-    rows = [
-        {**FULL, "position": 2, "length": "long"},
-        {**FULL, "position": 3},
-        {**FULL, "position": 1},
-    ]
+    rows = [{**FULL, "position": 2, "length": "long"}, {**FULL, "position": 3}, {**FULL, "position": 1}]
     shuffled, ordered = train_figure(cars(*rows)), train_figure(cars(rows[2], rows[0], rows[1]))
     assert shuffled == ordered
     bodies = outlines(shuffled, "bodies")

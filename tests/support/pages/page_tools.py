@@ -188,13 +188,18 @@ def button(app: AppTest, label: str):
     return next(item for item in app.button if item.label.startswith(label))
 
 
+def press(app: AppTest, label: str = "", *, key: str = "") -> AppTest:
+    """Press the button whose label begins so, or of this key; the page as it is drawn then."""
+    (app.button(key=key) if key else button(app, label)).click()
+    return checked(app.run())
+
+
 def store_all_the_same(app: AppTest) -> AppTest:
     """Say yes to the one loss that a custodian is asked about, and store."""
     [asked] = [box for box in app.checkbox if box.label == "Store it all the same"]
     asked.set_value(True)
     checked(app.run())
-    button(app, "Check again and store").click()
-    return checked(app.run())
+    return press(app, "Check again and store")
 
 
 def bring(app: AppTest, label: str, name: str, content: bytes) -> AppTest:
@@ -207,8 +212,7 @@ def bring(app: AppTest, label: str, name: str, content: bytes) -> AppTest:
 def remove(app: AppTest, name: str) -> AppTest:
     """Take a file off the custodian's desk."""
     [file] = [file for file in access.service().staging_area().files() if file.name == name]
-    app.button(key=f"remove-{file.file_id}").click()
-    return checked(app.run())
+    return press(app, key=f"remove-{file.file_id}")
 
 
 def look_at(app: AppTest, column: str, types: str = "") -> AppTest:
@@ -218,10 +222,8 @@ def look_at(app: AppTest, column: str, types: str = "") -> AppTest:
     app.text_input(key=f"intake-find-{ident}").set_value(column).run()
     if types:
         app.radio(key=f"intake-look-types-{ident}").set_value(types)
-    app.button(key=f"press-look-{ident}").click()
-    checked(app.run())
-    app.text_input(key=f"intake-find-{ident}").set_value("")
-    return checked(app.run())
+    press(app, key=f"press-look-{ident}")
+    return checked(app.text_input(key=f"intake-find-{ident}").set_value("").run())
 
 
 def release_of(run_id: str) -> str:
@@ -244,8 +246,7 @@ def entry(app: AppTest, label: str) -> Any:
 def view(name: str) -> AppTest:
     """A view of the page Custodian."""
     app = open_page("custodian")
-    app.segmented_control(key="custodian-view").set_value(name)
-    return checked(app.run())
+    return checked(app.segmented_control(key="custodian-view").set_value(name).run())
 
 
 def plain_words(app: AppTest) -> str:

@@ -27,6 +27,7 @@ from dpcore.workspace.database.transactions import read, write
 from dpcore.workspace.database.witness import NO_LINE, Line
 from dpcore.workspace.upkeep.recovery import accept
 from tests.support.servers.databases import KINDS, fresh_url
+from tests.support.texts import lacking
 from tests.support.workspaces.fake_learner import fake_request, small_frame, small_schema
 from tests.support.workspaces.forked import at_once
 from tests.support.workspaces.homes import (
@@ -360,8 +361,7 @@ def test_the_operator_is_told_what_is_wrong_and_how_to_go_on(
 
     shown = call("installation", "show")
     assert shown.exit_code == 0
-    assert installation.LOST in shown.stdout
-    assert f"data adopt {dataset}" in shown.stdout
+    assert not lacking(shown.stdout, installation.LOST, f"data adopt {dataset}")
     code = look(Home(home), url).code
     assert f"--code {code}" in shown.stdout
     words = ("installation", "accept", "--code", code, "--note", "lost")
@@ -453,8 +453,7 @@ def test_a_file_in_the_place_of_a_folder_is_a_sentence(tmp_path: Path, place: st
     file.parent.mkdir(exist_ok=True)
     file.write_text("")
     told = unusable(tmp_path / place.removesuffix("/incoming"))
-    assert "a file stands where a folder should be" in told
-    assert "FROSTGLASS_HOME" in told
+    assert not lacking(told, "a file stands where a folder should be", "FROSTGLASS_HOME")
 
 
 @pytest.mark.parametrize(

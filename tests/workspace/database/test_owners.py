@@ -36,9 +36,7 @@ def owners(home: Path) -> set[tuple[int, int]]:
 
 
 @as_root
-def test_a_home_that_root_makes_is_not_given_to_the_owner_of_the_folder_around_it(
-    tmp_path: Path,
-) -> None:
+def test_a_home_that_root_makes_is_not_given_to_the_owner_of_the_folder_around_it(tmp_path: Path) -> None:
     os.chown(tmp_path, SERVICE, SERVICE)
     home = tmp_path / "deeper" / "home"
     fill(home)

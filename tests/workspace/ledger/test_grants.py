@@ -41,9 +41,7 @@ def left(engine: Engine, analyst: str, dataset: str = "data") -> Decimal:
     return Ledger(engine).balance(dataset, analyst).left
 
 
-def test_without_a_grant_nothing_can_be_spent_where_the_custodian_wants_it_so(
-    engine: Engine,
-) -> None:
+def test_without_a_grant_nothing_can_be_spent_where_the_custodian_wants_it_so(engine: Engine) -> None:
     assert (left(engine, "ann"), left(engine, "ann", "other")) == (0, TWO)
     with pytest.raises(BudgetError, match=r"0\.00 is left in your own budget"):
         spend(engine, "ann")

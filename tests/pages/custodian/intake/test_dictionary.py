@@ -9,6 +9,7 @@ import pyreadstat
 
 from dpcore.intake.columns import schema_rows
 from tests.support.pages.page_tools import bring, errors, open_page
+from tests.support.texts import lacking
 
 DATA = b"pid,age,ward,smoker,admitted,sodium\n" + b"".join(
     f"p{number},{20 + number},{1 + number % 2},{number % 2},202{number % 4}-03-11,140\n".encode()
@@ -53,8 +54,7 @@ def test_it_fills_in_columns_person_and_name_and_leaves_the_limit_to_be_asked():
     assert app.number_input(key="intake-max-rows").value is None
     assert app.selectbox(key="intake-person").value == "pid"
     told = "\n".join(item.value for item in app.info)
-    assert "the first field, is the record" in told
-    assert "Not in the data file: 'height'." in told
+    assert not lacking(told, "the first field, is the record", "Not in the data file: 'height'.")
 
 
 def test_what_is_no_dictionary_of_these_columns_is_told_and_changes_nothing():

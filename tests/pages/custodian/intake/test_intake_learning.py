@@ -10,7 +10,8 @@ from pages.components.custodian.intake import intake_yaml
 from pages.components.custodian.intake.intake_draft import Draft
 from pages.components.custodian.intake.intake_tables import TableDraft
 from pages.components.visitor import access
-from tests.support.pages.page_tools import bring, button, checked, open_page, words
+from tests.support.pages.page_tools import bring, checked, open_page, press, words
+from tests.support.texts import lacking
 
 DATA = b"ward,age,died\n" + b"ICU,44,yes\nWard A,51,no\nICU,61,no\n" * 1000
 YAML = "Write or bring a schema (YAML or JSON)"
@@ -27,22 +28,18 @@ def described() -> AppTest:
     table.show(schema_rows.rows_of(drafts))
     app = checked(app.run())
     app.text_input(key="intake-name").set_value("Wards")
-    app.number_input(key="intake-max-rows").set_value(5000)
-    return checked(app.run())
+    return checked(app.number_input(key="intake-max-rows").set_value(5000).run())
 
 
 def store(app: AppTest) -> AppTest:
-    button(app, "Check and store").click()
-    return checked(app.run())
+    return press(app, "Check and store")
 
 
 def test_what_is_learned_is_asked_for_told_and_charged():
     app = described()
     assert "Facts of 'ward', 'age' are read off the records with privacy noise" in words(app)
-    app.text_input(key="intake-learn").set_value("0.5")
-    app = checked(app.run())
-    assert "It would add ε 2." in words(app)
-    assert "of which ε 5.00 is left" in words(app)
+    app = checked(app.text_input(key="intake-learn").set_value("0.5").run())
+    assert not lacking(words(app), "It would add ε 2.", "of which ε 5.00 is left")
     assert "is stored" in words(store(app))
     [info] = access.service().datasets()
     assert info.schema.column("ward").categories == ("ICU", "Ward A")
@@ -57,12 +54,10 @@ def test_a_schema_that_was_learned_before_says_that_it_is_charged():
     text = info.schema.model_copy(update={"name": "again"}).to_yaml()
     app = bring(open_page("custodian"), "Data file", "ward.csv", DATA)
     assert "Facts of this schema were learned privately" not in words(app)
-    app.segmented_control(key="intake-way").set_value(YAML)
-    checked(app.run()).text_area(key="intake-yaml").set_value(text)
+    checked(app.segmented_control(key="intake-way").set_value(YAML).run()).text_area(key="intake-yaml").set_value(text)
     app = checked(app.run())
     assert "Facts of this schema were learned privately" in words(app)
-    button(app, "Take it over into the form").click()
-    app = checked(app.run())
+    app = press(app, "Take it over into the form")
     assert "Facts of this schema were learned privately" in words(app)
     assert "is stored" in words(store(app))
     spent = [access.service().total_balance(info.id).spent for info in access.service().datasets()]
@@ -79,16 +74,12 @@ def test_what_does_not_fit_the_budget_stores_nothing():
 
 def test_the_text_says_what_is_learned_and_goes_back_into_the_form():
     app = described()
-    app.segmented_control(key="intake-way").set_value(YAML)
-    app = checked(app.run())
+    app = checked(app.segmented_control(key="intake-way").set_value(YAML).run())
     text = app.text_area(key="intake-yaml").value
-    assert "learn: true" in text
-    assert "learn:\n    bins: 3" in text
-    app.text_area(key="intake-yaml").set_value(text.replace("bins: 3", "bins: 2"))
-    app = checked(app.run())
+    assert not lacking(text, "learn: true", "learn:\n    bins: 3")
+    app = checked(app.text_area(key="intake-yaml").set_value(text.replace("bins: 3", "bins: 2")).run())
     assert "the columns marked 'learn'" in words(app)
-    button(app, "Take it over into the form").click()
-    app = checked(app.run())
+    app = press(app, "Take it over into the form")
     columns, faults = schema_columns.columns_of(app.session_state["intake"].tables[0].now)
     assert not faults
     assert [column.get("learn") for column in columns] == [True, {"bins": 2}, None]

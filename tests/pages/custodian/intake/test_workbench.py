@@ -16,7 +16,7 @@ from pages.components.custodian.intake import intake_yaml
 from pages.components.custodian.intake.intake_draft import Draft
 from pages.components.custodian.intake.intake_tables import TableDraft
 from pages.components.visitor import access
-from tests.support.pages.page_tools import bring, button, checked, errors, look_at, open_page, words
+from tests.support.pages.page_tools import bring, checked, errors, look_at, open_page, press, words
 
 DATA = b"ward,age,died,sex\n" + b"north,44,yes,F\nsouth,50,no,M\n" * 20
 YAML = "Write or bring a schema (YAML or JSON)"
@@ -34,19 +34,17 @@ def ident(app: AppTest) -> str:
     return table(app).ident
 
 
-def press(app: AppTest, what: str) -> AppTest:
-    app.button(key=f"press-{what}-{ident(app)}").click()
-    return checked(app.run())
+def act(app: AppTest, what: str) -> AppTest:
+    return press(app, key=f"press-{what}-{ident(app)}")
 
 
 def change(app: AppTest, what: str, value: object = None) -> AppTest:
-    app.selectbox(key=f"intake-change-{ident(app)}").set_value(what)
-    checked(app.run())
+    checked(app.selectbox(key=f"intake-change-{ident(app)}").set_value(what).run())
     if value is not None:
         key = f"intake-change-{ident(app)}-{what}"
         kinds = (app.text_input, app.selectbox, app.number_input)
         next(found for kind in kinds for found in kind if found.key == key).set_value(value)
-    return press(app, "apply")
+    return act(app, "apply")
 
 
 def column(app: AppTest, name: str) -> dict[str, object]:
@@ -54,8 +52,7 @@ def column(app: AppTest, name: str) -> dict[str, object]:
 
 
 def find(app: AppTest, query: str) -> AppTest:
-    app.text_input(key=f"intake-find-{ident(app)}").set_value(query)
-    return checked(app.run())
+    return checked(app.text_input(key=f"intake-find-{ident(app)}").set_value(query).run())
 
 
 def draft(names: list[str]) -> TableDraft:
@@ -87,10 +84,10 @@ def test_ticked_columns_are_changed_and_no_others():
 def test_changes_are_taken_back_and_made_again():
     app = change(find(upload(), "ward"), "Categories", "north; south")
     assert column(app, "ward")["Categories"] == "north; south"
-    app = press(app, "undo")
+    app = act(app, "undo")
     assert column(app, "ward")["Categories"] == ""
     assert app.button(key=f"press-undo-{ident(app)}").disabled
-    app = press(app, "redo")
+    app = act(app, "redo")
     assert column(app, "ward")["Categories"] == "north; south"
 
 
@@ -103,9 +100,9 @@ def test_what_is_looked_up_says_so():
 
 def test_values_are_looked_at_again_when_a_column_was_made_of_a_date():
     rows = b"admitted,ward\n" + b"2019-03-31,north\n2023-05-09,south\n" * 20
-    app = press(bring(open_page("custodian"), "Data file", "stays.csv", rows), "look")
+    app = act(bring(open_page("custodian"), "Data file", "stays.csv", rows), "look")
     assert column(app, "admitted year")["Type"] == "integer"
-    app = press(app, "look")
+    app = act(app, "look")
     assert not errors(app)
     assert column(app, "admitted year")[schema_rows.LOWER] == 2019
     assert list(table(app).now[schema_rows.NAME]) == ["admitted", "ward", "admitted year"]
@@ -115,8 +112,7 @@ def test_values_are_looked_at_again_when_a_column_was_made_of_a_date():
 
 def test_only_columns_with_a_question_are_shown():
     app = upload()
-    app.segmented_control(key=f"intake-show-{ident(app)}").set_value("To answer")
-    checked(app.run())
+    checked(app.segmented_control(key=f"intake-show-{ident(app)}").set_value("To answer").run())
     assert table(app).seen[3] == ["ward"]
     checked(find(app, "nothing is called so").run())
     assert "No column is like that" in words(app)
@@ -124,13 +120,11 @@ def test_only_columns_with_a_question_are_shown():
 
 def test_one_column_in_full():
     app = upload()
-    app.selectbox(key=f"intake-one-{ident(app)}").set_value("ward")
-    checked(app.run())
+    checked(app.selectbox(key=f"intake-one-{ident(app)}").set_value("ward").run())
     entry = next(item for item in app.text_area if item.label.startswith("Categories, one a line"))
     entry.set_value("north = North wing\nsouth\tSouth wing\n\nwest\n")
     next(item for item in app.text_input if item.label == "Label").set_value("Ward")
-    button(app, "Take over for 'ward'").click()
-    app = checked(app.run())
+    app = press(app, "Take over for 'ward'")
     [found], faults = schema_columns.columns_of(table(app).now.query("Column == 'ward'"))
     assert not faults
     assert found["categories"] == ["north", "south", "west"]
@@ -150,11 +144,9 @@ def test_categories_are_read_back_as_they_are_listed(between):
 
 def test_a_label_leaves_categories_as_they_are():
     app = change(find(upload(), "ward"), "Categories", '"dose = 0"; "open')
-    app.selectbox(key=f"intake-one-{ident(app)}").set_value("ward")
-    checked(app.run())
+    checked(app.selectbox(key=f"intake-one-{ident(app)}").set_value("ward").run())
     next(box for box in app.text_input if box.key.startswith("intake-full-") and box.label == "Label").set_value("Ward")
-    button(app, "Take over for").click()
-    app = checked(app.run())
+    app = press(app, "Take over for")
     assert column(app, "ward")["Categories"] == '"dose = 0"; "open'
     assert column(app, "ward")["Label"] == "Ward"
 
@@ -162,42 +154,34 @@ def test_a_label_leaves_categories_as_they_are():
 def test_the_form_as_text_and_back():
     app = change(find(upload(), "ward"), "Categories", "north; south")
     app.text_input(key="intake-name").set_value("Wards")
-    app.number_input(key="intake-max-rows").set_value(200)
-    checked(app.run())
-    app.segmented_control(key="intake-way").set_value(YAML)
-    checked(app.run())
+    checked(app.number_input(key="intake-max-rows").set_value(200).run())
+    checked(app.segmented_control(key="intake-way").set_value(YAML).run())
     text = app.text_area(key="intake-yaml").value
     assert Schema.from_text(text).column("ward").categories == ("north", "south")
     changed = yaml.safe_load(text)
     changed["columns"] = [each | {"label": "Ward"} for each in changed["columns"] if each["name"] == "ward"]
     changed["name"] = "Other wards"
-    app.text_area(key="intake-yaml").set_value(yaml.safe_dump(changed))
-    checked(app.run())
-    button(app, "Take it over into the form").click()
-    app = checked(app.run())
+    checked(app.text_area(key="intake-yaml").set_value(yaml.safe_dump(changed)).run())
+    app = press(app, "Take it over into the form")
     app = checked(app.run())
     assert app.text_input(key="intake-name").value == "Other wards"
     assert column(app, "ward")["Label"] == "Ward"
     assert [row["Column"] for row in schema_rows.written(table(app).now) if row["Keep"]] == ["ward"]
-    button(app, "Check and store").click()
-    assert "is stored" in words(checked(app.run()))
+    assert "is stored" in words(press(app, "Check and store"))
     [info] = access.service().datasets()
     assert info.schema.column("ward").label == "Ward"
 
 
 def test_a_text_with_a_fault_stays_and_the_form_too():
     app = upload()
-    app.segmented_control(key="intake-way").set_value(YAML)
-    checked(app.run())
+    checked(app.segmented_control(key="intake-way").set_value(YAML).run())
     assert "# to answer: list its categories" in app.text_area(key="intake-yaml").value
     app.text_area(key="intake-yaml").set_value("name: [")
     checked(app.run())
-    button(app, "Take it over into the form").click()
-    app = checked(app.run())
+    app = press(app, "Take it over into the form")
     assert "not valid YAML" in errors(app)
     assert app.text_area(key="intake-yaml").value == "name: ["
-    app.segmented_control(key="intake-way").set_value("Fill in a form")
-    checked(app.run())
+    checked(app.segmented_control(key="intake-way").set_value("Fill in a form").run())
     assert "Nothing of it is lost" in words(app)
     assert column(app, "age")["Highest"] == 110
 
@@ -237,13 +221,10 @@ columns:
 
 def test_a_schema_read_off_the_records_does_not_become_a_declared_one_in_the_form():
     app = upload()
-    app.segmented_control(key="intake-way").set_value(YAML)
-    checked(app.run())
-    app.text_area(key="intake-yaml").set_value(INFERRED)
-    checked(app.run())
+    checked(app.segmented_control(key="intake-way").set_value(YAML).run())
+    checked(app.text_area(key="intake-yaml").set_value(INFERRED).run())
     for what in ("Take it over into the form", "Check and store"):
-        button(app, what).click()
-        app = checked(app.run())
+        app = press(app, what)
         assert "No result on this data set would be private" in errors(app)
         assert app.text_area(key="intake-yaml").value == INFERRED
     assert not access.service().datasets()
