@@ -27,22 +27,17 @@ from pages.components.run import meter
 from pages.components.visitor import access
 from tests.support.pages.page_tools import (
     ROOT,
-    SCHEMA,
-    add_ward,
     at_run,
-    balance,
     bring,
     button,
     checked,
     errors,
-    fit,
     look_at,
     open_page,
     press,
-    quote,
-    ward,
     words,
 )
+from tests.support.pages.ward_runs import SCHEMA, add_ward, balance, fit, quote, ward
 from tests.support.rows import for_each
 from tests.support.texts import lacking
 

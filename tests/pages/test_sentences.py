@@ -15,7 +15,8 @@ from dpcore.privacy.losses import pure_loss
 from dpcore.service import Service
 from dpcore.workspace.ledger.requests import Quote, RunRequest
 from pages.components.visitor import access
-from tests.support.pages.page_tools import add_ward, open_page, press, words
+from tests.support.pages.page_tools import open_page, press, words
+from tests.support.pages.ward_runs import add_ward
 from tests.support.results.hand_made_trees import sample
 
 

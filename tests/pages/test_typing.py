@@ -20,9 +20,10 @@ from dpcore.workspace.ledger.requests import RunRequest, RunStatus
 from dpcore.workspace.people.users import ROLES
 from pages.components.report import draft
 from pages.components.visitor import access, menu, outcome
-from tests.support.pages.page_tools import ROOT, add_ward, checked, open_page
+from tests.support.pages.page_tools import ROOT, checked, open_page
 from tests.support.pages.page_visitors import ANN, BOB, person, result_of_visitor
 from tests.support.pages.places import Place, moved, places, without_key
+from tests.support.pages.ward_runs import add_ward
 
 NAMES = tuple(entry.path.removesuffix(".py") for entry in menu.MENU)
 #: Who may open every page, with a login.

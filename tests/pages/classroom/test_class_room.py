@@ -8,9 +8,10 @@ from decimal import Decimal
 import pytest
 
 from pages.components.visitor import access
-from tests.support.pages.page_tools import add_ward, button, checked, errors, open_page, press, words
+from tests.support.pages.page_tools import button, checked, errors, open_page, press, words
 from tests.support.pages.page_visitors import ANN, OFFICE, TEACHER, person
 from tests.support.pages.places import moved, places
+from tests.support.pages.ward_runs import add_ward
 from tests.support.texts import lacking
 
 PAGE = "class_room"

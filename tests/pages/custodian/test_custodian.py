@@ -25,23 +25,11 @@ from pages.components.custodian import audit_log, budget_requests
 from pages.components.run import meter
 from pages.components.visitor import access, menu
 from pages.components.visitor import login as logins
-from tests.support.pages.page_tools import (
-    SCHEMA,
-    add_ward,
-    balance,
-    bring,
-    button,
-    checked,
-    errors,
-    fit,
-    open_page,
-    press,
-    quote,
-    view,
-)
+from tests.support.pages.page_tools import bring, button, checked, errors, open_page, press, view
 from tests.support.pages.page_tools import plain_words as words
 from tests.support.pages.page_tools import ward as people
 from tests.support.pages.page_tools import words as page_words
+from tests.support.pages.ward_runs import SCHEMA, add_ward, balance, fit, quote
 from tests.support.texts import lacking
 
 FAR = datetime(2999, 1, 1, tzinfo=UTC)

@@ -9,19 +9,9 @@ from streamlit.testing.v1 import AppTest
 from dpcore.domain.schemas.schema import Schema
 from pages.components.custodian.related_datasets import NEW
 from pages.components.visitor import access
-from tests.support.pages.page_tools import (
-    SCHEMA,
-    add_ward,
-    bring,
-    button,
-    checked,
-    errors,
-    open_page,
-    press,
-    view,
-    ward,
-)
+from tests.support.pages.page_tools import bring, button, checked, errors, open_page, press, view
 from tests.support.pages.page_tools import plain_words as words
+from tests.support.pages.ward_runs import SCHEMA, add_ward, ward
 
 WAY = "Write or bring a schema (YAML or JSON)"
 

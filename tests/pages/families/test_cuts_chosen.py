@@ -6,7 +6,8 @@ import pytest
 
 from dpcore.service import Service
 from pages.components.visitor import access
-from tests.support.pages.page_tools import add_ward, button, checked, open_page, submit, words
+from tests.support.pages.page_tools import button, checked, open_page, words
+from tests.support.pages.ward_runs import add_ward, submit
 
 PAGES = {"tree": "tree", "forest": "forest", "rule_list": "rule_list"}
 

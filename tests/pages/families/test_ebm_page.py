@@ -22,20 +22,8 @@ from dpcore.report.spending import adds, adds_reason
 from dpcore.service import Service
 from pages.components.families.shared import number_check
 from pages.components.visitor import access
-from tests.support.pages.page_tools import (
-    add_ward,
-    at_run,
-    button,
-    checked,
-    errors,
-    figures,
-    open_page,
-    press,
-    quote,
-    spent_on,
-    submit,
-    words,
-)
+from tests.support.pages.page_tools import at_run, button, checked, errors, figures, open_page, press, spent_on, words
+from tests.support.pages.ward_runs import add_ward, quote, submit
 from tests.support.results.small_ebm import SCHEMA, TARGETS, small_ebm
 from tests.support.texts import lacking
 

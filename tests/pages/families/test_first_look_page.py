@@ -23,21 +23,8 @@ from pages.components.families.summaries import records
 from pages.components.families.summaries import summary_result as result
 from pages.components.families.summaries.summary_state import STANDING_OUT, Look
 from pages.components.visitor import access
-from tests.support.pages.page_tools import (
-    SCHEMA,
-    add_ward,
-    at_run,
-    button,
-    checked,
-    errors,
-    figures,
-    open_page,
-    press,
-    spent_on,
-    submit,
-    ward,
-    words,
-)
+from tests.support.pages.page_tools import at_run, button, checked, errors, figures, open_page, press, spent_on, words
+from tests.support.pages.ward_runs import SCHEMA, add_ward, submit, ward
 from tests.support.texts import lacking
 
 pytestmark = pytest.mark.usefixtures("one_by_one")

@@ -9,7 +9,8 @@ from streamlit.testing.v1 import AppTest
 
 from pages.components.visitor import access
 from tests.support.files.hostile_names import ANCHOR, DIED, IMAGE, LEFT, LINK, RIGHT, SCHEMA, people
-from tests.support.pages.page_tools import at_run, checked, submit
+from tests.support.pages.page_tools import at_run, checked
+from tests.support.pages.ward_runs import submit
 
 #: Elements whose text is Markdown, and those whose label is; options of a radio are too.
 TEXTS = ("markdown", "caption", "title", "header", "subheader", "error", "warning", "info", "success")

@@ -26,19 +26,8 @@ from pages.components.kit import texts
 from pages.components.run import compare_methods
 from pages.components.visitor import access
 from tests.plots.ilp.test_clause_figures import BOTH, DROPPED, a_car, release_of
-from tests.support.pages.page_tools import (
-    add_ward,
-    at_run,
-    button,
-    checked,
-    errors,
-    figures,
-    open_page,
-    press,
-    spent_on,
-    submit,
-    words,
-)
+from tests.support.pages.page_tools import at_run, button, checked, errors, figures, open_page, press, spent_on, words
+from tests.support.pages.ward_runs import add_ward, submit
 from tests.support.tables.small_trains import SCHEMA, TARGET, trains
 from tests.support.texts import lacking
 

@@ -10,7 +10,8 @@ from pages.components.families import registry
 from pages.components.families.shared import downloads
 from pages.components.run import compare_methods
 from pages.components.visitor import access
-from tests.support.pages.page_tools import add_ward, checked, fit, open_page, press, submit, words
+from tests.support.pages.page_tools import checked, open_page, press, words
+from tests.support.pages.ward_runs import add_ward, fit, submit
 from tests.support.workspaces.fake_learner import FakePairLearner, register_pairs
 
 PAIRS = registry.Family(

@@ -22,20 +22,8 @@ from pages.components.families.redescriptions.redescription_state import JACCARD
 from pages.components.families.shared import downloads
 from pages.components.run import compare_methods
 from pages.components.visitor import access
-from tests.support.pages.page_tools import (
-    add_ward,
-    at_run,
-    button,
-    checked,
-    errors,
-    figures,
-    fit,
-    open_page,
-    press,
-    spent_on,
-    submit,
-    words,
-)
+from tests.support.pages.page_tools import at_run, button, checked, errors, figures, open_page, press, spent_on, words
+from tests.support.pages.ward_runs import add_ward, fit, submit
 from tests.support.results.small_redescriptions import (
     LEFT,
     RIGHT,

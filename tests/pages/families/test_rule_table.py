@@ -9,7 +9,8 @@ from dpcore.models.registry import get_learner
 from dpcore.models.rules.released.rule_list_model import Rule, RuleListModel, rule_text
 from dpcore.released.release import make_release
 from dpcore.service import Service
-from tests.support.pages.page_tools import SCHEMA, add_ward, open_page
+from tests.support.pages.page_tools import open_page
+from tests.support.pages.ward_runs import SCHEMA, add_ward
 
 CLEAR, WIDE = ((0.2, 0.3), (0.7, 0.8)), ((0.0, 1.0), (0.0, 1.0))
 

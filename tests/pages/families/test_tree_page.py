@@ -23,21 +23,8 @@ from pages.components.families.tree import tree_inputs as inputs
 from pages.components.kit.texts import METHODS
 from pages.components.run import compare_methods
 from pages.components.visitor import access
-from tests.support.pages.page_tools import (
-    add_ward,
-    at_run,
-    button,
-    checked,
-    errors,
-    figures,
-    fit,
-    open_page,
-    press,
-    spent_on,
-    submit,
-    ward,
-    words,
-)
+from tests.support.pages.page_tools import at_run, button, checked, errors, figures, open_page, press, spent_on, words
+from tests.support.pages.ward_runs import add_ward, fit, submit, ward
 from tests.support.results import small_trees
 from tests.support.texts import lacking
 

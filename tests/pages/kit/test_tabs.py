@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.support.pages.page_tools import add_ward, at_run, button, checked, submit, words
+from tests.support.pages.page_tools import at_run, button, checked, words
+from tests.support.pages.ward_runs import add_ward, submit
 
 pytestmark = pytest.mark.usefixtures("one_by_one")
 

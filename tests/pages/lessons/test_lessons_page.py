@@ -31,7 +31,8 @@ from pages.components.kit.texts import text
 from pages.components.lessons import course
 from pages.components.lessons.topics import budget, delta
 from pages.components.visitor import access
-from tests.support.pages.page_tools import add_ward, checked, open_page, press, words
+from tests.support.pages.page_tools import checked, open_page, press, words
+from tests.support.pages.ward_runs import add_ward
 from tests.support.texts import lacking
 
 TITLES = [lesson.title for lesson in course.LESSONS]

@@ -6,7 +6,8 @@ import pytest
 
 from pages.components.families.shared.interval_text import IntervalText, compared
 from pages.components.visitor import access
-from tests.support.pages.page_tools import add_ward, checked, fit, open_page, submit, words
+from tests.support.pages.page_tools import checked, open_page, words
+from tests.support.pages.ward_runs import add_ward, fit, submit
 
 
 @pytest.mark.parametrize(

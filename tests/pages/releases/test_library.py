@@ -14,7 +14,8 @@ from dpcore.workspace.results.imports import keep_import
 from pages.components.releases import library, release_names
 from pages.components.visitor import access
 from tests.plots.ilp.test_clause_figures import BOTH, release_of
-from tests.support.pages.page_tools import add_ward, checked, fit, open_page, press, submit, words
+from tests.support.pages.page_tools import checked, open_page, press, words
+from tests.support.pages.ward_runs import add_ward, fit, submit
 
 
 def test_results_stand_in_a_table_with_what_tells_them_apart() -> None:

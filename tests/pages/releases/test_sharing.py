@@ -17,8 +17,9 @@ from dpcore.workspace.results.dossier import Application
 from pages.components.families.shared import release_file
 from pages.components.releases.release_filter import Wanted
 from pages.components.visitor import access
-from tests.support.pages.page_tools import SCHEMA, add_ward, at_run, checked, errors, open_page, options, ward, words
+from tests.support.pages.page_tools import at_run, checked, errors, open_page, options, words
 from tests.support.pages.page_visitors import ANN, BOB, OFFICE, TEACHER, person, result_of_visitor, run_of_visitor
+from tests.support.pages.ward_runs import SCHEMA, add_ward, ward
 from tests.support.results import reports
 from tests.support.rows import for_each
 from tests.support.texts import lacking

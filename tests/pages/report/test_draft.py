@@ -17,19 +17,9 @@ from dpcore.workspace.database.transactions import write
 from dpcore.workspace.people.users import User
 from dpcore.workspace.results.dossier import Application
 from pages.components.visitor import access
-from tests.support.pages.page_tools import (
-    add_ward,
-    button,
-    checked,
-    entry,
-    errors,
-    fit,
-    open_page,
-    options,
-    release_of,
-    words,
-)
+from tests.support.pages.page_tools import button, checked, entry, errors, open_page, options, words
 from tests.support.pages.page_visitors import ANN, BOB, OFFICE, result_of_visitor
+from tests.support.pages.ward_runs import add_ward, fit, release_of
 from tests.support.results import reports
 
 Visit = Callable[[User], None]

@@ -11,20 +11,8 @@ from streamlit.testing.v1 import AppTest
 from dpcore.report.forms.forms import FORMS
 from pages.components.releases.release_filter import Wanted
 from pages.components.visitor import access
-from tests.support.pages.page_tools import (
-    add_ward,
-    button,
-    checked,
-    entry,
-    errors,
-    fit,
-    open_page,
-    options,
-    press,
-    release_of,
-    submit,
-    words,
-)
+from tests.support.pages.page_tools import button, checked, entry, errors, open_page, options, press, words
+from tests.support.pages.ward_runs import add_ward, fit, release_of, submit
 from tests.support.results import reports
 from tests.support.texts import lacking
 

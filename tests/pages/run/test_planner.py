@@ -12,7 +12,8 @@ from dpcore.service import Service
 from dpcore.workspace.ledger.requests import RunRequest
 from pages.components.run import planner
 from pages.components.visitor import access
-from tests.support.pages.page_tools import add_ward, button, checked, fit, open_page, press, quote, submit, words
+from tests.support.pages.page_tools import button, checked, open_page, press, words
+from tests.support.pages.ward_runs import add_ward, fit, quote, submit
 from tests.support.texts import lacking
 
 MEANS = {"0.1": 0.6, "1": 0.8, "10": 0.9}

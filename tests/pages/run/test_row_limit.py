@@ -7,7 +7,8 @@ from decimal import Decimal
 from dpcore.domain.schemas.schema import Schema
 from dpcore.service.advice import limit_far_above
 from pages.components.visitor import access
-from tests.support.pages.page_tools import SCHEMA, open_page, press, submit, ward, words
+from tests.support.pages.page_tools import open_page, press, words
+from tests.support.pages.ward_runs import SCHEMA, submit, ward
 from tests.support.texts import lacking
 
 

@@ -14,7 +14,8 @@ from dpcore.errors import ConflictError
 from dpcore.service import Service
 from dpcore.workspace.ledger.requests import RunRequest, RunStatus
 from pages.components.run import progress, runs_list
-from tests.support.pages.page_tools import add_ward, at_run, checked, words
+from tests.support.pages.page_tools import at_run, checked, words
+from tests.support.pages.ward_runs import add_ward
 
 
 def status_of(dataset_id: str, run_id: str, state: str) -> RunStatus:

@@ -16,7 +16,8 @@ from dpcore.report.spending import adds_reason
 from dpcore.report.totals import cost_together, exact_epsilon
 from dpcore.workspace.ledger.accounts import Balance
 from pages.components.visitor import access
-from tests.support.pages.page_tools import add_ward, button, checked, fit, open_page, press, quote, submit, words
+from tests.support.pages.page_tools import button, checked, open_page, press, words
+from tests.support.pages.ward_runs import add_ward, fit, quote, submit
 from tests.support.texts import lacking
 
 #: Page and epsilon of each run; small ones, a large one, and a pure one that may be composed.

@@ -20,8 +20,9 @@ from dpcore.service.advice import COUNT, DESCRIBE, PREDICT, RELATE, AdviceQuesti
 from dpcore.workspace.ledger.requests import Quote, RunRequest
 from dpcore.workspace.people.users import User
 from pages.components.visitor import access
-from tests.support.pages.page_tools import SCHEMA, add_ward, button, checked, open_page, press, submit, words
+from tests.support.pages.page_tools import button, checked, open_page, press, words
 from tests.support.pages.page_visitors import ANN
+from tests.support.pages.ward_runs import SCHEMA, add_ward, submit
 from tests.support.tables.small_trains import SCHEMA as TRAINS
 
 

@@ -11,7 +11,8 @@ from dpcore.service import Service
 from dpcore.workspace.people.users import User
 from pages.components.server import programs
 from pages.components.visitor import access, for_programs, login
-from tests.support.pages.page_tools import add_ward, checked, open_page, press, words
+from tests.support.pages.page_tools import checked, open_page, press, words
+from tests.support.pages.ward_runs import add_ward
 
 
 def test_a_token_is_shown_once_and_can_be_ended():

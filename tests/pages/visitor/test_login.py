@@ -11,7 +11,8 @@ from streamlit.testing.v1 import AppTest
 
 from dpcore.errors import RequestError
 from pages.components.visitor import access, login, menu
-from tests.support.pages.page_tools import ROOT, add_ward, checked, fit, open_page, words
+from tests.support.pages.page_tools import ROOT, checked, open_page, words
+from tests.support.pages.ward_runs import add_ward, fit
 
 RULES = """
 [custodian]

@@ -10,8 +10,9 @@ from streamlit.testing.v1 import AppTest
 
 from pages.components.server.remembering import remember
 from pages.components.visitor import login, remembered
-from tests.support.pages.page_tools import ROOT, add_ward, checked, words
+from tests.support.pages.page_tools import ROOT, checked, words
 from tests.support.pages.page_visitors import ANN
+from tests.support.pages.ward_runs import add_ward
 from tests.support.rows import for_each
 from tests.support.texts import lacking
 

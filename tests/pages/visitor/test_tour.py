@@ -5,8 +5,9 @@ from __future__ import annotations
 from streamlit.testing.v1 import AppTest
 
 from pages.components.visitor import remembered
-from tests.support.pages.page_tools import ROOT, add_ward, checked, fit, open_page, press, words
+from tests.support.pages.page_tools import ROOT, checked, open_page, press, words
 from tests.support.pages.page_visitors import ANN, BOB
+from tests.support.pages.ward_runs import add_ward, fit
 
 TITLE = "Choose a data set</strong>"
 

@@ -14,7 +14,8 @@ from dpcore.workspace.database.transactions import write
 from dpcore.workspace.ledger.ledger import Ledger
 from dpcore.workspace.ledger.requests import RunRequest
 from pages.components.visitor import access
-from tests.support.pages.page_tools import ROOT, add_ward, checked, errors, open_page, words
+from tests.support.pages.page_tools import ROOT, checked, errors, open_page, words
+from tests.support.pages.ward_runs import add_ward
 
 
 def folder() -> Path:

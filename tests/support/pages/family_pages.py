@@ -13,7 +13,8 @@ from dpcore.domain.schemas.schema import Schema
 from dpcore.workspace.ledger.requests import RunRequest
 from pages.components.families import registry
 from pages.components.visitor import access
-from tests.support.pages.page_tools import SCHEMA, at_run, open_page, submit, ward
+from tests.support.pages.page_tools import at_run, open_page
+from tests.support.pages.ward_runs import SCHEMA, submit, ward
 from tests.support.results import small_redescriptions
 from tests.support.tables import small_trains
 

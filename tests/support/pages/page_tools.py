@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping
-from decimal import Decimal
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import pandas as pd
 import pytest
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 from streamlit.testing.v1 import AppTest
 
-from dpcore.domain.schemas.schema import Schema
-from dpcore.privacy.filters import PrivacyFilter
-from dpcore.privacy.losses import NOTHING, pure_loss
-from dpcore.workspace.ledger.accounts import Balance, CapState
-from dpcore.workspace.ledger.requests import Quote, RunRequest
 from dpcore.workspace.runs import worker
 from pages.components.custodian.intake import upload_reading
 from pages.components.visitor import access, tour
@@ -28,18 +19,6 @@ from pages.components.visitor import access, tour
 #: What keeps texts from becoming links on a page, and is not seen there: see ``markup.plain``.
 APART = ":small[]"
 ROOT = Path(__file__).resolve().parents[3]
-SCHEMA = Schema.from_text(
-    """
-version: 1
-name: ward
-description: Invented patients.
-max_rows: 2000
-columns:
-  - {name: age, type: integer, lower: 20, upper: 100, bins: 8}
-  - {name: sex, type: categorical, categories: [female, male]}
-  - {name: died, type: boolean, target: true}
-"""
-)
 
 
 class _Compiled(dict[Any, Any]):
@@ -75,55 +54,6 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     sa.event.remove(Engine, "engine_connect", _share)
     access.installation().close()
     access.forget()
-
-
-def ward(rows: int = 1500) -> pd.DataFrame:
-    """Invented patients: the old die more often."""
-    draw = np.random.default_rng(0)
-    age = draw.integers(20, 101, rows)
-    died = draw.random(rows) < np.where(age > 70, 0.6, 0.1)
-    sex = draw.choice(["female", "male"], rows)
-    return pd.DataFrame({"age": age, "sex": sex, "died": np.where(died, "yes", "no")})
-
-
-def add_ward(*, public: bool = False, budget: str = "3", delta: str | None = None) -> str:
-    service, at = access.installation(), None if delta is None else Decimal(delta)
-    info = service.add_dataset(ward(), SCHEMA, budget=Decimal(budget), delta=at, public=public)
-    return str(info.id)
-
-
-def balance(cap: str, spent: str, left: str, **more: Any) -> Balance:
-    """A budget of pure runs."""
-    loss, (own, room) = pure_loss(Decimal(spent)), (PrivacyFilter(Decimal(most), Decimal(0)) for most in (cap, left))
-    return Balance((CapState(own, loss, loss), CapState(room, NOTHING, NOTHING)), **more)
-
-
-def quote(dataset_id: str, epsilon: str = "0.5", algorithm: str = "rule_list", **more: Any) -> Quote:
-    """Price of a run; of a rule list, as :func:`fit` makes it."""
-    if algorithm == "rule_list":
-        more = {"parameters": {"sampler": "pool", "pool_size": 500}, **more}
-    request = RunRequest(dataset_id=dataset_id, algorithm=algorithm, target="died", epsilon=Decimal(epsilon), **more)
-    return access.installation().quote(request)
-
-
-def submit(dataset_id: str, algorithm: str, epsilon: str, target: str, **parameters: object) -> str:
-    """Spend on a run and return its id."""
-    request = RunRequest(
-        dataset_id=dataset_id,
-        algorithm=algorithm,
-        target=target,
-        epsilon=epsilon,  # type: ignore[arg-type]
-        parameters=parameters,
-    )
-    run_id = access.installation().submit(request, os.urandom(8).hex())
-    status = access.installation().wait(run_id, 60)
-    assert status.state == "done", status.message
-    return str(run_id)
-
-
-def fit(dataset_id: str, epsilon: str = "0.5", target: str = "died", **more: object) -> str:
-    """Spend on a small rule list."""
-    return submit(dataset_id, "rule_list", epsilon, target, **{"sampler": "pool", "pool_size": 500, **more})
 
 
 def open_page(name: str = "data_sets", state: Mapping[str, object] | None = None, **address: str) -> AppTest:
@@ -224,13 +154,6 @@ def look_at(app: AppTest, column: str, types: str = "") -> AppTest:
         app.radio(key=f"intake-look-types-{ident}").set_value(types)
     press(app, key=f"press-look-{ident}")
     return checked(app.text_input(key=f"intake-find-{ident}").set_value("").run())
-
-
-def release_of(run_id: str) -> str:
-    """Id of the result of a run."""
-    found = access.service().run(run_id).release_id
-    assert found is not None
-    return str(found)
 
 
 def options(app: AppTest, label: str) -> list[str]:
