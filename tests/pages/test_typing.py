@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
@@ -16,14 +15,13 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpcore.service import Service
-from dpcore.workspace.ledger.requests import RunRequest, RunStatus
 from dpcore.workspace.people.users import ROLES
 from pages.components.report import draft
 from pages.components.visitor import access, menu, outcome
 from tests.support.pages.page_tools import ROOT, checked, open_page
 from tests.support.pages.page_visitors import ANN, BOB, person, result_of_visitor
 from tests.support.pages.places import Place, moved, places, without_key
-from tests.support.pages.ward_runs import add_ward
+from tests.support.pages.ward_runs import add_ward, run_status
 
 NAMES = tuple(entry.path.removesuffix(".py") for entry in menu.MENU)
 #: Who may open every page, with a login.
@@ -45,22 +43,7 @@ def a_message(patch: Patch, _app: AppTest, _dataset_id: str) -> None:
 
 def a_run(patch: Patch, _app: AppTest, dataset_id: str) -> None:
     """Another tab has started a run."""
-    status, run = (
-        RunStatus(
-            id="a-run",
-            state="running",
-            step="choosing a list",
-            done=1,
-            total=2,
-            release_id=None,
-            message="",
-            charged=True,
-            analyst=access.service().user.name,
-            request=RunRequest(dataset_id=dataset_id, target="died", epsilon=Decimal("0.5")),
-            created=datetime(2026, 1, 2, tzinfo=UTC),
-        ),
-        Service.run,
-    )
+    status, run = run_status(dataset_id, "a-run", "running", analyst=access.service().user.name), Service.run
     patch.setattr(Service, "runs", lambda *_, active=False: [status])
     patch.setattr(Service, "run", lambda self, key: status if key == "a-run" else run(self, key))
 

@@ -1,7 +1,6 @@
 """The figure of the planner, and its words."""
 
 from dpcore.plots.methods import EpsilonCurve
-from dpcore.plots.palette import in_the_dark
 from dpcore.plots.quality_forecast_figure import QualityForecastMarks, quality_forecast_alt, quality_forecast_figure
 from tests.support.texts import lacking
 
@@ -26,15 +25,6 @@ def test_everything_that_is_marked_is_named_and_drawn_apart():
 def test_an_epsilon_outside_the_figure_is_not_drawn():
     far = QualityForecastMarks(0.5, "Always the mean", 0.7, 20.0)
     assert list(traces(quality_forecast_figure(LINE, far, "RMSE"))["Your ε now"].x) == []
-
-
-def test_the_dark_figure_has_other_colours():
-    figure = quality_forecast_figure(LINE, MARKS, "accuracy")
-    dark = in_the_dark(figure)
-    for light, other in zip(figure.data, dark.data, strict=True):
-        if light.line.color:
-            assert light.line.color != other.line.color
-    assert figure.data[1].fillcolor != dark.data[1].fillcolor
 
 
 def test_the_words_hold_every_number():

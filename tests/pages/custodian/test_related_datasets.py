@@ -9,19 +9,16 @@ from streamlit.testing.v1 import AppTest
 from dpcore.domain.schemas.schema import Schema
 from pages.components.custodian.related_datasets import NEW
 from pages.components.visitor import access
-from tests.support.pages.page_tools import bring, button, checked, errors, open_page, press, view
+from tests.support.pages.page_tools import bring, button, by_text, checked, errors, open_page, press, view
 from tests.support.pages.page_tools import plain_words as words
 from tests.support.pages.ward_runs import SCHEMA, add_ward, ward
-
-WAY = "Write or bring a schema (YAML or JSON)"
 
 
 def described(name: str = "ward") -> AppTest:
     """The form for a file, with a schema typed in."""
     app = open_page("custodian")
     bring(app, "Data file", "data.csv", ward(60).to_csv(index=False).encode())
-    app.segmented_control(key="intake-way").set_value(WAY).run()
-    return checked(app.text_area(key="intake-yaml").set_value(SCHEMA.model_copy(update={"name": name}).to_yaml()).run())
+    return by_text(app, SCHEMA.model_copy(update={"name": name}).to_yaml())
 
 
 def stored(app: AppTest) -> AppTest:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import io
-import re
 from decimal import Decimal
 
 import numpy as np
@@ -13,23 +11,18 @@ from streamlit.testing.v1 import AppTest
 
 from dpcore.domain.schemas.schema import Schema
 from dpcore.models.comparison import MethodScore
-from dpcore.models.ebm.released.ebm_model import EBMModel, score_table
+from dpcore.models.ebm.released.ebm_model import EBMModel
 from dpcore.models.registry import get_learner
-from dpcore.models.released import parse_model
-from dpcore.privacy.budgets import format_epsilon
 from dpcore.released.release import Release, make_release
-from dpcore.report.spending import adds, adds_reason
 from dpcore.service import Service
 from pages.components.families.shared import number_check
 from pages.components.visitor import access
-from tests.support.pages.page_tools import at_run, button, checked, errors, figures, open_page, press, spent_on, words
-from tests.support.pages.ward_runs import add_ward, quote, submit
+from tests.support.pages.page_tools import at_run, button, checked, errors, figures, open_page, press, words
+from tests.support.pages.ward_runs import add_ward, submit
 from tests.support.results.small_ebm import SCHEMA, TARGETS, small_ebm
 from tests.support.texts import lacking
 
 PAGE = "shape_functions"
-#: What the budget of the ward gives to a run: a twentieth of its own.
-RUN_DELTA = Decimal("0.0000005")
 
 
 def fit_ebm(dataset_id: str, epsilon: str = "1", target: str = "died", **more: object) -> str:
@@ -70,45 +63,6 @@ def said(app: AppTest) -> str:
 # Configure
 
 
-def test_what_was_chosen_is_what_is_fitted():
-    dataset_id = add_ward()
-    app = open_page(PAGE)
-    app.number_input(key="set-ebm-pairs").set_value(1)
-    app.number_input(key="set-ebm-bins").set_value(6)
-    app.number_input(key="set-ebm-epochs").set_value(4)
-    app.number_input(key="set-ebm-rate").set_value(0.25)
-    app.number_input(key="set-ebm-bin-share").set_value(0.2)
-    app.number_input(key="set-ebm-replicates").set_value(3)
-    app.checkbox(key="evaluate").set_value(False).run()
-    chosen = spent_on(app, dataset_id)
-    assert Decimal(str(chosen.pop("delta"))) == RUN_DELTA
-    assert chosen == {
-        "method": "all_bins",
-        "pairs": 1,
-        "max_bins": 6,
-        "epochs": 4,
-        "learning_rate": 0.25,
-        "bin_share": 0.2,
-        "leaves": 3,
-        "increasing": [],
-        "decreasing": [],
-        "replicates": 3,
-        "evaluate": False,
-    }
-
-
-def test_what_was_chosen_for_the_published_method_is_what_is_fitted():
-    dataset_id = add_ward()
-    app = open_page(PAGE)
-    app.radio(key="ebm-method").set_value("random_splits").run()
-    app.number_input(key="set-ebm-leaves").set_value(4)
-    app.number_input(key="set-ebm-epochs").set_value(6).run()
-    assert (
-        spent_on(app, dataset_id).items()
-        >= {"method": "random_splits", "leaves": 4, "epochs": 6, "pairs": 0, "evaluate": True}.items()
-    )
-
-
 def test_without_a_delta_in_the_budget_a_sentence_says_whom_to_ask():
     add_ward(delta="0")
     app = open_page(PAGE)
@@ -127,33 +81,6 @@ def test_a_number_without_groups_can_be_predicted_here_and_only_here():
 # Delta
 
 
-def test_no_form_asks_for_a_delta():
-    add_ward()
-    assert not [item.label for item in open_page(PAGE).text_input if "δ" in item.label]
-
-
-def test_the_meter_names_the_delta_of_the_budget_before_and_after_spending():
-    dataset_id = add_ward()
-    told = words(open_page(PAGE))
-    assert re.search(r"Spent so far ε 0\.00+;", told)
-    assert "Counted at δ = 10⁻⁵." in told
-    fit_ebm(dataset_id)
-    spent = access.service().balance(dataset_id).spent
-    told = words(open_page(PAGE))
-    assert re.search(rf"Spent so far ε {format_epsilon(spent)}0*;", told)
-    assert "Counted at δ = 10⁻⁵." in told
-
-
-def test_the_review_tells_the_delta_of_the_run_from_that_of_the_budget():
-    dataset_id = add_ward()
-    fit_ebm(dataset_id)
-    app = open_page(PAGE)
-    text = words(press(app, "Review and spend"))
-    price = quote(dataset_id, algorithm="ebm")
-    assert f"<td>ε {adds(price)} at δ = 10⁻⁵. {adds_reason(price)}</td>" in text
-    assert not lacking(text, "counted by its Gaussian noise", "plus δ = 5 · 10⁻⁷")
-
-
 def test_a_review_without_delta_does_not_speak_of_it():
     add_ward(delta="0")
     app = open_page("tree")
@@ -164,28 +91,6 @@ def test_a_review_without_delta_does_not_speak_of_it():
 
 
 # Result
-
-
-def test_a_result_shows_importances_a_shape_words_quality_and_certificate():
-    dataset_id = add_ward()
-    app = at_run(PAGE, fit_ebm(dataset_id, "2.5"))
-    [release] = access.service().releases(dataset_id)
-    text = words(app)
-    for part in (
-        "How to read this model",
-        "always saying",
-        "What counts for died",
-        "Before any column counts",
-        "unconditional",
-        "Log-odds and odds",
-    ):
-        assert part in text, part
-    first, second, *_ = figures(app)
-    assert "needed to stand out" in first
-    assert "adds to the log-odds of died = yes" in second
-    model = parse_model(release)
-    for term in model.terms:
-        assert f'<th scope="row">{term.name}</th>' in text
 
 
 @pytest.mark.parametrize("task", TARGETS)
@@ -218,11 +123,6 @@ def test_a_model_without_meaning_says_so_and_what_to_do(monkeypatch):
     by_hand(monkeypatch, small_ebm(flat=True))
     [warning] = open_page("releases").warning
     assert not lacking(warning.value, "larger ε", "more people")
-
-
-def test_a_model_with_meaning_carries_no_warning(monkeypatch):
-    by_hand(monkeypatch, small_ebm())
-    assert not open_page("releases").warning
 
 
 def test_more_than_three_classes_are_chosen_from(monkeypatch):
@@ -308,12 +208,6 @@ def test_a_number_that_cannot_be_judged_is_not_praised(monkeypatch, change, sent
     assert "% smaller" not in text
 
 
-@pytest.mark.parametrize("task", TARGETS)
-def test_a_model_without_a_check_says_so(monkeypatch, task):
-    by_hand(monkeypatch, small_ebm(task).model_copy(update={"evaluation": None}))
-    assert "without a hold-out check" in "".join(i.value for i in open_page("releases").info)
-
-
 def test_a_number_is_predicted_from_the_form_to_the_result():
     dataset_id = add_stays(public=True)
     app = at_run(PAGE, fit_ebm(dataset_id, "5", "stay"))
@@ -321,28 +215,6 @@ def test_a_number_is_predicted_from_the_form_to_the_result():
     assert "DPEBMRegressor" in words(app)
     app.toggle[0].set_value(True).run()
     assert "true records" in figures(checked(app))[1]
-
-
-def test_true_counts_stand_beside_noisy_ones_on_public_data_only():
-    run_id = fit_ebm(add_ward(public=True), "2.5", evaluate=False)
-    app = at_run(PAGE, run_id)
-    assert "◇" not in words(app)
-    assert "◇" in words(checked(app.toggle(key=f"run-{run_id}-truth").set_value(True).run()))
-    [release] = access.service().releases()
-    counts = access.service().true_counts(release)
-    model = parse_model(release)
-    shown = counts[model.terms.index(model.ranked()[0])]
-    assert all(f"true count {count:,}" in figures(app)[1] for count in shown)
-
-
-def test_downloads_hold_the_release_and_the_score_table(monkeypatch):
-    model = small_ebm()
-    by_hand(monkeypatch, model)
-    app = open_page("releases")
-    assert {"Download JSON", "Download CSV"} <= {i.proto.label for i in app.get("download_button")}
-    assert "DPEBMClassifier.from_release(Release.from_json(text))" in words(app)
-    written = pd.read_csv(io.StringIO(model.to_frame().to_csv(index=False)))
-    assert written["score"].to_numpy() == pytest.approx(score_table(model)["score"].to_numpy())
 
 
 # Releases of several families

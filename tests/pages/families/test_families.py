@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator
 from decimal import Decimal
+from typing import Any
 
 import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpcore.domain.schemas.schema import Schema
+from dpcore.models.released import parse_model
+from dpcore.report.certificate import certificate_lines
 from pages.components.visitor import access
-from tests.support.pages.family_pages import FAMILY_PAGES, FamilyPage
+from tests.support.files import hostile_names
+from tests.support.pages.family_pages import FAMILY_PAGES, QUICK, FamilyPage
 from tests.support.pages.page_tools import (
     at_run,
     button,
@@ -24,6 +29,8 @@ from tests.support.pages.page_tools import (
     spent_on,
     words,
 )
+from tests.support.pages.ward_runs import submit
+from tests.support.texts import lacking
 
 EVERY = pytest.mark.parametrize("own", FAMILY_PAGES.values(), ids=FAMILY_PAGES)
 PREDICTING = {name: own for name, own in FAMILY_PAGES.items() if own.target}
@@ -111,6 +118,23 @@ def _tab(app: AppTest, name: str) -> AppTest:
     return checked(app.run())
 
 
+def _all_told(text: str, numbers: Any, form: str) -> bool:
+    return not lacking(text, *(form.format(number) for row in numbers for number in row))
+
+
+#: Where a page shows what is true, beside what its words say: given the page, its model and the true counts.
+TRUTHS: dict[str, Callable[[AppTest, Any, Any], bool]] = {
+    "tree": lambda app, _, counts: f"true count {counts[0][1]}" in figures(app)[0],
+    "forest": lambda app, _, counts: (
+        not lacking(words(app), *(f"<td>{no}</td><td>{yes}</td>" for no, yes in counts if no + yes))
+    ),
+    "ilp": lambda app, _, counts: _all_told(words(app), counts, "<span>{}</span> true"),
+    "ebm": lambda app, model, counts: _all_told(
+        figures(app)[1], [counts[model.terms.index(model.ranked()[0])]], "true count {:,}"
+    ),
+}
+
+
 @EVERY
 def test_true_values_stand_beside_noisy_ones_on_public_data(own: FamilyPage) -> None:
     run_id = own.submit(own.add(public=True))
@@ -118,3 +142,51 @@ def test_true_values_stand_beside_noisy_ones_on_public_data(own: FamilyPage) -> 
     before = words(app)
     assert "◇" not in before
     assert words(checked(app.toggle(key=f"run-{run_id}-truth").set_value(True).run())) != before
+    if own.name in TRUTHS:
+        [release] = access.service().releases()
+        assert TRUTHS[own.name](app, parse_model(release), access.service().true_counts(release))
+
+
+@EVERY
+def test_two_results_stand_side_by_side(own: FamilyPage) -> None:
+    dataset_id = own.add(budget="20")
+    for epsilon in ("3", "4"):
+        own.submit(dataset_id, epsilon)
+    newest, older = (certificate_lines(release)["Promise"] for release in access.service().releases())
+    assert f'<th scope="row">Promise</th><td>{newest}</td><td>{older}</td>' in words(open_page("releases"))
+
+
+@pytest.mark.parametrize("name", FAMILY_PAGES)
+def test_no_name_is_markup_wherever_it_stands(name: str) -> None:
+    target = hostile_names.DIED if FAMILY_PAGES[name].target else ""
+    info = access.service().add_dataset(hostile_names.people(), hostile_names.SCHEMA, budget=Decimal(9), public=True)
+    parameters = {"by": hostile_names.DIED, "crosstabs": [f"{hostile_names.LEFT} by {hostile_names.RIGHT}"]}
+    chosen = parameters if name == "summaries" else QUICK.get(name, {})
+    app = checked(FAMILY_PAGES[name].at_run(submit(info.id, name, "3", target, **chosen)))
+    told = list(read_as_markdown(app))
+    assert any("evil" in one for one in told)
+    assert [one for one in told if hostile_names.LINK in one or hostile_names.IMAGE in one] == []
+    html = "".join(str(item.value) for item in app.get("html"))
+    assert hostile_names.ANCHOR not in html + "".join(told + figures(app))
+
+
+#: Elements whose text is Markdown, and those whose label is; options of a radio are too.
+TEXTS = ("markdown", "caption", "title", "header", "subheader", "error", "warning", "info", "success")
+LABELS = (
+    "button",
+    "checkbox",
+    "expander",
+    "number_input",
+    "radio",
+    "selectbox",
+    "slider",
+    "tab",
+    "text_input",
+    "toggle",
+)
+
+
+def read_as_markdown(app: AppTest) -> Iterator[str]:
+    yield from (str(one.value) for kind in TEXTS for one in app.get(kind))
+    yield from (str(one.label) for kind in LABELS for one in app.get(kind))
+    yield from (str(option) for one in app.radio for option in one.options)

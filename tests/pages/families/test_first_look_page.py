@@ -23,7 +23,18 @@ from pages.components.families.summaries import records
 from pages.components.families.summaries import summary_result as result
 from pages.components.families.summaries.summary_state import STANDING_OUT, Look
 from pages.components.visitor import access
-from tests.support.pages.page_tools import at_run, button, checked, errors, figures, open_page, press, spent_on, words
+from tests.support.pages.page_tools import (
+    at_run,
+    button,
+    checked,
+    errors,
+    figures,
+    fill,
+    open_page,
+    press,
+    spent_on,
+    words,
+)
 from tests.support.pages.ward_runs import SCHEMA, add_ward, submit, ward
 from tests.support.texts import lacking
 
@@ -51,36 +62,6 @@ def downloads(app: AppTest) -> list[str]:
 # The form
 
 
-def test_what_was_chosen_is_what_is_run() -> None:
-    dataset_id = add_ward()
-    app = open_page(PAGE)
-    app.multiselect(key=f"set-look-columns-{OWN}").set_value(["sex", "died"]).run()
-    app.selectbox(key=f"set-look-by-{OWN}").set_value("died")
-    chosen = spent_on(checked(app.radio(key="summaries-method").set_value("equal").run()), dataset_id)
-    expected = {"columns": ["sex", "died"], "by": "died", "method": "equal", "pairs": 0, "crosstabs": []}
-    assert chosen.items() >= expected.items()
-
-
-def test_two_clicks_lead_from_the_page_to_a_result() -> None:
-    add_ward()
-    app = open_page(PAGE)
-    button(app, "Review and spend").click().run()
-    app.button(key="spend").click().run()
-    text = words(checked(app.run()))
-    assert "Finished." in text
-    assert text.count('class="fg-look"') == len(SCHEMA.columns)
-
-
-def test_the_review_says_what_is_counted() -> None:
-    add_ward()
-    app = open_page(PAGE)
-    app.selectbox(key=f"set-look-by-{OWN}").set_value("died")
-    app.multiselect(key=f"set-look-crosstabs-{OWN}").set_value(["age by sex"]).run()
-    text = words(press(app, "Review and spend"))
-    assert not lacking(text, "all 3 columns", '<th scope="row">In the groups of</th><td>died</td>', "1 as named")
-    assert "Noise on a count of a column in a group" in text
-
-
 def test_pairs_are_those_of_the_chosen_columns() -> None:
     add_ward()
     app = open_page(PAGE)
@@ -92,36 +73,22 @@ def test_pairs_are_those_of_the_chosen_columns() -> None:
     assert not errors(app)
 
 
-def test_groups_that_are_not_among_the_columns_give_a_sentence() -> None:
+@pytest.mark.parametrize(
+    ("chosen", "told"),
+    [
+        ({"set-look-columns-*": ["age", "sex"], "set-look-by-*": "died"}, "'died' is not among the columns"),
+        ({"set-look-pairs": 50}, "There are 3 pairs of these columns"),
+    ],
+)
+def test_what_cannot_be_counted_gives_a_sentence(chosen: dict[str, object], told: str) -> None:
     add_ward()
-    app = open_page(PAGE)
-    app.multiselect(key=f"set-look-columns-{OWN}").set_value(["age", "sex"])
-    app.selectbox(key=f"set-look-by-{OWN}").set_value("died").run()
-    assert "'died' is not among the columns" in errors(checked(app))
+    app = fill(open_page(PAGE), chosen)
+    assert told in errors(app)
     assert button(app, "Review and spend").disabled
     assert button(app, "Rehearse").disabled
 
 
-def test_more_pairs_than_there_are_give_a_sentence() -> None:
-    add_ward()
-    app = open_page(PAGE)
-    app.number_input(key="set-look-pairs").set_value(50).run()
-    assert "There are 3 pairs of these columns" in errors(checked(app))
-
-
 # The result
-
-
-def test_the_first_screen_says_how_many_and_shows_every_column() -> None:
-    app = at_run(PAGE, look(add_ward()))
-    text = words(app)
-    [release] = access.service().releases()
-    assert abs(parse_model(release).estimates.total - 1500) < 60
-    assert "People (noisy)" in text
-    for name in ("age", "sex", "died"):
-        assert f"<h4>{name}</h4>" in text
-    assert "median" in text
-    assert "standardised difference" not in text
 
 
 def test_a_column_is_read_in_large() -> None:
@@ -147,13 +114,6 @@ def test_what_stands_out_comes_first() -> None:
     text = words(checked(app))
     # The groups themselves, then age, which decides who dies, then sex.
     assert text.index("<h4>died</h4>") < text.index("<h4>age</h4>") < text.index("<h4>sex</h4>")
-
-
-def test_table_one_is_printed_and_can_be_taken_along() -> None:
-    app = at_tab(look(add_ward(), **ALL), "Table 1")
-    text = words(app)
-    assert not lacking(text, "Standardised difference", "<b>People</b>", "%)")
-    assert downloads(app) == ["Download CSV", "Download HTML", "Download for Word"]
 
 
 def test_pairs_are_mapped_and_one_is_read() -> None:
@@ -193,21 +153,10 @@ def test_files_of_invented_records_say_what_they_are() -> None:
     assert WHAT_IT_IS[0].encode() in pq.read_schema(io.BytesIO(parquet)).metadata[b"about"]
 
 
-def test_what_is_expected_without_pairs_is_said() -> None:
-    text = words(at_tab(look(add_ward()), "Invented records", 6))
-    assert "no pair was counted that stands out" in text
-
-
 def test_without_groups_and_pairs_there_are_no_such_tabs() -> None:
     app = at_run(PAGE, look(add_ward()))
     labels = [tab.label for tab in app.tabs]
     assert labels == ["Columns", "Ask", "In words", "Invented records", "Certificate", "Download"]
-
-
-def test_what_was_found_is_told_in_words_too() -> None:
-    text = words(at_tab(look(add_ward()), "In words", 6))
-    assert "Mean " in text
-    assert "have no value" in text or "do not stand out from the noise" in text
 
 
 def test_labels_and_units_are_those_of_the_schema_and_markup_is_none() -> None:
@@ -221,16 +170,6 @@ def test_labels_and_units_are_those_of_the_schema_and_markup_is_none() -> None:
     text = words(at_tab(look(str(info.id), by="g"), "Columns", 7))
     assert not lacking(text, "<h4>Age</h4>", " years (", "Ward X")
     assert "<b>*x*</b>" not in text
-
-
-def test_two_results_stand_side_by_side() -> None:
-    dataset_id = add_ward(budget="9")
-    look(dataset_id)
-    look(dataset_id, **ALL)
-    app = open_page("releases")
-    text = words(app)
-    assert "Noisy number of all" in text
-    assert text.count("<h4>age</h4>") >= 2
 
 
 # Questions
@@ -322,10 +261,3 @@ def test_codes_and_finer_quantiles_are_asked_for_where_they_make_sense() -> None
     app.multiselect(key=f"set-look-codes-{own}").set_value(["drug"]).run()
     chosen = spent_on(checked(app.multiselect(key=f"set-look-finer-{own}").set_value(["age"]).run()), dataset_id)
     assert (chosen["codes"], chosen["finer"]) == (["drug"], ["age"])
-
-
-def test_without_codes_nothing_asks_for_them() -> None:
-    add_ward()
-    labels = [box.label for box in open_page(PAGE).multiselect]
-    assert "Codes by their groups" not in labels
-    assert "Finer quantiles" in labels

@@ -24,16 +24,6 @@ def drawn(confusion: list[list[int]]) -> AppTest:
     return app
 
 
-@pytest.mark.parametrize(("confusion", "explained"), [([[40, -2], [5, 7]], True), ([[40, 2], [5, 0]], False)])
-def test_counts_below_zero_are_marked_and_explained(confusion: list[list[int]], explained: bool) -> None:
-    app = drawn(confusion)
-    assert ('<span class="neg">−2</span>' in "".join(item.value for item in app.get("html"))) == explained
-    assert ("below zero" in "".join(item.value for item in app.caption)) == explained
-    assert "of several groups, and each of those carries noise of ±12" in "".join(
-        item.value for item in app.get("html")
-    )
-
-
 def test_every_count_has_the_noise_of_the_groups_that_it_adds_up() -> None:
     def table() -> None:
         from types import SimpleNamespace

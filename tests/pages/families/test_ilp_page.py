@@ -11,7 +11,6 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpcore.demo import DEMOS
-from dpcore.domain.conditions import pretty
 from dpcore.domain.schemas.schema import Schema
 from dpcore.models.ilp.language.clause import Clause, Variable
 from dpcore.models.ilp.language.hypotheses import condition_texts
@@ -23,10 +22,9 @@ from dpcore.service import Service
 from pages.components.families.ilp import ilp_result as result
 from pages.components.families.shared import downloads
 from pages.components.kit import texts
-from pages.components.run import compare_methods
 from pages.components.visitor import access
-from tests.plots.ilp.test_clause_figures import BOTH, DROPPED, a_car, release_of
-from tests.support.pages.page_tools import at_run, button, checked, errors, figures, open_page, press, spent_on, words
+from tests.plots.ilp.test_clause_figures import BOTH, a_car, release_of
+from tests.support.pages.page_tools import at_run, button, checked, errors, figures, open_page, press, words
 from tests.support.pages.ward_runs import add_ward, submit
 from tests.support.tables.small_trains import SCHEMA, TARGET, trains
 from tests.support.texts import lacking
@@ -38,10 +36,6 @@ CONDITIONS = f"{SCHEMA.hash[:8]}-{TARGET}"
 def add_trains(*, public: bool = False, budget: str = "9", delta: Decimal | None = None) -> str:
     info = access.service().add_dataset(trains(), SCHEMA, budget=Decimal(budget), delta=delta, public=public)
     return str(info.id)
-
-
-def learn(dataset_id: str, epsilon: str = "3", **more: object) -> str:
-    return submit(dataset_id, "ilp", epsilon, TARGET, **more)
 
 
 def shown(app: AppTest) -> str:
@@ -62,58 +56,6 @@ def by_hand(monkeypatch: pytest.MonkeyPatch, *releases: Release) -> str:
 # Configure
 
 
-def test_what_was_chosen_is_what_is_run():
-    dataset_id = add_trains()
-    app = open_page(PAGE)
-    app.selectbox(key=f"set-ilp-positive-{CONDITIONS}").set_value("west")
-    app.number_input(key="set-ilp-clauses").set_value(1)
-    app.number_input(key="set-ilp-literals").set_value(2)
-    app.number_input(key="set-ilp-variables").set_value(1)
-    app.checkbox(key="set-ilp-negation").set_value(True)
-    wanted = ["car: length = short", "car: roof in closed"]
-    app.multiselect(key=f"set-ilp-conditions-car-{CONDITIONS}").set_value(wanted)
-    app.multiselect(key=f"set-ilp-conditions-train-{CONDITIONS}").set_value([])
-    app.number_input(key="set-ilp-weight").set_value(3)
-    app.number_input(key="set-ilp-count-share").set_value(0.35)
-    app.number_input(key="set-ilp-negative").set_value(2).run()
-    app.checkbox(key="set-ilp-prior").set_value(False)
-    app.checkbox(key="set-ilp-alike").set_value(False)
-    app.checkbox(key="set-ilp-strict").set_value(False)
-    app.checkbox(key="evaluate").set_value(False).run()
-    assert (
-        spent_on(app, dataset_id).items()
-        >= {
-            "positive": "west",
-            "clauses": 1,
-            "max_literals": 2,
-            "max_variables": 1,
-            "negation": True,
-            "literals": wanted,
-            "positive_weight": 3,
-            "count_share": "0.35",
-            "negative_weight": 2,
-            "length_prior": False,
-            "weigh_alike": False,
-            "strict_first": False,
-            "reserved_literals": False,
-            "evaluate": False,
-        }.items()
-    )
-
-
-def test_what_may_be_said_of_rows_is_what_is_run():
-    dataset_id = add_trains()
-    app = open_page(PAGE)
-    app.checkbox(key="set-ilp-automatic").set_value(False).run()
-    assert "About rows, they say that there is one." in words(app)
-    said = app.multiselect(key=f"set-ilp-said-{SCHEMA.hash[:8]}")
-    assert not any("first, last" in option for option in said.options), "cars have no order"
-    said.set_value(["counts"]).run()
-    app.number_input(key="set-ilp-counted").set_value(2).run()
-    assert "About rows, they may also say how many there are." in words(app)
-    assert spent_on(app, dataset_id).items() >= {"quantifiers": ["exists", "counts"], "most_counted": 2}.items()
-
-
 @pytest.mark.parametrize("entity", ["train", "pair"])
 def test_what_is_not_protected_is_said_before_spending(entity: str) -> None:
     schema = SCHEMA.model_copy(update={"entity": entity})
@@ -121,26 +63,6 @@ def test_what_is_not_protected_is_said_before_spending(entity: str) -> None:
     access.service().add_dataset(tables, schema, budget=Decimal(9))
     told = [item.value for item in open_page(PAGE).warning]
     assert any("Protected is each pair alone" in text for text in told) == (entity == "pair")
-
-
-def test_what_was_chosen_for_the_published_method_is_what_is_run():
-    dataset_id = add_trains()
-    app = open_page(PAGE)
-    app.radio(key="ilp-method").set_value("relevance_aware").run()
-    app.selectbox(key="set-ilp-criterion").set_value("share").run()
-    app.number_input(key="set-ilp-min-share").set_value(0.02)
-    app.number_input(key="set-ilp-literals").set_value(1)
-    app.checkbox(key="set-ilp-reserved").set_value(True).run()
-    assert (
-        spent_on(app, dataset_id).items()
-        >= {
-            "method": "relevance_aware",
-            "criterion": "share",
-            "min_share": 0.02,
-            "reserved_literals": True,
-            "literals": None,
-        }.items()
-    )
 
 
 def test_every_condition_is_offered_and_counted_live():
@@ -196,15 +118,6 @@ def test_data_of_one_table_are_told_apart_and_work():
 # How many people it takes
 
 
-def test_both_bounds_stand_in_words_below_the_price():
-    add_trains()
-    app = open_page(PAGE)
-    text = words(app)
-    assert "no private method can be reliable with fewer than about" in text
-    assert not lacking(text, "This run can learn from at most 1,600 train records.", "train records are enough")
-    assert programs(app)[0].startswith("direction(T, east) :-")
-
-
 def test_too_few_people_are_told_so_in_amber():
     add_trains(delta=Decimal(0))
     app = open_page(PAGE)
@@ -216,33 +129,7 @@ def test_too_few_people_are_told_so_in_amber():
     assert not lacking(words(app), "That is too few", '"fg-banner amber"')
 
 
-def test_counting_every_clause_is_told_to_hide_everything():
-    add_trains()
-    app = open_page(PAGE)
-    assert "That hides every count." in words(checked(app.radio(key="ilp-method").set_value("naive").run()))
-    assert '"fg-banner amber"' in words(app)
-
-
 # Result
-
-
-def test_a_result_shows_clauses_words_program_chart_and_quality():
-    run_id = learn(add_trains())
-    app = at_run(PAGE, run_id)
-    [release] = access.service().releases()
-    model = parse_model(release)
-    text, told = shown(app), readable(release)
-    for sentence in parse_model(told).reading(told.domain, told.target):
-        assert pretty(sentence) in text
-    for number in range(1, len(model.groups)):
-        assert f'<span class="fg-if">Clause {number}</span>' in text
-    assert text.count("✓ predicts") == sum(group.kept for group in model.groups)
-    assert "Every other train" in text
-    program = programs(app)[0]
-    assert program.startswith("% Relational rules for direction = east")
-    assert "direction(T, east) :-" in program
-    assert not lacking(text, "always saying", "On other people", "unconditional", "report noisy max")
-    assert "noisy number of train records" in figures(app)[0]
 
 
 def test_the_file_of_clauses_writes_them_over_the_names_in_the_records(monkeypatch):
@@ -255,13 +142,6 @@ def test_the_file_of_clauses_writes_them_over_the_names_in_the_records(monkeypat
     assert "weight_above(A, 3.5)" in twins[0]["prolog"][0]
 
 
-def test_what_is_true_of_the_trains_is_found():
-    learn(add_trains(), clauses=1, max_literals=2)
-    [release] = access.service().releases()
-    reading = parse_model(release).prolog(SCHEMA, TARGET)
-    assert not lacking(reading, "length(A, short)", "weight_above(A, 3.5)")
-
-
 def test_a_clause_that_does_not_predict_is_marked(monkeypatch):
     by_hand(monkeypatch, release_of(*BOTH))
     text = shown(open_page("releases"))
@@ -269,33 +149,6 @@ def test_a_clause_that_does_not_predict_is_marked(monkeypatch):
     assert not lacking(text, "✓ predicts direction = east", texts.text("negative_counts"))
     assert '<span class="neg">−4</span> ±12' in text
     assert "No clause predicts" not in text
-
-
-def test_a_theory_that_predicts_nothing_says_so(monkeypatch):
-    by_hand(monkeypatch, release_of((DROPPED, (90, 3), False), (None, (50, 60), False)))
-    assert "No clause predicts" in shown(open_page("releases"))
-
-
-def test_true_values_stand_beside_noisy_ones_on_public_data():
-    run_id = learn(add_trains(public=True))
-    app = at_run(PAGE, run_id)
-    assert "◇" not in words(app)
-    app.toggle(key=f"run-{run_id}-truth").set_value(True).run()
-    counts = access.service().true_counts(access.service().releases()[0])
-    for west, east in counts:
-        assert f"<span>{west}</span> true" in words(checked(app))
-        assert f"<span>{east}</span> true" in words(app)
-
-
-def test_a_comparison_is_offered_on_public_data():
-    add_trains(public=True)
-    app = open_page(PAGE)
-    assert "Compare methods" in " ".join(item.label for item in app.expander)
-    assert {name for family, name in compare_methods.titles() if family == "ilp"} == {
-        "noisy_max",
-        "relevance_aware",
-        "naive",
-    }
 
 
 def _compared() -> AppTest:
@@ -396,12 +249,6 @@ def _titles(app: AppTest) -> str:
     return " ".join(item.proto.title for item in app.success)
 
 
-def test_a_theory_that_asks_nothing_has_no_case_to_try(monkeypatch):
-    by_hand(monkeypatch, release_of((Clause(), (10, 20), True), (None, (3, 4), False)))
-    text = shown(open_page("releases"))
-    assert not lacking(text, "every train gets the same estimate", "Any train at all")
-
-
 def test_more_rows_than_there_can_be_are_told_apart():
     demo, most = trains(1), SCHEMA.children[0].max_rows_per_person
     rows = pd.DataFrame({"length": ["short"] * (most + 1), "train_id": 1})
@@ -456,17 +303,6 @@ def test_names_of_a_schema_are_never_markup():
 
 
 # Releases and files
-
-
-def test_two_results_stand_side_by_side():
-    dataset_id = add_trains()
-    learn(dataset_id)
-    learn(dataset_id, method="naive", max_literals=1, clauses=1, evaluate=False)
-    text = shown(open_page("releases"))
-    assert "Relational rules (inductive logic programming): Every clause counted, as published" in text
-    assert "1, of which " in text
-    assert text.count("narrow-counts") == 3 + 2
-    assert "possible clauses" in text
 
 
 def test_files_hold_the_clauses(monkeypatch):

@@ -22,14 +22,13 @@ from pages.components.families.redescriptions.redescription_state import JACCARD
 from pages.components.families.shared import downloads
 from pages.components.run import compare_methods
 from pages.components.visitor import access
-from tests.support.pages.page_tools import at_run, button, checked, errors, figures, open_page, press, spent_on, words
+from tests.support.pages.page_tools import at_run, button, checked, errors, figures, fill, open_page, press, words
 from tests.support.pages.ward_runs import add_ward, fit, submit
 from tests.support.results.small_redescriptions import (
     LEFT,
     RIGHT,
     SCHEMA,
     SEVERAL,
-    nothing_in_common,
     release_of,
     small_pairs,
     two_sided_people,
@@ -88,71 +87,6 @@ def open_tab(app: AppTest, key: str, name: str) -> AppTest:
 # Configure
 
 
-def test_what_was_chosen_is_what_is_run():
-    dataset_id = add_sides()
-    app = open_page(PAGE)
-    app.radio(key="redescriptions-method").set_value("mcmc_tree_pair").run()
-    app.selectbox(key="set-pairs-sampler").set_value("pool").run()
-    app.multiselect(key=f"set-left-{SCHEMA.hash[:8]}").set_value(["age", "diabetes_2008"])
-    app.multiselect(key=f"set-right-{SCHEMA.hash[:8]}").set_value(["insulin"])
-    app.number_input(key="set-pairs-depth").set_value(1)
-    app.number_input(key="set-pairs-starts").set_value(3)
-    app.number_input(key="set-pairs-tree-share").set_value(0.3)
-    app.selectbox(key="set-pairs-margins").set_value("No")
-    app.selectbox(key="set-pairs-sensitivity").set_value("published")
-    app.number_input(key="set-pairs-pool").set_value(50)
-    app.checkbox(key="set-pairs-reserved").set_value(True).run()
-    assert (
-        spent_on(app, dataset_id).items()
-        >= {
-            "method": "mcmc_tree_pair",
-            "left": ["diabetes_2008", "age"],
-            "right": ["insulin"],
-            "depth": 1,
-            "starts": 3,
-            "tree_share": 0.3,
-            "margins": False,
-            "sampler": "pool",
-            "sensitivity": "published",
-            "pool_size": 50,
-            "reserved_splits": True,
-        }.items()
-    )
-
-
-@pytest.mark.parametrize(
-    ("method", "shown", "hidden"),
-    [
-        ("exact_pairs", {"starts"}, {"depth", "rounds", "steps", "pool", "sampler"}),
-        ("lookahead", {"depth", "rounds"}, {"steps", "pool", "sampler", "sensitivity"}),
-        ("alt_expm", {"rounds"}, {"steps", "pool", "sampler", "sensitivity"}),
-        ("alt_mcmc", {"rounds", "steps"}, {"pool", "sampler", "sensitivity"}),
-        ("mcmc_tree_pair", {"steps", "sampler", "sensitivity"}, {"pool", "rounds"}),
-    ],
-)
-def test_a_method_offers_only_what_it_uses(method, shown, hidden):
-    add_sides()
-    app = open_page(PAGE)
-    app.radio(key="redescriptions-method").set_value(method).run()
-    offered = {
-        str(item.key).removeprefix("set-pairs-")
-        for item in (*app.number_input, *app.selectbox)
-        if str(item.key).startswith("set-pairs-")
-    }
-    assert shown <= offered
-    assert not hidden & offered
-
-
-@pytest.mark.parametrize("method", ["alt_mcmc", "mcmc_tree_pair"])
-def test_a_random_walk_is_warned_of_and_its_guarantee_has_a_condition(method):
-    add_sides(public=True)
-    app = open_page(PAGE)
-    assert not app.warning
-    app.radio(key="redescriptions-method").set_value(method).run()
-    assert "conditional on convergence" in "".join(item.value for item in app.warning)
-    assert "conditional on convergence" in words(press(app, "Review and spend")).partition("What you are about")[2]
-
-
 def test_columns_of_the_schema_come_first_and_can_be_changed():
     add_sides()
     app = open_page(PAGE)
@@ -161,22 +95,20 @@ def test_columns_of_the_schema_come_first_and_can_be_changed():
     assert "Columns: 4 on the left, 3 on the right" in [item.label for item in app.expander]
 
 
-@pytest.mark.parametrize("side", ["left", "right"])
-def test_an_empty_side_gives_a_sentence_and_no_way_to_spend(side):
+@pytest.mark.parametrize(
+    ("side", "chosen", "told"),
+    [
+        ("left", [], "The left side is empty."),
+        ("right", [], "The right side is empty."),
+        ("right", ["age", "insulin"], "'age' is on both sides: take it off one of them."),
+    ],
+)
+def test_sides_that_cannot_be_give_a_sentence_and_no_way_to_spend(side, chosen, told):
     add_sides()
-    app = open_page(PAGE)
-    app.multiselect(key=f"set-{side}-{SCHEMA.hash[:8]}").set_value([]).run()
-    assert f"The {side} side is empty." in errors(checked(app))
+    app = fill(open_page(PAGE), {f"set-{side}-*": chosen})
+    assert told in errors(app)
     assert button(app, "Review and spend").disabled
     assert button(app, "Rehearse").disabled
-
-
-def test_a_column_on_both_sides_gives_a_sentence():
-    add_sides()
-    app = open_page(PAGE)
-    app.multiselect(key=f"set-right-{SCHEMA.hash[:8]}").set_value(["age", "insulin"]).run()
-    assert "'age' is on both sides: take it off one of them." in errors(checked(app))
-    assert button(app, "Review and spend").disabled
 
 
 def test_without_sides_in_the_schema_the_analyst_chooses_them():
@@ -210,22 +142,6 @@ def test_there_is_nothing_to_predict_and_methods_are_compared_by_what_they_find(
 # Result
 
 
-def test_a_result_shows_points_one_in_full_and_a_table():
-    dataset_id = add_sides()
-    app = at_run(PAGE, find(dataset_id))
-    [release] = access.service().releases(dataset_id)
-    found = parse_model(release).extract(release.domain)
-    assert found.found
-    text = words(app)
-    assert f"**{len(found.found):,} redescription" in text
-    points, bar, *_ = figures(app)
-    assert "noisy Jaccard index" in points
-    assert "left only" in bar
-    kept = found.pruned(found.suggested_support)
-    assert len(table(app)) == len(kept)
-    assert "Predicts" not in text
-
-
 def test_the_best_one_is_read_first(monkeypatch):
     by_hand(monkeypatch, small_pairs())
     text = words(open_page("releases"))
@@ -236,16 +152,6 @@ def test_the_best_one_is_read_first(monkeypatch):
     assert not lacking(text, "<dd>&lt; 0.001</dd>", f"<dd>{best.support:,.0f} ±{best.support_margin} people</dd>")
     assert f"<dt>Similar ones merged</dt><dd>{best.similar or 'none'}</dd>" in text
     assert "nearly the same people as" in text
-
-
-def test_names_of_a_schema_are_never_markup(monkeypatch):
-    [key] = by_hand(monkeypatch, small_pairs())
-    app = open_page("releases")
-    for item in FOUND:
-        app.selectbox(key=f"{key}-one").set_value((item.pair, item.left_leaves, item.right_leaves))
-        app.run()
-        html = "".join(part.value for part in checked(app).get("html")) + "".join(figures(app))
-        assert not any(tag in html for tag in ("<i>ward", "<b>A</b>"))
 
 
 def test_the_suggested_threshold_is_where_the_slider_stands(monkeypatch):
@@ -352,12 +258,6 @@ def test_what_is_asked_for_can_be_changed_for_free(monkeypatch):
     assert list(table(checked(app))["left"]) == [item.left for item in found]
 
 
-def test_nothing_found_says_why_and_what_to_try(monkeypatch):
-    by_hand(monkeypatch, nothing_in_common())
-    text = words(open_page("releases"))
-    assert not lacking(text, "Nothing found", "larger ε", "fewer searches", "lower Jaccard index")
-
-
 def test_what_is_nearly_found_is_named_with_the_slider_that_blocks(monkeypatch):
     [key] = by_hand(monkeypatch, small_pairs())
     app = open_page("releases")
@@ -441,25 +341,6 @@ def test_true_values_are_shown_on_public_data_only():
 
 
 # Elsewhere
-
-
-def test_a_release_is_named_and_reopened_without_a_target():
-    dataset_id = add_sides()
-    find(dataset_id)
-    app = open_page("releases")
-    [release] = access.service().releases(dataset_id)
-    assert app.selectbox(key="release").options[0].startswith("Redescriptions · ε 3")
-    assert inner(f"release-{release.id}", release) + "-support" in [item.key for item in app.select_slider]
-
-
-def test_two_releases_stand_side_by_side():
-    dataset_id = add_sides()
-    find(dataset_id)
-    find(dataset_id, method="alt_expm", depth=2)
-    text = words(open_page("releases"))
-    assert "Redescriptions that are kept, best first" in text
-    assert '<th scope="row">Pairs of trees</th><td>2</td><td>2</td>' in text
-    assert "Noisy accuracy" not in text.partition("Certificates and quality")[2]
 
 
 def test_beside_another_family_both_are_shown():

@@ -11,7 +11,7 @@ from dpcore.released.parameters import parameters_of
 from pages.components.visitor import access
 from tests.support.learning.configurations import counts
 from tests.support.pages.family_pages import FAMILY_PAGES, FamilyPage
-from tests.support.pages.page_tools import checked, errors
+from tests.support.pages.page_tools import checked, errors, fill, open_page, spent_on
 
 #: Said elsewhere: delta by the data set's budget, cut points by a first look that there must be first.
 ELSEWHERE = {"delta", "cut_points", "cuts_from"}
@@ -57,6 +57,84 @@ def test_a_form_has_the_settings_that_count_and_no_others(name: str, chosen: dic
     counting = {setting for setting in own if counts(own, form, setting)}
     assert set(form) <= counting, "what does nothing is not on the form"
     assert counting - set(form) <= ELSEWHERE | LATER, "what counts is on the form"
+
+
+#: What somebody chooses in a form, by the keys of its widgets, and the parameters of the run that they are.
+CHOSEN: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
+    (
+        "tree",
+        {"set-tree-criterion-lookahead": "gini", "set-tree-blocks": "2, then 2 (up to 16 groups)"}
+        | {"set-tree-leaf-share": 0.31, "set-tree-reserved": True, "set-tree-prune": "No", "evaluate": False},
+        {"method": "lookahead", "criterion": "gini", "blocks": [2, 2], "leaf_share": 0.31, "reserved_splits": True}
+        | {"prune": False, "evaluate": False},
+    ),
+    (
+        "forest",
+        {"forest-method": "rfdiffp", "set-forest-trees": 4, "forest-sharing": "parts", "set-forest-prune": "No"}
+        | {"set-forest-criterion-rfdiffp": "matsushita", "set-forest-attributes": 1, "set-forest-threshold": 0.5}
+        | {"set-forest-rest": False},
+        {"method": "rfdiffp", "trees": 4, "sharing": "parts", "criterion": "matsushita", "attributes": 1}
+        | {"threshold": 0.5, "spend_rest": False, "prune": False, "evaluate": True},
+    ),
+    (
+        "ebm",
+        {"set-ebm-pairs": 1, "set-ebm-bins": 6, "set-ebm-epochs": 4, "set-ebm-rate": 0.25, "set-ebm-bin-share": 0.2}
+        | {"set-ebm-replicates": 3, "evaluate": False},
+        {"method": "all_bins", "pairs": 1, "max_bins": 6, "epochs": 4, "learning_rate": 0.25, "bin_share": 0.2}
+        | {"leaves": 3, "increasing": [], "decreasing": [], "replicates": 3, "evaluate": False},
+    ),
+    (
+        "ebm",
+        {"ebm-method": "random_splits", "set-ebm-leaves": 4, "set-ebm-epochs": 6},
+        {"method": "random_splits", "leaves": 4, "epochs": 6, "pairs": 0, "evaluate": True},
+    ),
+    (
+        "redescriptions",
+        {"redescriptions-method": "mcmc_tree_pair", "set-pairs-sampler": "pool", "set-right-*": ["insulin"]}
+        | {"set-left-*": ["age", "diabetes_2008"], "set-pairs-depth": 1, "set-pairs-starts": 3}
+        | {"set-pairs-tree-share": 0.3, "set-pairs-margins": "No", "set-pairs-sensitivity": "published"}
+        | {"set-pairs-pool": 50, "set-pairs-reserved": True},
+        {"method": "mcmc_tree_pair", "left": ["diabetes_2008", "age"], "right": ["insulin"], "depth": 1, "starts": 3}
+        | {"tree_share": 0.3, "margins": False, "sampler": "pool", "sensitivity": "published", "pool_size": 50}
+        | {"reserved_splits": True},
+    ),
+    (
+        "ilp",
+        {"set-ilp-positive-*": "west", "set-ilp-clauses": 1, "set-ilp-literals": 2, "set-ilp-variables": 1}
+        | {"set-ilp-negation": True, "set-ilp-conditions-car-*": ["car: length = short", "car: roof in closed"]}
+        | {"set-ilp-conditions-train-*": [], "set-ilp-weight": 3, "set-ilp-count-share": 0.35}
+        | {"set-ilp-negative": 2, "set-ilp-prior": False, "set-ilp-alike": False, "set-ilp-strict": False}
+        | {"evaluate": False},
+        {"positive": "west", "clauses": 1, "max_literals": 2, "max_variables": 1, "negation": True}
+        | {"literals": ["car: length = short", "car: roof in closed"], "positive_weight": 3, "count_share": "0.35"}
+        | {"negative_weight": 2, "length_prior": False, "weigh_alike": False, "strict_first": False}
+        | {"reserved_literals": False, "evaluate": False},
+    ),
+    (
+        "ilp",
+        {"set-ilp-automatic": False, "set-ilp-said-*": ["counts"], "set-ilp-counted": 2},
+        {"quantifiers": ["exists", "counts"], "most_counted": 2},
+    ),
+    (
+        "ilp",
+        {"ilp-method": "relevance_aware", "set-ilp-criterion": "share", "set-ilp-min-share": 0.02}
+        | {"set-ilp-literals": 1, "set-ilp-reserved": True},
+        {"method": "relevance_aware", "criterion": "share", "min_share": 0.02, "reserved_literals": True}
+        | {"literals": None},
+    ),
+    (
+        "summaries",
+        {"set-look-columns-*": ["sex", "died"], "set-look-by-*": "died", "summaries-method": "equal"},
+        {"columns": ["sex", "died"], "by": "died", "method": "equal", "pairs": 0, "crosstabs": []},
+    ),
+]
+
+
+@pytest.mark.parametrize(("name", "chosen", "parameters"), CHOSEN, ids=lambda own: own if isinstance(own, str) else "")
+def test_what_was_chosen_is_what_is_run(name: str, chosen: dict[str, Any], parameters: dict[str, Any]) -> None:
+    own = FAMILY_PAGES[name]
+    dataset_id = own.add()
+    assert spent_on(fill(open_page(own.page), chosen), dataset_id).items() >= parameters.items()
 
 
 def test_weights_that_are_no_numbers_or_too_few_give_a_sentence_and_lose_nothing() -> None:

@@ -8,7 +8,6 @@ from decimal import Decimal
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import RequestError
 from dpcore.models.comparison import MethodScore
 from dpcore.models.released import parse_model
@@ -23,8 +22,8 @@ from pages.components.families.tree import tree_inputs as inputs
 from pages.components.kit.texts import METHODS
 from pages.components.run import compare_methods
 from pages.components.visitor import access
-from tests.support.pages.page_tools import at_run, button, checked, errors, figures, open_page, press, spent_on, words
-from tests.support.pages.ward_runs import add_ward, fit, submit, ward
+from tests.support.pages.page_tools import at_run, button, checked, errors, figures, open_page, press, words
+from tests.support.pages.ward_runs import add_ward, fit, submit
 from tests.support.results import small_trees
 from tests.support.texts import lacking
 
@@ -38,56 +37,6 @@ def fit_forest(dataset_id: str, epsilon: str = "1", **parameters: object) -> str
 
 
 # Configure
-
-
-def test_what_was_chosen_for_a_tree_is_what_is_fitted():
-    dataset_id = add_ward()
-    app = open_page("tree")
-    app.selectbox(key="set-tree-criterion-lookahead").set_value("gini")
-    app.selectbox(key="set-tree-blocks").set_value("2, then 2 (up to 16 groups)")
-    app.number_input(key="set-tree-leaf-share").set_value(0.31)
-    app.checkbox(key="set-tree-reserved").set_value(True)
-    app.selectbox(key="set-tree-prune").set_value("No")
-    app.checkbox(key="evaluate").set_value(False).run()
-    assert (
-        spent_on(app, dataset_id).items()
-        >= {
-            "method": "lookahead",
-            "criterion": "gini",
-            "blocks": [2, 2],
-            "leaf_share": 0.31,
-            "reserved_splits": True,
-            "prune": False,
-            "evaluate": False,
-        }.items()
-    )
-
-
-def test_what_was_chosen_for_a_forest_is_what_is_fitted():
-    dataset_id = add_ward()
-    app = open_page("forest")
-    app.radio(key="forest-method").set_value("rfdiffp").run()
-    app.number_input(key="set-forest-trees").set_value(4)
-    app.radio(key="forest-sharing").set_value("parts")
-    app.selectbox(key="set-forest-criterion-rfdiffp").set_value("matsushita")
-    app.number_input(key="set-forest-attributes").set_value(1)
-    app.number_input(key="set-forest-threshold").set_value(0.5)
-    app.checkbox(key="set-forest-rest").set_value(False)
-    app.selectbox(key="set-forest-prune").set_value("No").run()
-    assert (
-        spent_on(app, dataset_id).items()
-        >= {
-            "method": "rfdiffp",
-            "trees": 4,
-            "sharing": "parts",
-            "criterion": "matsushita",
-            "attributes": 1,
-            "threshold": 0.5,
-            "spend_rest": False,
-            "prune": False,
-            "evaluate": True,
-        }.items()
-    )
 
 
 @pytest.mark.parametrize("method", METHODS["tree"])
@@ -126,13 +75,6 @@ def test_all_kinds_of_noise_are_shown_before_spending():
         assert f"Noise on {kind.what}</th><td>±{kind.margin()}, 95%</td>" in shown
 
 
-def test_an_epsilon_that_is_too_small_for_a_tree_gives_a_sentence():
-    add_ward()
-    app = open_page("tree")
-    assert "too small" in errors(checked(app.text_input(key="epsilon").set_value("0.000000001").run()))
-    assert button(app, "Review and spend").disabled
-
-
 def test_a_rehearsal_of_one_family_is_not_shown_on_the_page_of_another():
     add_ward()
     app = open_page("tree")
@@ -142,33 +84,6 @@ def test_a_rehearsal_of_one_family_is_not_shown_on_the_page_of_another():
 
 
 # Result of a tree
-
-
-def test_a_tree_shows_diagram_table_sentences_quality_and_budget():
-    run_id = fit_tree(add_ward(), "2.5")
-    app = at_run("tree", run_id)
-    model = parse_model(access.service().releases()[0])
-    text = words(app)
-    assert "Decision tree: Exact lookahead" in text
-    for number in range(1, len(model.finals) + 1):
-        assert not lacking(text, f'<span class="fg-if">{number}</span>', f"Group {number}. ")
-    assert not lacking(text, "always saying", "different people", "Spent here", "unconditional")
-    *diagrams, curve = figures(app)
-    assert all("predictions" in diagram for diagram in diagrams)
-    assert "flagged wrongly" in curve
-    folded = f"run-{run_id}-chances"
-    app.session_state[folded] = True
-    assert "share among the people set aside" in figures(app.run())[-1]
-
-
-def test_true_values_stand_beside_noisy_ones_on_public_data():
-    run_id = fit_tree(add_ward(public=True), "2.5")
-    app = at_run("tree", run_id)
-    assert "◇" not in words(app)
-    assert "◇" in words(checked(app.toggle(key=f"run-{run_id}-truth").set_value(True).run()))
-    assert "true values" in figures(app)[0]
-    counts = access.service().true_counts(access.service().releases()[0])
-    assert f"true count {counts[0][1]}" in figures(app)[0]
 
 
 def _by_hand(monkeypatch: pytest.MonkeyPatch, model: TreeModel | ForestModel) -> str:
@@ -185,12 +100,6 @@ def test_folded_parts_are_shown_when_asked_for(monkeypatch):
     app = open_page("releases")
     assert "folded boxes" not in figures(app)[0]
     assert "folded boxes" in figures(checked(app.toggle(key=f"{key}-unfold").set_value(True).run()))[0]
-
-
-def test_a_tree_without_folded_parts_offers_no_toggle(monkeypatch):
-    key = _by_hand(monkeypatch, small_trees.full_tree(3))
-    app = open_page("releases")
-    assert f"{key}-unfold" not in {item.key for item in app.toggle}
 
 
 def test_a_large_tree_is_drawn_as_far_as_asked(monkeypatch):
@@ -237,25 +146,7 @@ def _said(app: AppTest) -> str:
     return "".join(f"{item.proto.title} {item.value}" for item in app.success).replace("\\", "")
 
 
-def test_a_tree_without_a_question_says_so(monkeypatch):
-    _by_hand(monkeypatch, small_trees.full_tree(0))
-    app = open_page("releases")
-    assert "everyone gets the same answer" in "".join(item.value for item in app.info)
-    assert "everyone" in figures(app)[0]
-
-
 # Result of a forest
-
-
-def test_a_forest_shows_use_quality_and_single_trees():
-    run_id = fit_forest(add_ward(public=True), "3", method="random_trees", depth=2)
-    app = at_run("forest", run_id)
-    text = words(app)
-    for part in ("**3 trees**", "drawn at random", "harder to read", "always saying", "How to read this forest"):
-        assert part in text, part
-    assert any("share of the differences" in spec for spec in figures(app))
-    app.selectbox(key=f"run-{run_id}-tree-number").set_value(2).run()
-    assert any("predictions" in spec for spec in figures(checked(app)))
 
 
 def test_trees_tell_of_a_case_as_far_as_it_is_known(monkeypatch):
@@ -269,18 +160,6 @@ def test_trees_tell_of_a_case_as_far_as_it_is_known(monkeypatch):
         app.selectbox(key=f"{key}-case-{name}").select_index(0)
     assert "On average the 3 trees tell a noisy chance of died = yes of" in _said(press(app, "What do they tell?"))
     assert any("trees that predict it" in spec for spec in figures(app))
-
-
-def test_groups_of_chances_show_how_often_they_are_right_on_public_data():
-    run_id = fit_forest(add_ward(public=True), "3", method="random_trees", depth=2)
-    app = at_run("forest", run_id)
-    text = words(checked(app.toggle(key=f"run-{run_id}-truth").set_value(True).run()))
-    counts = access.service().true_counts(access.service().releases()[0])
-    assert "True died of the public records" in text
-    rows = [f"<td>{numbers[0]}</td><td>{numbers[1]}</td>" for numbers in counts if sum(numbers)]
-    assert len(rows) > 1
-    for row in rows:
-        assert row in text
 
 
 # Runs and releases of several families
@@ -306,25 +185,6 @@ def test_releases_opens_each_family_in_its_own_form_and_compares_them():
     text = words(checked(app.selectbox(key="compare-1").set_value(access.service().releases()[2].id).run()))
     for name in ("Groups at the end", "Depth", "Rules"):
         assert re.search(rf'<th scope="row">{name}</th>.*?does not apply', text)
-
-
-def test_names_are_shown_as_they_are_whatever_they_hold():
-    nasty = "a_b*c* [x](y) $5$ :red[z] <b>"
-    columns = [
-        {"name": "<i>age</i>", "type": "integer", "lower": 20, "upper": 100, "bins": 8},
-        {"name": nasty, "type": "boolean", "target": True},
-    ]
-    schema = Schema.from_mapping({"name": nasty, "max_rows": 2000, "columns": columns})
-    frame = ward().rename(columns={"died": nasty, "age": "<i>age</i>"})
-    info = access.service().add_dataset(frame, schema, budget=Decimal(9), public=True)
-    tree = submit(info.id, "tree", "3", nasty)
-    forest = submit(info.id, "forest", "3", nasty, trees=2, method="random_trees")
-    for page, run_id, asks in (("tree", tree, "Which way"), ("forest", forest, "What do they tell")):
-        app = at_run(page, run_id)
-        html = "".join(item.value for item in press(app, asks).get("html"))
-        assert "&lt;i&gt;age&lt;/i&gt;" in html
-        assert "<i>age" not in html + "".join(figures(app))
-        assert "$ :red[z] <b>" not in html
 
 
 # Methods side by side
@@ -388,27 +248,18 @@ def test_a_comparison_shows_exactly_what_the_service_answers(monkeypatch):
     assert not lacking(words(app), "<b>12.3%</b>", "<b>62.3%</b> <small>10.0% to 90.0%</small>")
 
 
-def test_a_comparison_that_is_refused_gives_a_sentence(monkeypatch):
-    add_ward(public=True)
-
-    def refuse(*_):
-        raise RequestError("Not with these data.")
-
-    monkeypatch.setattr(Service, "compare_methods", refuse)
-    app = _finished(_compare(open_page("tree"), ("tree", "lookahead")))
-    assert "Not with these data." in errors(app)
-
-
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
-def test_a_comparison_that_breaks_gives_a_fixed_sentence(monkeypatch):
+@pytest.mark.parametrize(
+    ("fault", "told"),
+    [(RequestError("Not with these data."), "Not with these data."), (SystemExit(), "by a fault of this program")],
+)
+def test_a_comparison_that_ends_in_a_fault_gives_a_sentence(monkeypatch, fault, told):
+    def fail(*_):
+        raise fault
+
     add_ward(public=True)
-
-    def break_off(*_):
-        raise SystemExit
-
-    monkeypatch.setattr(Service, "compare_methods", break_off)
-    app = _finished(_compare(open_page("tree"), ("tree", "lookahead")))
-    assert "by a fault of this program" in errors(app)
+    monkeypatch.setattr(Service, "compare_methods", fail)
+    assert told in errors(_finished(_compare(open_page("tree"), ("tree", "lookahead"))))
 
 
 def test_a_comparison_of_nothing_gives_a_sentence():

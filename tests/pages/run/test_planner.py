@@ -9,7 +9,6 @@ from streamlit.testing.v1 import AppTest
 
 from dpcore.rehearsal import Point, QualityForecast
 from dpcore.service import Service
-from dpcore.workspace.ledger.requests import RunRequest
 from pages.components.run import planner
 from pages.components.visitor import access
 from tests.support.pages.page_tools import button, checked, open_page, press, words
@@ -73,16 +72,6 @@ def test_what_is_in_the_way_is_named(answer: dict[str, QualityForecast]) -> None
     assert "more than is left" not in text
     access.installation().retire_dataset(dataset_id, note="the study has ended")
     assert planner._within(quote(dataset_id)) == "no: nothing more can be run"
-
-
-@pytest.mark.parametrize("used", [(), ("a",)])
-def test_what_further_tables_tell_is_said_to_be_invented(used: tuple[str, ...]) -> None:
-    """Whether or not a first look shaped the rest."""
-    points = (Point(Decimal(1), 0.8, 0.7, 0.9),)
-    quality_forecast = QualityForecast("accuracy", points, 0.55, None, False, used, None)
-    request = RunRequest(dataset_id="d", algorithm="ilp", target="ill", epsilon=Decimal(1), parameters={})
-    said = planner._how_far_off(quality_forecast, planner.Question(request, 0.8, True), Decimal(1))
-    assert not lacking(said, "quite far", "further tables")
 
 
 def test_other_settings_ask_for_another_answer(answer: dict[str, QualityForecast]) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from decimal import Decimal
 from types import SimpleNamespace
 from zoneinfo import ZoneInfo
 
@@ -12,26 +11,10 @@ import pytest
 
 from dpcore.errors import ConflictError
 from dpcore.service import Service
-from dpcore.workspace.ledger.requests import RunRequest, RunStatus
+from dpcore.workspace.ledger.requests import RunStatus
 from pages.components.run import progress, runs_list
 from tests.support.pages.page_tools import at_run, checked, words
-from tests.support.pages.ward_runs import add_ward
-
-
-def status_of(dataset_id: str, run_id: str, state: str) -> RunStatus:
-    return RunStatus(
-        id=run_id,
-        state=state,
-        step="choosing a list",
-        done=1,
-        total=2,
-        release_id=None,
-        message="A fixed sentence.",
-        charged=state != "queued",
-        analyst="local",
-        created=datetime(2026, 1, 2, tzinfo=UTC),
-        request=RunRequest(dataset_id=dataset_id, target="died", epsilon=Decimal("0.5")),
-    )
+from tests.support.pages.ward_runs import add_ward, run_status
 
 
 class Runs:
@@ -45,7 +28,7 @@ class Runs:
         monkeypatch.setattr(Service, "cancel", self._cancel)
 
     def _status(self, run_id: str) -> RunStatus:
-        return status_of(self.dataset_id, run_id, self.states[run_id])
+        return run_status(self.dataset_id, run_id, self.states[run_id])
 
     def _list(self, active: bool) -> list[RunStatus]:
         found = [self._status(run_id) for run_id in reversed(self.states)]
@@ -120,7 +103,7 @@ def test_cards_of_runs_keep_their_places(monkeypatch):
     ],
 )
 def test_a_card_says_when_its_run_should_be_ready(seconds, words_shown, monkeypatch):
-    running = status_of(add_ward(), "a", "running")
+    running = run_status(add_ward(), "a", "running")
     status = replace(running, ready=datetime.now(UTC) + timedelta(seconds=seconds + 0.5))
     monkeypatch.setattr(Service, "run", lambda *_: status)
     monkeypatch.setattr(Service, "runs", lambda *_, **__: [status])
@@ -135,7 +118,7 @@ def test_a_run_is_ready_at_a_time_of_the_visitors_clock(monkeypatch):
 
 
 def test_a_run_without_a_result_began_at_a_time_of_the_visitors_clock(monkeypatch):
-    failed = status_of(add_ward(), "a", "failed")
+    failed = run_status(add_ward(), "a", "failed")
     for zone, shown in (("Asia/Kolkata", "2026-01-02 05:30"), ("Nowhere/Else", "2026-01-02 00:00")):
         monkeypatch.setattr(progress.st, "context", SimpleNamespace(timezone=zone))
         [row] = runs_list._rows([failed], people=False)

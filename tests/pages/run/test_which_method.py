@@ -103,17 +103,6 @@ def test_in_the_group_that_is_told_noise_moves_a_chance_by_5_points_at_most(
         assert 0.035 < _half_width(plan, Decimal(group)) <= 0.05
 
 
-def test_chances_are_promised_with_what_the_promise_leaves_out() -> None:
-    dataset_id = add_ward(budget="20")
-    told = " ".join(advice.advise(AdviceQuestion(DESCRIBE, "died"), SCHEMA, quoted(dataset_id)).reasons)
-    assert "(those set aside among them)" in told
-    assert "the noise moves the chance by no more than 5 points; chance in whose records these are" in told
-    shapes = advice.advise(AdviceQuestion(PREDICT, "died"), SCHEMA, quoted(dataset_id, "ebm"))
-    assert "5 points" not in " ".join(shapes.reasons)
-    assert "noise on a category's count is" in " ".join(shapes.reasons)
-    assert "stand out" not in " ".join(shapes.cautions)
-
-
 @pytest.mark.parametrize(("budget", "named"), [("0.05", True), ("0.1", False)])
 def test_a_forest_is_named_where_rows_times_epsilon_are_few(budget: str, named: bool) -> None:
     question = AdviceQuestion(PREDICT, "died", part=Decimal(1))

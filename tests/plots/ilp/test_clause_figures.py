@@ -19,7 +19,6 @@ from dpcore.models.released import parse_model
 from dpcore.plots.ilp.ilp import ilp_alt, ilp_figure
 from dpcore.released.release import Release, make_release
 from tests.support.tables.small_trains import SCHEMA, TARGET
-from tests.support.texts import lacking
 
 ATOMS = {atom.text(SCHEMA): atom for atom in bottom_atoms(SCHEMA, TARGET)}
 
@@ -167,21 +166,6 @@ def test_a_name_with_a_line_break_stays_in_its_comment():
     text = prolog_program(release_of(*BOTH, dataset_name="a\nhalt."))
     assert "halt." in text
     assert not any(line.startswith("halt") for line in text.splitlines())
-
-
-def test_bars_are_the_noisy_counts_with_their_margin():
-    east, west = ilp_figure(release_of(*BOTH)).data
-    assert (east.name, west.name) == ("direction = east", "direction = west")
-    assert list(east.x) == [310, 60, -4]
-    assert list(west.x) == [40, 77, 500]
-    assert list(east.y) == ["Clause 1", "Clause 2", "No clause"]
-    assert east.error_x.value == west.error_x.value == 12
-    assert east.marker.pattern.shape != west.marker.pattern.shape
-
-
-def test_the_figure_in_words_names_every_count():
-    told = ilp_alt(release_of(*BOTH))
-    assert not lacking(told, "310 with direction = east", "40 with direction = west", "Clause 2", "500 with")
 
 
 @pytest.mark.parametrize(("most", "one", "rows"), [(1, "person", "people"), (4, "record", "records")])

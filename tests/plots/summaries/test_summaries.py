@@ -15,14 +15,13 @@ from dpcore.domain.columns import RESERVED
 from dpcore.domain.schemas.schema import Schema
 from dpcore.models.registry import LEARNERS
 from dpcore.models.released import parse_model
-from dpcore.models.summaries.released.association import Association, associations, most_notable_first
+from dpcore.models.summaries.released.association import Association, associations
 from dpcore.models.summaries.released.crosstab import crosstab
 from dpcore.models.summaries.released.intervals import Amount, Cells
 from dpcore.models.summaries.released.reading import readings
 from dpcore.models.summaries.released.summary_reading import table_one_table
 from dpcore.models.summaries.released.summary_words import cell_words, drawn_ends, figure_words, share_words
-from dpcore.models.summaries.released.table_one import differences, table_one
-from dpcore.plots.palette import DARK
+from dpcore.models.summaries.released.table_one import table_one
 from dpcore.plots.summaries.summaries import by_group, column_alt, column_figure, everybody
 from dpcore.plots.summaries.summaries_overview import MOST_CELLS, overview_alt, overview_figure
 from dpcore.plots.summaries.summaries_pairs import pairs_alt, pairs_figure
@@ -90,17 +89,6 @@ def test_texts_of_a_schema_are_no_markup_in_a_figure() -> None:
     assert "<b>b</b>" not in column_figure(everybody(SCHEMA, told[3])).to_json().replace("\\u003c", "<")
 
 
-def test_colours_have_partners_for_the_dark() -> None:
-    _, model, told = made()
-    figures = [column_figure(everybody(SCHEMA, told[3], np.ones(5))), column_figure(by_group(model, SCHEMA, told[0]))]
-    figures.append(pairs_figure(associations(model), [one.label for one in told]))
-    for figure in figures:
-        for trace in figure.data:
-            marked = trace.marker.color if "marker" in trace and trace.type != "heatmap" else None
-            for colour in [marked] if isinstance(marked, str) else marked or ():
-                assert colour in DARK
-
-
 def test_the_sheet_of_all_columns_has_a_place_for_each() -> None:
     _, _, told = made()
     assert len(overview_figure(told, SCHEMA).data) == len(told)
@@ -152,13 +140,6 @@ def test_shares_of_a_crosstab_are_within_rows_and_in_their_intervals(axes: tuple
     for cells in (table.shares, table.counts):
         assert (cells.low <= cells.values).all()
         assert (cells.values <= cells.high).all()
-
-
-def test_all_columns_have_a_place_in_the_order() -> None:
-    _, model, told = made()
-    order = most_notable_first(model.by, differences(model, SCHEMA), told)
-    assert sorted(order) == list(range(len(told)))
-    assert order[0] == model.by
 
 
 def test_table_one_can_be_opened_by_spreadsheets_and_word_processors() -> None:

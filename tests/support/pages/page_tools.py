@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from fnmatch import fnmatchcase
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,10 @@ from pages.components.visitor import access, tour
 
 #: What keeps texts from becoming links on a page, and is not seen there: see ``markup.plain``.
 APART = ":small[]"
+#: What :func:`fill` sets.
+_ENTRIES = ("text_input", "number_input", "selectbox", "multiselect", "radio", "checkbox")
+#: The way to describe a data set by a text.
+WRITTEN = "Write or bring a schema (YAML or JSON)"
 ROOT = Path(__file__).resolve().parents[3]
 
 
@@ -122,6 +127,21 @@ def press(app: AppTest, label: str = "", *, key: str = "") -> AppTest:
     """Press the button whose label begins so, or of this key; the page as it is drawn then."""
     (app.button(key=key) if key else button(app, label)).click()
     return checked(app.run())
+
+
+def fill(app: AppTest, chosen: Mapping[str, Any]) -> AppTest:
+    """Choose so in the widgets of these keys, a ``*`` standing for the rest of one; the page is drawn after each."""
+    for key, value in chosen.items():
+        widgets = (one for kind in _ENTRIES for one in app.get(kind))
+        next(one for one in widgets if fnmatchcase(str(one.key), key)).set_value(value)
+        checked(app.run())
+    return app
+
+
+def by_text(app: AppTest, schema: str | None = None) -> AppTest:
+    """The custodian's form as the text of a schema, which may be typed over."""
+    checked(app.segmented_control(key="intake-way").set_value(WRITTEN).run())
+    return app if schema is None else checked(app.text_area(key="intake-yaml").set_value(schema).run())
 
 
 def store_all_the_same(app: AppTest) -> AppTest:

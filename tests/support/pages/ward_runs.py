@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
@@ -13,7 +14,7 @@ from dpcore.domain.schemas.schema import Schema
 from dpcore.privacy.filters import PrivacyFilter
 from dpcore.privacy.losses import NOTHING, pure_loss
 from dpcore.workspace.ledger.accounts import Balance, CapState
-from dpcore.workspace.ledger.requests import Quote, RunRequest
+from dpcore.workspace.ledger.requests import Quote, RunRequest, RunStatus
 from pages.components.visitor import access
 
 SCHEMA = Schema.from_text(
@@ -84,3 +85,11 @@ def release_of(run_id: str) -> str:
     found = access.service().run(run_id).release_id
     assert found is not None
     return str(found)
+
+
+def run_status(dataset_id: str, run_id: str, state: str, **more: Any) -> RunStatus:
+    """Where a run is that nobody has made."""
+    request = RunRequest(dataset_id=dataset_id, target="died", epsilon=Decimal("0.5"))
+    facts = {"step": "choosing a list", "done": 1, "total": 2, "release_id": None, "message": "A fixed sentence."}
+    facts |= {"charged": state != "queued", "analyst": "local", "created": datetime(2026, 1, 2, tzinfo=UTC)}
+    return RunStatus(id=run_id, state=state, request=request, **facts | more)

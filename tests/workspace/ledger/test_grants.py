@@ -84,6 +84,8 @@ def test_a_frozen_analyst_spends_nothing_and_reads_why(engine: Engine) -> None:
         ledger.touch(waiting)
     assert ledger.state(waiting) == "reserved"  # So it can still be refunded.
     assert ledger.balance("data").left == Decimal("1.75")
+    with pytest.raises(ConflictError, match="frozen already"):
+        grants.freeze("data", "ann", "again", actor="office")
     grants.thaw("data", "ann", "new contract", actor="office")
     ledger.touch(waiting)
     assert left(engine, "ann") == Decimal("0.75")

@@ -8,11 +8,10 @@ from streamlit.testing.v1 import AppTest
 
 from dpcore.intake.columns import schema_rows
 from pages.components.visitor import access
-from tests.support.pages.page_tools import bring, checked, errors, open_page, press, words
+from tests.support.pages.page_tools import bring, by_text, checked, errors, open_page, press, words
 from tests.support.texts import lacking
 
 DATA = b"gender,answer,age\n" + b"Female,NO,44\nMale,<30,51\nMale,>30,61\n" * 30
-YAML = "Write or bring a schema (YAML or JSON)"
 
 
 def described(data: bytes = DATA) -> AppTest:
@@ -87,8 +86,10 @@ def test_a_yes_is_dropped_when_more_is_lost_than_it_was_given_for():
     assert "is stored" in words(store(checked(app.run()), "Check again and store"))
 
 
-def test_a_yes_is_not_written_down():
+def test_neither_a_yes_nor_what_was_read_off_the_records_is_written_down():
     app = store(described())
+    assert "fit nowhere" in words(app)
+    assert "Female" not in access.service().staging_area().notes()
     yes_to(app, "gender").set_value(True)
     app = store(checked(app.run()), "Check again and store")
     assert "gender" in access.service().staging_area().notes()
@@ -97,8 +98,7 @@ def test_a_yes_is_not_written_down():
 
 def test_the_text_of_a_schema_is_corrected_too():
     app = described()
-    app.segmented_control(key="intake-way").set_value(YAML)
-    app = store(checked(app.run()))
+    app = store(by_text(app))
     assert "2 columns would lose values" in words(app)
     app = press(app, "Take the first suggestion for all 2")
     assert "matching: loose" in app.text_area(key="intake-yaml").value
@@ -108,7 +108,7 @@ def test_the_text_of_a_schema_is_corrected_too():
 def test_an_order_that_dates_do_not_tell_is_a_question():
     rows = "".join(f"{number},no,31.01.{2000 + number % 20}\n" * (1 + number % 2) for number in range(60))
     app = bring(open_page("custodian"), "Data file", "ward.csv", f"pid,answer,admitted\n{rows}1,yes,\n".encode())
-    app = checked(app.segmented_control(key="intake-way").set_value(YAML).run())
+    by_text(app)
     unit = "{column: pid, keep: last, order_by: admitted}"
     text = f"name: Wards\nmax_rows: 200\nprivacy_unit: {unit}\ncolumns:\n  - {{name: answer, type: boolean}}\n"
     app.text_area(key="intake-yaml").set_value(text)
@@ -123,7 +123,7 @@ def test_an_order_that_dates_do_not_tell_is_a_question():
 def found_in_text() -> AppTest:
     """What the values say of a schema that is written as text."""
     app = described()
-    return store(checked(app.segmented_control(key="intake-way").set_value(YAML).run()))
+    return store(by_text(app))
 
 
 def test_a_suggestion_for_a_text_that_is_none_any_more_is_told_and_changes_nothing():
@@ -133,12 +133,6 @@ def test_a_suggestion_for_a_text_that_is_none_any_more_is_told_and_changes_nothi
     assert "Nothing was stored" in errors(app)
     assert app.text_area(key="intake-yaml").value == "columns: ["
     assert "2 columns would lose values" in words(app)
-
-
-def test_what_was_read_off_the_records_is_not_written_down():
-    app = store(described())
-    assert "fit nowhere" in words(app)
-    assert "Female" not in access.service().staging_area().notes()
 
 
 PEOPLE = b"x17,age,sex\n" + b"".join(

@@ -10,11 +10,10 @@ from pages.components.custodian.intake import intake_yaml
 from pages.components.custodian.intake.intake_draft import Draft
 from pages.components.custodian.intake.intake_tables import TableDraft
 from pages.components.visitor import access
-from tests.support.pages.page_tools import bring, checked, open_page, press, words
+from tests.support.pages.page_tools import bring, by_text, checked, open_page, press, words
 from tests.support.texts import lacking
 
 DATA = b"ward,age,died\n" + b"ICU,44,yes\nWard A,51,no\nICU,61,no\n" * 1000
-YAML = "Write or bring a schema (YAML or JSON)"
 
 
 def described() -> AppTest:
@@ -54,7 +53,7 @@ def test_a_schema_that_was_learned_before_says_that_it_is_charged():
     text = info.schema.model_copy(update={"name": "again"}).to_yaml()
     app = bring(open_page("custodian"), "Data file", "ward.csv", DATA)
     assert "Facts of this schema were learned privately" not in words(app)
-    checked(app.segmented_control(key="intake-way").set_value(YAML).run()).text_area(key="intake-yaml").set_value(text)
+    by_text(app).text_area(key="intake-yaml").set_value(text)
     app = checked(app.run())
     assert "Facts of this schema were learned privately" in words(app)
     app = press(app, "Take it over into the form")
@@ -74,7 +73,7 @@ def test_what_does_not_fit_the_budget_stores_nothing():
 
 def test_the_text_says_what_is_learned_and_goes_back_into_the_form():
     app = described()
-    app = checked(app.segmented_control(key="intake-way").set_value(YAML).run())
+    by_text(app)
     text = app.text_area(key="intake-yaml").value
     assert not lacking(text, "learn: true", "learn:\n    bins: 3")
     app = checked(app.text_area(key="intake-yaml").set_value(text.replace("bins: 3", "bins: 2")).run())

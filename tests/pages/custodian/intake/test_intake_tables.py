@@ -22,6 +22,7 @@ from pages.components.custodian.intake.intake_tables import TableDraft
 from pages.components.visitor import access
 from tests.support.pages.page_tools import (
     bring,
+    by_text,
     checked,
     errors,
     look_at,
@@ -36,7 +37,6 @@ from tests.support.texts import lacking
 
 TRAINS = "train_id,direction\n1,west\n2,east\n3,west\n"
 CARS = "train_id,length,wheels\n1,short,2\n1,long,3\n2,long,2\n9,long,2\n"
-FILE_WAY = "Write or bring a schema (YAML or JSON)"
 SCHEMA = Schema.from_text(
     """
 name: trains
@@ -274,8 +274,7 @@ def with_loads() -> AppTest:
 
 
 def taken_over(app: AppTest, schema: Schema) -> AppTest:
-    app.segmented_control(key="intake-way").set_value(FILE_WAY).run()
-    app.text_area(key="intake-yaml").set_value(schema.to_yaml()).run()
+    by_text(app, schema.to_yaml())
     return press(app, "Take it over")
 
 

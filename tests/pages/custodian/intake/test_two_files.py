@@ -24,8 +24,10 @@ from pages.components.custodian.intake.intake_tables import TableDraft
 from pages.components.visitor import access, login
 from tests.support.pages.page_tools import (
     APART,
+    WRITTEN,
     bring,
     button,
+    by_text,
     checked,
     errors,
     look_at,
@@ -39,7 +41,6 @@ from tests.support.texts import lacking
 
 LEFT = b"patient_id,has_gout,ward,age\n1,yes,north,44\n2,no,south,50\n3,yes,north,61\n"
 RIGHT = b"nr;patient_id;urate;age\n7;2;310;50\n8;3;520;61\n9;4;400;70\n"
-FILE_WAY = "Write or bring a schema (YAML or JSON)"
 SCHEMA = Schema.from_text(
     """
 name: two
@@ -169,7 +170,7 @@ def test_several_files_are_stored_as_one_table():
     app = bring(open_page("custodian"), "Data file", "2023.csv", LEFT)
     bring(app, MORE, "2024.csv", b"age,ward,patient_id,has_gout\n61,south,4,yes\n44,north,1,no\n")
     assert not errors(app)
-    app.segmented_control(key="intake-way").set_value(FILE_WAY).run()
+    by_text(app)
     schema = SCHEMA.to_yaml().replace("urate", "age").replace("right", "left").replace("900", "90").replace("360", "50")
     app.text_area(key="intake-yaml").set_value(schema)
     app = press(app, "Check and store")
@@ -334,12 +335,6 @@ def assert_half_done(app: AppTest) -> None:
     assert shown.loc["ward", schema_rows.CATEGORIES] == "north; south"
 
 
-def test_another_page_in_between_loses_nothing():
-    app = fill_in_half()
-    checked(app.switch_page("learn.py").run())
-    assert_half_done(checked(app.switch_page("custodian.py").run()))
-
-
 def test_another_session_goes_on_where_the_first_was():
     fill_in_half()
     again = open_page("custodian")
@@ -383,10 +378,9 @@ def test_what_is_typed_beside_another_session_is_laid_over_what_that_one_noted()
 def test_a_typed_schema_is_there_again_in_another_session():
     app = open_page("custodian")
     bring(app, "Data file", "left.csv", LEFT)
-    app.segmented_control(key="intake-way").set_value(FILE_WAY).run()
-    checked(app.text_area(key="intake-yaml").set_value("name: begun").run())
+    by_text(app, "name: begun")
     again = open_page("custodian")
-    assert again.segmented_control(key="intake-way").value == FILE_WAY
+    assert again.segmented_control(key="intake-way").value == WRITTEN
     assert again.text_area(key="intake-yaml").value == "name: begun"
 
 
@@ -412,13 +406,6 @@ def test_the_main_file_is_removed_with_others_only_after_a_question():
     remove(app, "left.csv").button(key="remove-all").click()
     checked(app.run())
     assert not staging_area.files()
-
-
-def test_nothing_is_left_of_an_upload_that_is_stored():
-    app = store_all_the_same(complete(upload()))
-    assert "is stored" in words(app)
-    assert not access.service().staging_area().files()
-    assert not access.service().staging_area().folder.exists()
 
 
 def test_each_custodian_sees_their_own_upload_only(monkeypatch):

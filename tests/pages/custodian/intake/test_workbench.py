@@ -16,10 +16,9 @@ from pages.components.custodian.intake import intake_yaml
 from pages.components.custodian.intake.intake_draft import Draft
 from pages.components.custodian.intake.intake_tables import TableDraft
 from pages.components.visitor import access
-from tests.support.pages.page_tools import bring, checked, errors, look_at, open_page, press, words
+from tests.support.pages.page_tools import bring, by_text, checked, errors, look_at, open_page, press, words
 
 DATA = b"ward,age,died,sex\n" + b"north,44,yes,F\nsouth,50,no,M\n" * 20
-YAML = "Write or bring a schema (YAML or JSON)"
 
 
 def upload() -> AppTest:
@@ -155,7 +154,7 @@ def test_the_form_as_text_and_back():
     app = change(find(upload(), "ward"), "Categories", "north; south")
     app.text_input(key="intake-name").set_value("Wards")
     checked(app.number_input(key="intake-max-rows").set_value(200).run())
-    checked(app.segmented_control(key="intake-way").set_value(YAML).run())
+    by_text(app)
     text = app.text_area(key="intake-yaml").value
     assert Schema.from_text(text).column("ward").categories == ("north", "south")
     changed = yaml.safe_load(text)
@@ -174,7 +173,7 @@ def test_the_form_as_text_and_back():
 
 def test_a_text_with_a_fault_stays_and_the_form_too():
     app = upload()
-    checked(app.segmented_control(key="intake-way").set_value(YAML).run())
+    by_text(app)
     assert "# to answer: list its categories" in app.text_area(key="intake-yaml").value
     app.text_area(key="intake-yaml").set_value("name: [")
     checked(app.run())
@@ -221,8 +220,7 @@ columns:
 
 def test_a_schema_read_off_the_records_does_not_become_a_declared_one_in_the_form():
     app = upload()
-    checked(app.segmented_control(key="intake-way").set_value(YAML).run())
-    checked(app.text_area(key="intake-yaml").set_value(INFERRED).run())
+    by_text(app, INFERRED)
     for what in ("Take it over into the form", "Check and store"):
         app = press(app, what)
         assert "No result on this data set would be private" in errors(app)
