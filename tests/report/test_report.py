@@ -31,6 +31,7 @@ from dpcore.workspace.ledger.requests import RunRequest
 from dpcore.workspace.results.dossier import Application
 from tests.support.results import reports, small_redescriptions
 from tests.support.results.content import content
+from tests.support.rows import for_each
 from tests.support.texts import lacking
 from tests.support.workspaces.fake_learner import (
     FakePairLearner,
@@ -163,22 +164,10 @@ def test_the_statement_answers_every_question() -> None:
     chosen = [reports.release("tree")]
     text = reports.read(dossier(reports.dataset(), chosen, {}, reports.balance(), Application(), chosen)).text
     questions = (
-        "Use case",
-        "Data",
-        "Unit of privacy",
-        "Model",
-        "Neighbouring data sets",
-        "Kind of definition",
-        "ε of the results",
-        "δ of the results",
-        "ε of everything spent",
-        "δ of everything spent",
-        "Composition",
-        "Mechanisms and samplers",
-        "Randomness",
-        "Bounds and public assumptions",
-        "hyperparameters",
-        "Why this ε",
+        *("Use case", "Data", "Unit of privacy", "Model", "Neighbouring data sets", "Kind of definition"),
+        *("ε of the results", "δ of the results", "ε of everything spent", "δ of everything spent", "Composition"),
+        *("Mechanisms and samplers", "Randomness", "Bounds and public assumptions"),
+        *("hyperparameters", "Why this ε"),
     )
     for question in questions:
         assert question in text
@@ -195,7 +184,7 @@ def test_what_cannot_be_in_a_dossier_is_refused_in_words() -> None:
             dossier(info, releases, {}, reports.balance(), Application())
 
 
-@pytest.mark.parametrize("field", [field.name for field in fields(Application)])
+@for_each("field", [field.name for field in fields(Application)])
 def test_texts_have_limits(field: str) -> None:
     limit = 200 if field in {"title", "applicant", "curator", "region"} else 10_000
     Application(**{field: "x" * limit})
@@ -206,7 +195,7 @@ def test_texts_have_limits(field: str) -> None:
 # Sums
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("epsilon", "shown"),
     [("1", "1.00"), ("0.1235", "0.1235"), ("0.123456789", "0.123456789 (the budget meter rounds it to 0.1235)")],
 )

@@ -186,47 +186,17 @@ def methods(house: House) -> dict[str, Callable[[Service], Any]]:
 
 
 CUSTODIANS = {
-    "add_dataset",
-    "staging_area",
-    "raise_caps",
-    "charge",
-    "accounts",
-    "grant",
-    "freeze",
-    "thaw",
-    "answer",
-    "ledger_entries",
-    "orphans",
-    "damaged",
-    "executor_status",
-    "examine",
-    "learning_cost",
-    "append_rows",
-    "appendable",
-    "rename_dataset",
-    "describe_dataset",
-    "retire_dataset",
-    "allow_conditional",
-    "adopt",
-    "remove_records",
-    "stranded_runs",
-    "end_run",
+    *("add_dataset", "staging_area", "raise_caps", "charge", "accounts", "grant", "freeze", "thaw", "answer"),
+    *("ledger_entries", "orphans", "damaged", "executor_status", "examine", "learning_cost", "append_rows"),
+    *("appendable", "rename_dataset", "describe_dataset", "retire_dataset", "allow_conditional", "adopt"),
+    *("remove_records", "stranded_runs", "end_run"),
 }
 #: What spends, asks for budget or tries a run out.
 ANALYSTS = {"ask", "own_requests", "quote", "pricing", "submit", "rehearse", "outlook"}
 #: Calls about the one thing of Ann's that she has not shared.
 HERS = {
-    "run",
-    "cancel",
-    "wait",
-    "release",
-    "release_page",
-    "dossier",
-    "dossier_totals",
-    "true_counts",
-    "true_tables",
-    "true_cells",
-    "chain_courses",
+    *("run", "cancel", "wait", "release", "release_page", "dossier", "dossier_totals", "true_counts"),
+    *("true_tables", "true_cells", "chain_courses"),
 }
 #: Calls of a student: they reach no data set.
 IN_A_ROOM = {"join_room", "seat", "ask_in_room", "board"}

@@ -173,16 +173,8 @@ def test_no_name_is_markup_wherever_it_stands(name: str) -> None:
 #: Elements whose text is Markdown, and those whose label is; options of a radio are too.
 TEXTS = ("markdown", "caption", "title", "header", "subheader", "error", "warning", "info", "success")
 LABELS = (
-    "button",
-    "checkbox",
-    "expander",
-    "number_input",
-    "radio",
-    "selectbox",
-    "slider",
-    "tab",
-    "text_input",
-    "toggle",
+    *("button", "checkbox", "expander", "number_input", "radio", "selectbox", "slider", "tab"),
+    *("text_input", "toggle"),
 )
 
 

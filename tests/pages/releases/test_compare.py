@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import pytest
-
 from pages.components.families.shared.interval_text import IntervalText, compared
 from pages.components.visitor import access
 from tests.support.pages.page_tools import checked, open_page, words
 from tests.support.pages.ward_runs import add_ward, fit, submit
+from tests.support.rows import for_each
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("sides", "how"),
     [
         (["5", "5"], "same"),

@@ -14,6 +14,7 @@ from pages.components.visitor import access
 from tests.support.pages.page_tools import button, checked, entry, errors, open_page, options, press, words
 from tests.support.pages.ward_runs import add_ward, fit, release_of, submit
 from tests.support.results import reports
+from tests.support.rows import for_each
 from tests.support.texts import lacking
 
 
@@ -78,7 +79,7 @@ def test_the_filter_finds_results_and_says_how_many():
     assert len(options(press(app, "Clear the filter"), "Result")) == 2
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("wanted", "fits"),
     [
         (Wanted(), True),

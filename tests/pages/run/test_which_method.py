@@ -23,10 +23,11 @@ from pages.components.visitor import access
 from tests.support.pages.page_tools import button, checked, open_page, press, words
 from tests.support.pages.page_visitors import ANN
 from tests.support.pages.ward_runs import SCHEMA, add_ward, submit
+from tests.support.rows import for_each
 from tests.support.tables.small_trains import SCHEMA as TRAINS
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("question", "schema", "family"),
     [
         (AdviceQuestion(COUNT), SCHEMA, "summaries"),
@@ -87,8 +88,8 @@ def _half_width(plan: RunPlan, group: Decimal) -> float:
     return float((ends[..., 1] - ends[..., 0]).max() / 2)
 
 
-@pytest.mark.parametrize(("algorithm", "aim"), [("rule_list", DESCRIBE), ("tree", PREDICT)])
-@pytest.mark.parametrize(("target", "classes"), [("died", 2), ("sex", 3)])
+@for_each(("algorithm", "aim"), [("rule_list", DESCRIBE), ("tree", PREDICT)])
+@for_each(("target", "classes"), [("died", 2), ("sex", 3)])
 def test_in_the_group_that_is_told_noise_moves_a_chance_by_5_points_at_most(
     algorithm: str, aim: str, target: str, classes: int
 ) -> None:

@@ -27,6 +27,7 @@ from pages.components.visitor import login as logins
 from tests.support.browsers.app_server import Server, serve
 from tests.support.browsers.identity_provider import COOKIE_SECRET, cookies_of
 from tests.support.browsers.streamlit_client import Session
+from tests.support.rows import for_each
 
 with warnings.catch_warnings(record=True):  # It announces what a later version will import.
     from starlette.testclient import TestClient
@@ -74,7 +75,7 @@ def client(settings: dict[str, object]) -> TestClient:
     return TestClient(gate.Gate(inner), base_url=HOME)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("address", "host", "fits"),
     [
         ("localhost", "localhost:8501", True),
@@ -103,7 +104,7 @@ def test_which_hosts_a_local_installation_answers_to(settings, address, host, fi
     assert gate.host_allowed(host) is fits
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("host", "fits"),
     [
         ("frostglass.example", True),
@@ -119,14 +120,14 @@ def test_which_hosts_a_deployment_answers_to(settings, host, fits) -> None:
     assert gate.host_allowed(host) is fits
 
 
-@pytest.mark.parametrize("path", ["/", "/custodian", "/media/x", "/_stcore/health", "/static/a.js"])
+@for_each("path", ["/", "/custodian", "/media/x", "/_stcore/health", "/static/a.js"])
 def test_a_name_that_somebody_pointed_here_gets_no_page(client: TestClient, path: str) -> None:
     answer = client.get(path, headers={"host": "evil.example:8501"})
     assert (answer.status_code, "server.allowedHosts" in answer.text) == (400, True)
     assert client.get(path).status_code == 200
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("headers", "opens"),
     [
         ({}, True),
@@ -148,8 +149,8 @@ def test_web_sockets_and_changes_come_from_pages_of_this_server(client, headers,
             pass
 
 
-@pytest.mark.parametrize("base", ["", "app"])
-@pytest.mark.parametrize(
+@for_each("base", ["", "app"])
+@for_each(
     ("path", "is_open"),
     [
         ("/_stcore/health", True),
@@ -171,7 +172,7 @@ def test_doors_that_no_page_needs_are_closed(client, settings, base, path, is_op
     assert answer.status_code == (200 if is_open else 404)
 
 
-@pytest.mark.parametrize("path", ["/", "/custodian", "/_stcore/health", "/media/x"])
+@for_each("path", ["/", "/custodian", "/_stcore/health", "/media/x"])
 def test_only_uploads_and_programs_send_a_body(client: TestClient, path: str) -> None:
     for method in ("POST", "PUT", "DELETE", "PATCH"):
         assert client.request(method, path, content=b"x" * 10).status_code == 405
@@ -260,7 +261,7 @@ def test_a_class_without_roles_behind_one_address_is_told_apart_by_name(settings
     assert not door._strangers
 
 
-@pytest.mark.parametrize("origin", ["http://[", "http://[::1", "//", "\x00"])
+@for_each("origin", ["http://[", "http://[::1", "//", "\x00"])
 def test_an_origin_that_is_no_address_is_another_site(client, origin: str) -> None:
     answer = client.put("/_stcore/upload_file/x", headers={"origin": origin})
     assert (answer.status_code, "a page" in answer.text) == (403, False)

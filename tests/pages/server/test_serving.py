@@ -141,10 +141,10 @@ def client() -> TestClient:
     return TestClient(shell.Shell(Starlette(routes=routes)))
 
 
-@pytest.mark.parametrize(
+@for_each(
     "path", ["/", "/rule_list", "/releases?dataset=a.b", "/below/rule_list", "/ward-0.1/", "/apis/media-2.0/rule_list"]
 )
-@pytest.mark.parametrize("headers", [{}, {"if-none-match": "kept"}, {"range": "bytes=0-9"}])
+@for_each("headers", [{}, {"if-none-match": "kept"}, {"range": "bytes=0-9"}])
 def test_every_page_names_the_sheet_behind_the_styles_of_its_head(client, path, headers) -> None:
     answer = client.get(path, headers=headers)
     assert answer.status_code == 200
@@ -165,7 +165,7 @@ def test_every_page_names_the_sheet_behind_the_styles_of_its_head(client, path, 
     assert script.headers["content-type"].startswith("text/javascript")
 
 
-@pytest.mark.parametrize("path", ["/data.json", "/health"])
+@for_each("path", ["/data.json", "/health"])
 def test_what_is_no_page_stays_as_it_is(client, path: str) -> None:
     answer = client.get(path)
     assert answer.json() == {"text": '<div id="root">'}

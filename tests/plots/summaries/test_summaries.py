@@ -28,6 +28,7 @@ from dpcore.plots.summaries.summaries_pairs import pairs_alt, pairs_figure
 from dpcore.rehearsal import rehearse
 from dpcore.report.table_one import table_one_document, table_one_rows
 from dpcore.spreadsheets import frame_csv
+from tests.support.rows import for_each
 
 SCHEMA = Schema.from_mapping(
     {
@@ -54,7 +55,7 @@ def made():
     return release, model, readings(model, SCHEMA)
 
 
-@pytest.mark.parametrize("place", range(len(SCHEMA.columns)))
+@for_each("place", range(len(SCHEMA.columns)))
 def test_every_column_has_a_figure_that_is_told_too(place: int) -> None:
     _, model, told = made()
     column = everybody(SCHEMA, told[place])
@@ -123,14 +124,14 @@ def test_the_map_of_pairs_has_a_field_for_each() -> None:
     assert labels[found[0].axes[0]] in pairs_alt(found, labels)
 
 
-@pytest.mark.parametrize(("strongest", "end"), [(0.0, 0.25), (0.2, 0.25), (0.26, 0.5), (0.7, 1.0), (1.1, 1.0)])
+@for_each(("strongest", "end"), [(0.0, 0.25), (0.2, 0.25), (0.26, 0.5), (0.7, 1.0), (1.1, 1.0)])
 def test_the_colours_of_the_map_reach_as_far_as_the_strongest_pair(strongest, end) -> None:
     pair = Association((0, 1), Amount(strongest, 0.0, 1.0))
     [cells] = pairs_figure([pair], ["one", "two"]).data
     assert (cells.zmin, cells.zmax) == (0.0, end)
 
 
-@pytest.mark.parametrize("axes", [(0, 4), (4, 0)])
+@for_each("axes", [(0, 4), (4, 0)])
 def test_shares_of_a_crosstab_are_within_rows_and_in_their_intervals(axes: tuple[int, int]) -> None:
     _, model, _ = made()
     table = crosstab(model, SCHEMA, *axes)
@@ -156,7 +157,7 @@ def test_table_one_can_be_opened_by_spreadsheets_and_word_processors() -> None:
     assert document.count("<tr>") == len(table.rows) + 1
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("amount", "unit", "told"),
     [
         (Amount(45.234, 44.48, 46.02), "years", "45.2 years (44.5 to 46.0)"),

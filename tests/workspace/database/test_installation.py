@@ -45,11 +45,6 @@ HALF = Decimal("0.5")
 CRASHED = "c0ffee00" * 4
 
 
-@pytest.fixture
-def home(tmp_path: Path) -> Path:
-    return tmp_path / "home"
-
-
 def refused(home: Path, url: str | None, sentence: str) -> None:
     """The service does not start, says so, and leaves every stored byte where it is."""
     before = contents(home)

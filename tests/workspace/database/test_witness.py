@@ -39,11 +39,6 @@ def _heard(caplog: pytest.LogCaptureFixture) -> None:
 
 
 @pytest.fixture
-def home(tmp_path: Path) -> Path:
-    return tmp_path / "home"
-
-
-@pytest.fixture
 def witnesses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A machine of its own: nothing has been seen here."""
     monkeypatch.setenv("FROSTGLASS_WITNESS", str(tmp_path / "witnesses"))

@@ -4,26 +4,22 @@ from __future__ import annotations
 
 import threading
 from decimal import Decimal
-from pathlib import Path
 
 import pytest
 from sqlalchemy.engine import Engine
 
 from dpcore.errors import BudgetError, ConflictError, NotFoundError, RequestError
 from dpcore.privacy.losses import pure_loss
-from dpcore.workspace.database.database import open_database
 from dpcore.workspace.ledger.grants import Grants
 from dpcore.workspace.ledger.ledger import Ledger
-from tests.support.servers.databases import KINDS, ready_url
 from tests.support.workspaces.accounts import add_row
 
 HALF, ONE, TWO = Decimal("0.5"), Decimal(1), Decimal(2)
 NONE = Decimal(0)
 
 
-@pytest.fixture(params=KINDS)
-def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Engine:
-    engine = open_database(ready_url(request.param, tmp_path))
+@pytest.fixture
+def engine(engine: Engine) -> Engine:
     for name in ("data", "other"):
         add_row(engine, name, public=False)
     Ledger(engine).open_account("data", TWO, analyst_cap=NONE)

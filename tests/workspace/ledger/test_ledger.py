@@ -27,23 +27,12 @@ from dpcore.workspace.ledger.ledger import Ledger
 from dpcore.workspace.runs import processes
 from dpcore.workspace.runs.processes import ProcessIdentity
 from tests.support.rows import for_each
-from tests.support.servers.databases import KINDS, ready_url
 from tests.support.texts import lacking
 from tests.support.workspaces.accounts import add_row, release_for
 from tests.support.workspaces.fake_learner import small_schema
 
 HALF = Decimal("0.5")
 NONE = Decimal(0)
-
-
-@pytest.fixture(params=KINDS)
-def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    return ready_url(request.param, tmp_path)
-
-
-@pytest.fixture
-def engine(url: str) -> Engine:
-    return open_database(url)
 
 
 @pytest.fixture
