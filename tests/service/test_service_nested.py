@@ -6,7 +6,6 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import numpy as np
 import pandas as pd
 
@@ -15,6 +14,7 @@ from dpcore.intake.joins.relations import CHUNK_ROWS
 from dpcore.models.released import parse_model
 from dpcore.service import Service
 from dpcore.workspace.ledger.requests import RunRequest
+from tests.support.tables.database_files import database_file
 from tests.support.tables.nested_relations import SCHEMA
 
 PATIENTS, STAYS, LABS = 4_500, 3, 8
@@ -48,22 +48,12 @@ def clinic(seed: int) -> dict[str, pd.DataFrame]:
     return {name: frame.sample(frac=1, random_state=seed, ignore_index=True) for name, frame in tables.items()}
 
 
-def database(path: Path, tables: dict[str, pd.DataFrame]) -> Path:
-    """A DuckDB file with these tables."""
-    with duckdb.connect(str(path)) as duck:
-        for name, frame in tables.items():
-            duck.register("given", frame)
-            duck.execute(f'CREATE TABLE "{name}" AS SELECT * FROM given')
-            duck.unregister("given")
-    return path
-
-
 def test_a_large_database_of_rows_of_rows_becomes_a_clause(tmp_path: Path) -> None:
     """It comes in by several pieces, and what a lab belongs to is kept: the clause and its counts are right."""
     tables = clinic(1)
     assert len(tables["lab"]) > CHUNK_ROWS
     with Service(tmp_path / "home", workers=0) as service:
-        source = database(tmp_path / "clinic.duckdb", tables)
+        source = database_file(tmp_path / "clinic.duckdb", tables)
         info = service.add_dataset(source, CLINIC, budget=Decimal(40))
         wanted = {"max_variables": 1, "clauses": 1, "quantifiers": ("exists", "within"), "evaluate": False}
         request = RunRequest(dataset_id=info.id, algorithm="ilp", target="ill", epsilon=Decimal(40), parameters=wanted)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
@@ -17,6 +16,7 @@ from dpcore.demo.truth import Demo
 from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import IngestError, LossError
 from dpcore.service import Service
+from tests.support.tables.database_files import database_file
 from tests.support.tables.small_trains import BARE_TEXT
 from tests.support.workspaces.fake_learner import small_schema
 
@@ -40,10 +40,7 @@ def stored_cars(service: Service, tmp_path: Path) -> list[str]:
 def sources(folder: Path) -> dict[str, Any]:
     TRAINS.to_csv(folder / "trains.csv", index=False)
     CARS.to_parquet(folder / "cars.parquet", index=False)
-    connection = sqlite3.connect(folder / "trains.sqlite")
-    TRAINS.to_sql("train", connection, index=False)
-    CARS.to_sql("car", connection, index=False)
-    connection.close()
+    database_file(folder / "trains.sqlite", {"train": TRAINS, "car": CARS})
     return {
         "files": {"train": folder / "trains.csv", "car": str(folder / "cars.parquet")},
         "frames": {"train": TRAINS, "car": CARS},

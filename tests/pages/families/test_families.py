@@ -129,6 +129,9 @@ TRUTHS: dict[str, Callable[[AppTest, Any, Any], bool]] = {
         not lacking(words(app), *(f"<td>{no}</td><td>{yes}</td>" for no, yes in counts if no + yes))
     ),
     "ilp": lambda app, _, counts: _all_told(words(app), counts, "<span>{}</span> true"),
+    "redescriptions": lambda app, model, _: (
+        "true" in app.dataframe[0].value.columns and any("noisy = true" in figure for figure in figures(app))
+    ),
     "ebm": lambda app, model, counts: _all_told(
         figures(app)[1], [counts[model.terms.index(model.ranked()[0])]], "true count {:,}"
     ),

@@ -17,13 +17,12 @@ from dpcore.models.ilp.language.hypotheses import condition_texts
 from dpcore.models.ilp.released.ilp_reading import clause_texts
 from dpcore.models.readable import readable
 from dpcore.models.released import parse_model
-from dpcore.released.release import Release
-from dpcore.service import Service
 from pages.components.families.ilp import ilp_result as result
 from pages.components.families.shared import downloads
 from pages.components.kit import texts
 from pages.components.visitor import access
 from tests.plots.ilp.test_clause_figures import BOTH, a_car, release_of
+from tests.support.pages.family_pages import by_hand
 from tests.support.pages.page_tools import at_run, button, checked, errors, figures, open_page, press, words
 from tests.support.pages.ward_runs import add_ward, submit
 from tests.support.tables.small_trains import SCHEMA, TARGET, trains
@@ -44,13 +43,6 @@ def shown(app: AppTest) -> str:
 
 def programs(app: AppTest) -> list[str]:
     return [item.value for item in app.code]
-
-
-def by_hand(monkeypatch: pytest.MonkeyPatch, *releases: Release) -> str:
-    """Let the page Releases show these; returns the key of the widgets of the first."""
-    add_ward()
-    monkeypatch.setattr(Service, "releases", lambda *_: list(releases))
-    return f"release-{releases[0].id}"
 
 
 # Configure
@@ -143,8 +135,7 @@ def test_the_file_of_clauses_writes_them_over_the_names_in_the_records(monkeypat
 
 
 def test_a_clause_that_does_not_predict_is_marked(monkeypatch):
-    by_hand(monkeypatch, release_of(*BOTH))
-    text = shown(open_page("releases"))
+    text = shown(by_hand(monkeypatch, release_of(*BOTH)))
     assert text.count("✗ does not predict") == 1
     assert not lacking(text, "✓ predicts direction = east", texts.text("negative_counts"))
     assert '<span class="neg">−4</span> ±12' in text
@@ -185,8 +176,8 @@ def test_trains_without_a_column_but_the_target_are_compared_without_a_tree():
 
 
 def test_a_made_up_case_is_marked_and_can_be_drawn_anew(monkeypatch):
-    key = by_hand(monkeypatch, release_of(*BOTH))
-    app = open_page("releases")
+    release = release_of(*BOTH)
+    app, key = by_hand(monkeypatch, release), f"release-{release.id}"
     assert "Made up from the rule and the schema. Nobody's record." in shown(app)
     first = _made_up(app)
     assert "short" in first
@@ -198,8 +189,8 @@ def _made_up(app: AppTest) -> str:
 
 
 def test_the_clause_of_a_made_up_case_can_be_chosen(monkeypatch):
-    key = by_hand(monkeypatch, release_of(*BOTH))
-    app = open_page("releases")
+    release = release_of(*BOTH)
+    app, key = by_hand(monkeypatch, release), f"release-{release.id}"
     app.selectbox(key=f"{key}-made-up-clause").set_value(1).run()
     years = [
         int(re.search(r'<th scope="row">(\d+)</th>', str(item.value))[1])
@@ -213,8 +204,9 @@ def test_the_clause_of_a_made_up_case_can_be_chosen(monkeypatch):
 def test_an_impossible_clause_has_no_made_up_case(monkeypatch):
     """An open car, and no car at all."""
     both = Clause(variables=(a_car("roof = open"), Variable(table="car", negated=True)))
-    by_hand(monkeypatch, release_of((both, (1, 2), True), (None, (3, 4), False)))
-    assert "No case that the schema allows" in shown(open_page("releases"))
+    assert "No case that the schema allows" in shown(
+        by_hand(monkeypatch, release_of((both, (1, 2), True), (None, (3, 4), False)))
+    )
 
 
 def test_trains_of_the_demonstration_are_drawn():
@@ -230,8 +222,8 @@ def test_trains_of_the_demonstration_are_drawn():
 
 
 def test_a_case_starts_from_the_made_up_one_of_its_clause(monkeypatch):
-    key = by_hand(monkeypatch, release_of(*BOTH))
-    app = open_page("releases")
+    release = release_of(*BOTH)
+    app, key = by_hand(monkeypatch, release), f"release-{release.id}"
     assert "Clause 1 covers it" in _titles(app)
     app.selectbox(key=f"{key}-try-start").set_value(-1).run()
     assert "2 answers are possible" in _titles(checked(app)), "no car, but the year is not known"
@@ -310,7 +302,6 @@ def test_files_hold_the_clauses(monkeypatch):
     monkeypatch.setattr(downloads, "render", lambda *content: given.append(content))
     release = release_of(*BOTH)
     by_hand(monkeypatch, release)
-    open_page("releases")
     [(shown_release, _, _, held, (program,), twin)] = given
     assert shown_release.stored == release
     assert held == "the clauses"

@@ -16,14 +16,14 @@ from dpcore.models.redescriptions.released.reading import interval_words
 from dpcore.models.redescriptions.released.redescription_model import RedescriptionModel
 from dpcore.models.released import parse_model
 from dpcore.released.release import Release
-from dpcore.service import Service
 from pages.components.families.redescriptions import redescription_table as table_view
 from pages.components.families.redescriptions.redescription_state import JACCARD
 from pages.components.families.shared import downloads
 from pages.components.run import compare_methods
 from pages.components.visitor import access
+from tests.support.pages.family_pages import by_hand
 from tests.support.pages.page_tools import at_run, button, checked, errors, figures, fill, open_page, press, words
-from tests.support.pages.ward_runs import add_ward, fit, submit
+from tests.support.pages.ward_runs import add_ward, submit
 from tests.support.results.small_redescriptions import (
     LEFT,
     RIGHT,
@@ -52,12 +52,10 @@ def find(dataset_id: str, epsilon: str = "3", **more: object) -> str:
     return submit(dataset_id, "redescriptions", epsilon, "", **(QUICK | more))
 
 
-def by_hand(monkeypatch: pytest.MonkeyPatch, *models: RedescriptionModel, schema: Schema = SCHEMA) -> list[str]:
-    """Let the page Releases show models made by hand; returns the keys of their widgets."""
-    dataset_id = add_ward()
-    releases = [release_of(model, schema, dataset_id) for model in models]
-    monkeypatch.setattr(Service, "releases", lambda *_: releases)
-    return [inner(f"release-{release.id}", release) for release in releases]
+def made(monkeypatch: pytest.MonkeyPatch, schema: Schema = SCHEMA) -> tuple[AppTest, str]:
+    """The page Releases with a result made by hand, and the key of its widgets."""
+    release = release_of(small_pairs(), schema)
+    return by_hand(monkeypatch, release), inner(f"release-{release.id}", release)
 
 
 def inner(key: str, release: Release) -> str:
@@ -72,11 +70,6 @@ def slide(app: AppTest, key: str, value: float) -> AppTest:
 def table(app: AppTest) -> pd.DataFrame:
     [frame] = app.dataframe
     return frame.value
-
-
-def at_tab(key: str, name: str) -> AppTest:
-    """The page Releases with a tab of a result open."""
-    return open_page("releases", {f"{key}-tabs-5": name})
 
 
 def open_tab(app: AppTest, key: str, name: str) -> AppTest:
@@ -143,66 +136,63 @@ def test_there_is_nothing_to_predict_and_methods_are_compared_by_what_they_find(
 
 
 def test_the_best_one_is_read_first(monkeypatch):
-    by_hand(monkeypatch, small_pairs())
-    text = words(open_page("releases"))
-    best = FOUND[0]
-    assert not lacking(text, f"<b>{best.left}</b>", f"<code>{best.right_query}</code>")
+    text, best = words(made(monkeypatch)[0]), FOUND[0]
     low, high = best.interval
-    assert not lacking(text, f"<dd>{best.jaccard:.2f} ({low:.2f} to {high:.2f})</dd>", f"<dd>{best.chance:.2f}</dd>")
-    assert not lacking(text, "<dd>&lt; 0.001</dd>", f"<dd>{best.support:,.0f} ±{best.support_margin} people</dd>")
-    assert f"<dt>Similar ones merged</dt><dd>{best.similar or 'none'}</dd>" in text
-    assert "nearly the same people as" in text
+    for part in (
+        f"<b>{best.left}</b>",
+        f"<code>{best.right_query}</code>",
+        f"<dd>{best.jaccard:.2f} ({low:.2f} to {high:.2f})</dd>",
+        f"<dd>{best.chance:.2f}</dd>",
+        "<dd>&lt; 0.001</dd>",
+        f"<dd>{best.support:,.0f} ±{best.support_margin} people</dd>",
+        f"<dt>Similar ones merged</dt><dd>{best.similar or 'none'}</dd>",
+        "nearly the same people as",
+    ):
+        assert part in text, part
 
 
-def test_the_suggested_threshold_is_where_the_slider_stands(monkeypatch):
-    [key] = by_hand(monkeypatch, small_pairs())
-    app = open_page("releases")
+def test_the_threshold_decides_what_table_and_csv_hold_and_goes_back_to_the_suggested_one(monkeypatch):
+    given = []
+    monkeypatch.setattr(downloads, "render", lambda *arguments: given.append(arguments))
+    app, key = made(monkeypatch)
     suggested = small_pairs().extract(SCHEMA).suggested_support
     assert app.select_slider(key=f"{key}-support").value == suggested
     assert "This is where it stands." in words(app)
-    slide(app, key, 2000)
+    shown, kept = table(slide(app, key, 2000)), [item for item in FOUND if item.support >= 2000]
+    assert list(shown["left"]) == [item.left for item in kept]
+    assert list(shown["support"]) == [round(item.support) for item in kept]
+    assert list(shown["interval"]) == [interval_words(item) for item in kept]
+    assert f"{len(kept)} kept" in words(app)
     assert "This is where it stands." not in words(app)
-    button(app, "Back to the suggested").click().run()
+    open_tab(app, key, "Download")
+    release, held, *_ = given[-1]
+    assert release.kind == "redescriptions"
+    assert list(held.to_frame()["noisy support"] >= 2000) == [True] * len(kept)
+    open_tab(app, key, "Table")
+    press(app, "Back to the suggested")
     assert app.select_slider(key=f"{key}-support").value == suggested
 
 
 def test_moving_the_threshold_sets_aside_and_neither_reads_anew_nor_spends(monkeypatch):
-    calls = []
-    extract = RedescriptionModel.extract
-    monkeypatch.setattr(
-        RedescriptionModel, "extract", lambda *arguments: calls.append(arguments[2]) or extract(*arguments)
-    )
+    calls, extract = [], RedescriptionModel.extract
+    monkeypatch.setattr(RedescriptionModel, "extract", lambda *given: calls.append(given[2]) or extract(*given))
     dataset_id = add_sides()
     run_id = find(dataset_id)
     app = at_run(PAGE, run_id)
-    left = access.service().balance(dataset_id).left
-    total = len(calls)
+    left, total = access.service().balance(dataset_id).left, len(calls)
     [release] = access.service().releases(dataset_id)
     key = inner(f"run-{run_id}", release)
-    found = extract(parse_model(release), release.domain)
-    largest = max(item.support for item in found.found)
+    largest = max(item.support for item in extract(parse_model(release), release.domain).found)
     step = min(s for s in app.select_slider(key=f"{key}-support").options if _people(s) > largest)
     for value in (0, _people(step)):
         slide(app, key, value)
     assert "are set aside" in "".join(item.value for item in app.info)
-    assert len(calls) == total
-    assert access.service().balance(dataset_id).left == left
+    assert (len(calls), access.service().balance(dataset_id).left) == (total, left)
     assert len(access.service().runs(dataset_id)) == 1
 
 
 def _people(label: str) -> int:
     return 0 if label == "keep all" else int(label.split()[0].replace(",", ""))
-
-
-def test_the_table_holds_the_kept_ones_with_their_noise(monkeypatch):
-    [key] = by_hand(monkeypatch, small_pairs())
-    app = slide(open_page("releases"), key, 2000)
-    shown = table(app)
-    kept = [item for item in FOUND if item.support >= 2000]
-    assert list(shown["left"]) == [item.left for item in kept]
-    assert list(shown["support"]) == [round(item.support) for item in kept]
-    assert list(shown["interval"]) == [interval_words(item) for item in kept]
-    assert f"{len(kept)} kept" in words(app)
 
 
 def test_what_matters_most_fits_beside_the_menu():
@@ -212,101 +202,64 @@ def test_what_matters_most_fits_beside_the_menu():
     assert sum(widths[name] for name in ("left", "right", "jaccard", "support")) <= 544 - 34
 
 
-def test_the_table_can_be_filtered_by_words_and_by_columns(monkeypatch):
-    [key] = by_hand(monkeypatch, small_pairs())
-    app = open_page("releases")
-    app.text_input(key=f"{key}-words").set_value("INSULIN").run()
-    assert list(table(checked(app))["left"]) == [item.left for item in FOUND if "insulin" in item.columns]
-    assert len(table(checked(app.text_input(key=f"{key}-words").set_value("diabetes_2009 metformin").run()))) == 2
+def test_the_table_can_be_filtered_and_ordered(monkeypatch):
+    app, key = made(monkeypatch)
+    for typed, found in (
+        ("INSULIN", [item.left for item in FOUND if "insulin" in item.columns]),
+        ("diabetes_2009 metformin", [item.left for item in FOUND if {"diabetes_2009", "metformin"} <= {*item.columns}]),
+        ("", [item.left for item in FOUND]),
+    ):
+        assert list(table(checked(app.text_input(key=f"{key}-words").set_value(typed).run()))["left"]) == found
+    by_index = sorted(FOUND, key=lambda item: -item.jaccard)
+    assert by_index != list(FOUND)
+    checked(app.segmented_control(key=f"{key}-order").set_value(JACCARD).run())
+    assert list(table(app)["left"]) == [item.left for item in by_index]
+    assert f"<b>{by_index[0].left}</b>" in words(app)
     app.text_input(key=f"{key}-words").set_value("nowhere").run()
     assert "holds these words" in "".join(item.value for item in checked(app).info)
 
 
-def test_those_with_the_largest_index_can_come_first(monkeypatch):
-    [key] = by_hand(monkeypatch, small_pairs())
-    app = open_page("releases")
-    by_index = sorted(FOUND, key=lambda item: -item.jaccard)
-    assert by_index != list(FOUND)
-    app.segmented_control(key=f"{key}-order").set_value(JACCARD).run()
-    assert list(table(checked(app))["left"]) == [item.left for item in by_index]
-    assert f"<b>{by_index[0].left}</b>" in words(app)
-
-
 def test_one_that_is_set_aside_can_still_be_read_and_says_so(monkeypatch):
-    [key] = by_hand(monkeypatch, small_pairs())
-    app = open_page("releases")
+    app, key = made(monkeypatch)
     item = next(item for item in FOUND[1:] if item.support < 2000)
-    app.selectbox(key=f"{key}-one").set_value((item.pair, item.left_leaves, item.right_leaves))
-    app.run()
+    app.selectbox(key=f"{key}-one").set_value((item.pair, item.left_leaves, item.right_leaves)).run()
     assert f"<b>{escape(item.left)}</b>" in words(app)
     assert "Set aside by your threshold" not in words(app)
-    slide(app, key, 2000)
-    assert not lacking(words(app), f"<b>{escape(item.left)}</b>", "Set aside by your threshold")
+    assert not lacking(words(slide(app, key, 2000)), f"<b>{escape(item.left)}</b>", "Set aside by your threshold")
 
 
-def test_what_is_asked_for_can_be_changed_for_free(monkeypatch):
-    [key] = by_hand(monkeypatch, small_pairs())
-    app = open_page("releases")
-    app.slider(key=f"{key}-jaccard").set_value(0.9).run()
-    strict = small_pairs().extract(SCHEMA, Constraints(min_jaccard=0.9)).found
-    assert list(table(checked(app))["left"]) == [item.left for item in strict]
-    app.slider(key=f"{key}-or").set_value(1).run()
-    app.select_slider(key=f"{key}-p").set_value(1e-6).run()
-    app.slider(key=f"{key}-chance").set_value(0.5).run()
-    tight = Constraints(min_jaccard=0.9, disjuncts=1, max_p=1e-6, min_above_chance=0.5)
-    found = small_pairs().extract(SCHEMA, tight).found
-    assert list(table(checked(app))["left"]) == [item.left for item in found]
-
-
-def test_what_is_nearly_found_is_named_with_the_slider_that_blocks(monkeypatch):
-    [key] = by_hand(monkeypatch, small_pairs())
-    app = open_page("releases")
+def test_what_is_asked_for_can_be_changed_for_free_until_nothing_is_found(monkeypatch):
+    app, key = made(monkeypatch)
+    asked: dict[str, float] = {}
+    for name, value in (("min_jaccard", 0.9), ("disjuncts", 1), ("max_p", 1e-6), ("min_above_chance", 0.5)):
+        slider = {"min_jaccard": "jaccard", "disjuncts": "or", "max_p": "p", "min_above_chance": "chance"}[name]
+        asked[name] = value
+        (app.select_slider if name == "max_p" else app.slider)(key=f"{key}-{slider}").set_value(value).run()
+        found = small_pairs().extract(SCHEMA, Constraints(**asked)).found
+        assert list(table(checked(app))["left"]) == [item.left for item in found]
+    app, key = made(monkeypatch)
     app.slider(key=f"{key}-jaccard").set_value(0.95)
-    app.slider(key=f"{key}-chance").set_value(0.5).run()
+    text = words(checked(app.slider(key=f"{key}-chance").set_value(0.5).run())).replace("\\", "")
     [best] = small_pairs().extract(SCHEMA, Constraints(min_jaccard=0.95)).found
-    text = words(checked(app)).replace("\\", "")
     assert not lacking(text, "Nothing found", "The slider that blocks: 'Least gain over chance'. The nearest miss:")
     assert not lacking(text, f"{best.jaccard - best.chance:.2f} where 0.50 is asked for", best.left)
 
 
 def test_where_a_person_may_have_several_rows_the_page_says_records(monkeypatch):
-    [key] = by_hand(monkeypatch, small_pairs(), schema=SEVERAL)
-    app = open_page("releases")
-    text, slider = words(checked(app)), app.select_slider(key=f"{key}-support")
+    app, key = made(monkeypatch, SEVERAL)
+    text = words(app)
     assert f"<dd>{FOUND[0].support:,.0f} ±{FOUND[0].support_margin} records</dd>" in text
     assert "nearly the same records as" in text
-    assert all(option.endswith(("all", " record", " records")) for option in slider.options)
+    steps = app.select_slider(key=f"{key}-support").options
+    assert all(option.endswith(("all", " record", " records")) for option in steps)
     assert not re.search(r"[0-9]\*{0,2} people", text)
 
 
-def test_tabs_hold_words_trees_certificate_and_files(monkeypatch):
-    model = small_pairs()
-    [key] = by_hand(monkeypatch, model)
-    app = at_tab(key, "In words")
-    assert not lacking(words(app), "nearly the same people as", "no proof that one causes the other")
-    app = open_tab(app, key, "Trees")
-    text = words(app)
+def test_the_trees_of_a_result_are_read_pair_by_pair(monkeypatch):
+    app, key = made(monkeypatch)
+    text = words(open_tab(app, key, "Trees"))
     assert not lacking(text, "diabetes_2008 = yes", "✔ in the one you read", '<span class="neg">−4</span>')
     assert "groups of the left tree" in figures(app)[-1]
-    app = open_tab(app, key, "Certificate")
-    assert "Kind of guarantee" in words(app)
-
-
-def test_the_csv_holds_what_is_kept(monkeypatch):
-    given = []
-    monkeypatch.setattr(downloads, "render", lambda *arguments: given.append(arguments))
-    [key] = by_hand(monkeypatch, small_pairs())
-    app = slide(open_page("releases"), key, 2000)
-    open_tab(app, key, "Download")
-    release, kept, *_ = given[-1]
-    assert release.kind == "redescriptions"
-    assert (kept.to_frame()["noisy support"] >= 2000).all()
-    assert len(kept.to_frame()) == sum(item.support >= 2000 for item in FOUND)
-
-
-def test_another_pair_of_trees_can_be_looked_at(monkeypatch):
-    [key] = by_hand(monkeypatch, small_pairs())
-    app = at_tab(key, "Trees")
     text = words(checked(app.selectbox(key=f"{key}-pair-0").set_value(1).run()))
     assert "glucose ≤ 7" in text
     assert "✔" not in text
@@ -323,29 +276,3 @@ def test_another_rehearsal_starts_afresh():
                 assert "This is where it stands." in words(app)
                 slider.set_value(_people(slider.options[1])).run()
     assert not errors(checked(app))
-
-
-# True values
-
-
-def test_true_values_are_shown_on_public_data_only():
-    run_id = find(add_sides(public=True))
-    app, key = at_run(PAGE, run_id), f"run-{run_id}"
-    assert "◇" not in words(app)
-    text = words(checked(app.toggle(key=f"{key}-truth").set_value(True).run()))
-    assert not lacking(text, "◇ True Jaccard index", "Noisy against true")
-    assert "true" in table(app).columns
-    assert any("noisy = true" in figure for figure in figures(app))
-    [release] = access.service().releases()
-    assert len(access.service().true_tables(release)) == len(parse_model(release).pairs)
-
-
-# Elsewhere
-
-
-def test_beside_another_family_both_are_shown():
-    fit(add_ward(public=True))
-    find(add_sides(public=True))
-    app = open_page("releases")
-    text = words(checked(app.toggle(key="all-releases").set_value(True).run()))
-    assert not lacking(text, "Pairs of trees", "Noisy accuracy")

@@ -8,9 +8,8 @@ from dpcore.domain.conditions import Condition
 from dpcore.models.registry import get_learner
 from dpcore.models.rules.released.rule_list_model import Rule, RuleListModel, rule_text
 from dpcore.released.release import make_release
-from dpcore.service import Service
-from tests.support.pages.page_tools import open_page
-from tests.support.pages.ward_runs import SCHEMA, add_ward
+from tests.support.pages.family_pages import by_hand
+from tests.support.pages.ward_runs import SCHEMA
 
 CLEAR, WIDE = ((0.2, 0.3), (0.7, 0.8)), ((0.0, 1.0), (0.0, 1.0))
 
@@ -36,12 +35,8 @@ def test_rules_that_the_noise_hides_are_folded_together(monkeypatch) -> None:
     )
     model = RuleListModel(classes=("no", "yes"), rules=rules, count_margin=28, antecedent_count=9, evaluation=None)
     plan = get_learner("rule_list").plan(SCHEMA, "died", Decimal(1), {})
-    dataset_id = add_ward()
-    release = make_release("rule_list", plan, model, secure=True, dataset_id=dataset_id)
-    monkeypatch.setattr(Service, "releases", lambda *_: [release])
-    [table] = [
-        str(item.value) for item in open_page("releases").get("html") if "Rules, from the top" in str(item.value)
-    ]
+    app = by_hand(monkeypatch, make_release("rule_list", plan, model, secure=True))
+    [table] = [str(item.value) for item in app.get("html") if "Rules, from the top" in str(item.value)]
     assert table.count("<details>") == 1
     opening = table.index("<summary>Rules 2 to 3: too noisy to tell</summary>")
     inside, after = table[opening:].split("</details>")

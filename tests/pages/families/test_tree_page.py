@@ -22,6 +22,7 @@ from pages.components.families.tree import tree_inputs as inputs
 from pages.components.kit.texts import METHODS
 from pages.components.run import compare_methods
 from pages.components.visitor import access
+from tests.support.pages.family_pages import by_hand
 from tests.support.pages.page_tools import at_run, button, checked, errors, figures, open_page, press, words
 from tests.support.pages.ward_runs import add_ward, fit, submit
 from tests.support.results import small_trees
@@ -86,26 +87,22 @@ def test_a_rehearsal_of_one_family_is_not_shown_on_the_page_of_another():
 # Result of a tree
 
 
-def _by_hand(monkeypatch: pytest.MonkeyPatch, model: TreeModel | ForestModel) -> str:
-    """Let the page Releases show a tree or a forest made by hand; returns the key of its widgets."""
+def _made(monkeypatch: pytest.MonkeyPatch, model: TreeModel | ForestModel) -> tuple[AppTest, str]:
+    """The page Releases with a tree or a forest made by hand, and the key of its widgets."""
     family, learner = ("tree", TreeLearner()) if isinstance(model, TreeModel) else ("forest", ForestLearner())
-    plan = learner.plan(small_trees.SCHEMA, "died", Decimal(1), {})
-    release = make_release(family, plan, model, secure=True, dataset_id=add_ward())
-    monkeypatch.setattr(Service, "releases", lambda *_: [release])
-    return f"release-{release.id}"
+    release = make_release(family, learner.plan(small_trees.SCHEMA, "died", Decimal(1), {}), model, secure=True)
+    return by_hand(monkeypatch, release), f"release-{release.id}"
 
 
 def test_folded_parts_are_shown_when_asked_for(monkeypatch):
-    key = _by_hand(monkeypatch, small_trees.full_tree(3, folded_at=2))
-    app = open_page("releases")
+    app, key = _made(monkeypatch, small_trees.full_tree(3, folded_at=2))
     assert "folded boxes" not in figures(app)[0]
     assert "folded boxes" in figures(checked(app.toggle(key=f"{key}-unfold").set_value(True).run()))[0]
 
 
 def test_a_large_tree_is_drawn_as_far_as_asked(monkeypatch):
     columns = ("first", "second", "third", "fourth") * 2
-    key = _by_hand(monkeypatch, small_trees.full_tree(8, columns=columns))
-    app = open_page("releases")
+    app, key = _made(monkeypatch, small_trees.full_tree(8, columns=columns))
     assert "4 groups below" in figures(app)[0]
     assert "The first 100 of 256 groups; the downloads hold all." in words(app)
     assert "64 groups below" in figures(checked(app.slider(key=f"{key}-levels-False").set_value(2).run()))[0]
@@ -113,8 +110,7 @@ def test_a_large_tree_is_drawn_as_far_as_asked(monkeypatch):
 
 @pytest.mark.parametrize(("depth", "ways"), [(1, ["branches"]), (3, ["branches", "outline"]), (5, ["outline"])])
 def test_a_tree_is_drawn_in_each_way_that_may_fit_until_one_is_chosen(monkeypatch, depth, ways):
-    key = _by_hand(monkeypatch, small_trees.full_tree(depth))
-    app = open_page("releases")
+    app, key = _made(monkeypatch, small_trees.full_tree(depth))
     assert _ways(app, key) == ways
     for way in ("Branches", "Outline"):
         assert _ways(checked(app.segmented_control(key=f"{key}-layout").set_value(way).run()), key) == [way.lower()]
@@ -151,8 +147,7 @@ def _said(app: AppTest) -> str:
 
 def test_trees_tell_of_a_case_as_far_as_it_is_known(monkeypatch):
     forest = small_trees.small_forest()
-    key = _by_hand(monkeypatch, forest)
-    app = open_page("releases")
+    app, key = _made(monkeypatch, forest)
     warned = "".join(f"{item.proto.title} {item.value}" for item in press(app, "What do they tell?").warning)
     assert not lacking(warned, "The prediction depends on what is not known", "as what is not known decides")
     assert any("depends on what is not known" in spec for spec in figures(app))

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import io
 import json
-import sqlite3
 from pathlib import Path
 
-import duckdb
 import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -33,6 +31,7 @@ from tests.support.pages.page_tools import (
     words,
 )
 from tests.support.rows import for_each
+from tests.support.tables.database_files import database_file
 from tests.support.texts import lacking
 
 TRAINS = "train_id,direction\n1,west\n2,east\n3,west\n"
@@ -66,19 +65,8 @@ def upload(main: str = TRAINS, *further: tuple[str, str]) -> AppTest:
 
 def database(folder: Path, kind: str, **tables: str) -> bytes:
     """The bytes of a database with these tables, given as CSV."""
-    path = folder / f"records.{kind}"
     frames = {name: pd.read_csv(io.StringIO(content)) for name, content in tables.items()}
-    if kind == "duckdb":
-        with duckdb.connect(str(path)) as duck:
-            for name, frame in frames.items():
-                duck.register("rows_to_add", frame)
-                duck.execute(f"CREATE TABLE {name} AS SELECT * FROM rows_to_add")
-    else:
-        connection = sqlite3.connect(path)
-        for name, frame in frames.items():
-            frame.to_sql(name, connection, index=False)
-        connection.close()
-    return path.read_bytes()
+    return database_file(folder / f"records.{kind}", frames).read_bytes()
 
 
 def upload_database(content: bytes, name: str) -> AppTest:
