@@ -13,9 +13,8 @@ from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
-from typer.testing import CliRunner, Result
+from typer.testing import Result
 
-from dpcore.commands import app
 from dpcore.errors import BudgetError, InstallationError, RequestError
 from dpcore.service import Service
 from dpcore.workspace.database import installation
@@ -28,6 +27,7 @@ from dpcore.workspace.database.witness import NO_LINE, Line
 from dpcore.workspace.upkeep.recovery import accept
 from tests.support.servers.databases import KINDS, fresh_url
 from tests.support.texts import lacking
+from tests.support.workspaces.command_line import at_terminal
 from tests.support.workspaces.fake_learner import fake_request, small_frame, small_schema
 from tests.support.workspaces.forked import at_once
 from tests.support.workspaces.homes import (
@@ -37,6 +37,7 @@ from tests.support.workspaces.homes import (
     fill,
     open_at_once,
     put_back,
+    refused,
     spend,
     spent,
 )
@@ -45,24 +46,8 @@ HALF = Decimal("0.5")
 CRASHED = "c0ffee00" * 4
 
 
-def refused(home: Path, url: str | None, sentence: str) -> None:
-    """The service does not start, says so, and leaves every stored byte where it is."""
-    before = contents(home)
-    with pytest.raises(InstallationError) as caught:
-        Service(home, url, workers=0)
-    assert str(caught.value) == sentence
-    assert "python -m dpcore installation show" in sentence
-    assert contents(home) == before
-
-
 def database(home: Path) -> Path:
     return home / "frostglass.db"
-
-
-def at_terminal(monkeypatch: pytest.MonkeyPatch, home: Path, url: str, *words: str) -> Result:
-    monkeypatch.setenv("FROSTGLASS_HOME", str(home))
-    monkeypatch.setenv("FROSTGLASS_DATABASE_URL", url)
-    return CliRunner().invoke(app, list(words))
 
 
 def test_another_database_by_mistake_removes_nothing(

@@ -17,9 +17,9 @@ from dpcore.workspace.database.installation import look
 from dpcore.workspace.database.owners import hand_over
 from dpcore.workspace.files.store import Store
 from dpcore.workspace.upkeep.recovery import accept
+from tests.support.workspaces.command_line import at_terminal
 from tests.support.workspaces.fake_learner import small_frame, small_schema
 from tests.support.workspaces.homes import acknowledge, fill, spend
-from tests.workspace.database.test_installation import at_terminal
 
 SERVICE = 54321
 as_root = pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root makes files for others")

@@ -25,9 +25,9 @@ from dpcore.workspace.database.witness import Line, Witness, witness_folder
 from tests.support.servers.databases import KINDS, fresh_url, ready_url
 from tests.support.texts import lacking
 from tests.support.workspaces.backups import back_up, restore
+from tests.support.workspaces.command_line import at_terminal
 from tests.support.workspaces.fake_learner import fake_request
-from tests.support.workspaces.homes import acknowledge, fill, spend, spent
-from tests.workspace.database.test_installation import at_terminal, refused
+from tests.support.workspaces.homes import acknowledge, fill, refused, spend, spent
 
 HALF = Decimal("0.5")
 each = pytest.mark.parametrize("kind", KINDS)
