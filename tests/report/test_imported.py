@@ -8,7 +8,6 @@ import re
 import threading
 from collections.abc import Callable, Iterator
 from decimal import Decimal
-from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -330,12 +329,6 @@ def test_certificates_of_this_program_are_coherent(epsilon: str, delta: str, rho
         made = make_release(kind, plan, model, secure=True)
         assert imported.is_coherent(made.certificate), kind
         assert imported._are_parameters(family_of(made), made), kind
-
-
-@pytest.fixture
-def service(tmp_path: Path) -> Iterator[Service]:
-    with Service(tmp_path / "home", workers=0) as running:
-        yield running
 
 
 def test_an_import_is_its_owners_until_they_remove_it(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import fields
 from decimal import Decimal
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -201,12 +199,6 @@ def test_texts_have_limits(field: str) -> None:
 )
 def test_epsilons_are_shown_to_the_last_digit(epsilon: str, shown: str) -> None:
     assert exact_epsilon(Decimal(epsilon)) == shown
-
-
-@pytest.fixture
-def service(tmp_path: Path) -> Iterator[Service]:
-    with Service(tmp_path / "home", workers=0) as service:
-        yield service
 
 
 @pytest.fixture

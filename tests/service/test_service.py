@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import threading
 import uuid
-from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -29,12 +28,6 @@ from tests.support.workspaces.fake_learner import fake_request, register, regist
 BOB = User("bob@x.org", frozenset({"analyst"}))
 
 register()
-
-
-@pytest.fixture
-def service(tmp_path: Path) -> Iterator[Service]:
-    with Service(tmp_path / "home", workers=0) as service:
-        yield service
 
 
 @pytest.fixture
@@ -493,20 +486,21 @@ def test_a_run_that_composes_says_in_its_certificate_what_the_ledger_holds(
     assert service.balance(dataset.id).spent == quote.adds
 
 
-def test_a_part_of_the_sweep_that_fails_keeps_no_other_from_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with Service(home=tmp_path / "home", workers=0) as service:
-        swept: list[str] = []
+def test_a_part_of_the_sweep_that_fails_keeps_no_other_from_it(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    swept: list[str] = []
 
-        def failing(*_: object) -> None:
-            swept.append("desks")
-            raise OSError("a file that cannot be removed")
+    def failing(*_: object) -> None:
+        swept.append("desks")
+        raise OSError("a file that cannot be removed")
 
-        monkeypatch.setattr("dpcore.service.base.clear_old", failing)
-        monkeypatch.setattr(service._store, "sweep", lambda: swept.append("store"))
-        monkeypatch.setattr(service._rooms, "sweep", lambda: swept.append("rooms"))
-        with pytest.raises(OSError, match="cannot be removed"):
-            service.sweep()
-        assert swept == ["desks", "store", "rooms"]
+    monkeypatch.setattr("dpcore.service.base.clear_old", failing)
+    monkeypatch.setattr(service._store, "sweep", lambda: swept.append("store"))
+    monkeypatch.setattr(service._rooms, "sweep", lambda: swept.append("rooms"))
+    with pytest.raises(OSError, match="cannot be removed"):
+        service.sweep()
+    assert swept == ["desks", "store", "rooms"]
 
 
 WALKS = [

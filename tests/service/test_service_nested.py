@@ -48,17 +48,16 @@ def clinic(seed: int) -> dict[str, pd.DataFrame]:
     return {name: frame.sample(frac=1, random_state=seed, ignore_index=True) for name, frame in tables.items()}
 
 
-def test_a_large_database_of_rows_of_rows_becomes_a_clause(tmp_path: Path) -> None:
+def test_a_large_database_of_rows_of_rows_becomes_a_clause(service: Service, tmp_path: Path) -> None:
     """It comes in by several pieces, and what a lab belongs to is kept: the clause and its counts are right."""
     tables = clinic(1)
     assert len(tables["lab"]) > CHUNK_ROWS
-    with Service(tmp_path / "home", workers=0) as service:
-        source = database_file(tmp_path / "clinic.duckdb", tables)
-        info = service.add_dataset(source, CLINIC, budget=Decimal(40))
-        wanted = {"max_variables": 1, "clauses": 1, "quantifiers": ("exists", "within"), "evaluate": False}
-        request = RunRequest(dataset_id=info.id, algorithm="ilp", target="ill", epsilon=Decimal(40), parameters=wanted)
-        run = service.submit(request, "n")
-        release = service.release(str(service.run(run).release_id))
+    source = database_file(tmp_path / "clinic.duckdb", tables)
+    info = service.add_dataset(source, CLINIC, budget=Decimal(40))
+    wanted = {"max_variables": 1, "clauses": 1, "quantifiers": ("exists", "within"), "evaluate": False}
+    request = RunRequest(dataset_id=info.id, algorithm="ilp", target="ill", epsilon=Decimal(40), parameters=wanted)
+    run = service.submit(request, "n")
+    release = service.release(str(service.run(run).release_id))
     model = parse_model(release)
     assert model.prolog(CLINIC, "ill") == RULE
     ill = int((tables["patient"]["ill"] == "yes").sum())

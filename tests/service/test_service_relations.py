@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -23,12 +22,6 @@ from tests.support.workspaces.fake_learner import small_schema
 TRAINS = pd.DataFrame({"train_id": [1, 2, 3], "direction": ["west", "east", "west"]})
 CARS = pd.DataFrame({"train_id": [1, 1, 3, 9], "length": ["short", "long", "long", "short"]})
 SCHEMA = Schema.from_text(BARE_TEXT)
-
-
-@pytest.fixture
-def service(tmp_path: Path) -> Iterator[Service]:
-    with Service(tmp_path / "home", workers=0) as service:
-        yield service
 
 
 def stored_cars(service: Service, tmp_path: Path) -> list[str]:
