@@ -26,7 +26,7 @@ from pages.components.visitor import access, menu
 from tests.support.pages.page_tools import bring, button, by_text, checked, errors, open_page, press, view
 from tests.support.pages.page_tools import plain_words as words
 from tests.support.pages.page_tools import words as page_words
-from tests.support.pages.page_visitors import ANN, BOB, OFFICE, person
+from tests.support.pages.page_visitors import ANN, BOB, OFFICE, as_, person
 from tests.support.pages.ward_runs import SCHEMA, add_ward, balance, fit, quote
 from tests.support.pages.ward_runs import ward as people
 from tests.support.texts import lacking
@@ -37,10 +37,6 @@ ONE, HALF = Decimal(1), Decimal("0.5")
 
 
 Visit = Callable[[User], None]
-
-
-def as_(visitor: User) -> Service:
-    return access.installation().acting(visitor)
 
 
 def new_ward(name: str = "ward", budget: str = "3", each: str | None = None) -> str:
@@ -244,9 +240,10 @@ def test_a_request_is_granted_and_the_view_stays() -> None:
     app = view("Requests")
     app.text_input(key=f"answer-limit-{number}").set_value("1.123456789")
     app.text_input(key=f"answer-reason-{number}").set_value(HOSTILE)
-    text = words(press(app, key=f"Grant-{number}"))
-    assert not lacking(text, "The request is granted.", "No open request", "granted: ε 1.1234 in all", escape(HOSTILE))
+    text = page_words(press(app, key=f"Grant-{number}"))
+    assert not lacking(text, "The request is granted.", "No open request", escape(HOSTILE))
     assert "<b>x</b>" not in text
+    assert "granted: ε 1.1234 in all" in words(app)
     assert app.segmented_control(key="custodian-view").value == "Requests"
     assert "Requests" in _tabs(app)
     assert as_(ANN).balance(dataset).left == Decimal("1.123456789")

@@ -18,7 +18,7 @@ from pages.components.families.shared import release_file
 from pages.components.releases.release_filter import Wanted
 from pages.components.visitor import access
 from tests.support.pages.page_tools import at_run, checked, errors, open_page, options, words
-from tests.support.pages.page_visitors import ANN, BOB, OFFICE, TEACHER, person, result_of_visitor, run_of_visitor
+from tests.support.pages.page_visitors import ANN, BOB, OFFICE, TEACHER, as_, person, result_of_visitor, run_of_visitor
 from tests.support.pages.ward_runs import SCHEMA, add_ward, ward
 from tests.support.results import reports
 from tests.support.rows import for_each
@@ -82,14 +82,10 @@ def test_a_share_that_is_refused_gives_a_sentence_and_shows_what_is_so(visit: Vi
 
 def test_an_import_that_is_shared_later_is_one_result(visit: Visit):
     _, hers, his = house(visit)
-    visit(ANN)
-    content = access.service().release(hers).to_json().encode()
-    visit(BOB)
+    content = as_(ANN).release(hers).to_json().encode()
     access.service().import_release(content)
     assert sorted(line[-6:] for line in options(open_page("releases"), "Result")) == sorted([hers[:6], his[:6]])
-    visit(ANN)
-    access.service().share(hers)
-    visit(BOB)
+    as_(ANN).share(hers)
     app = open_page("releases")
     [of_ann] = [line for line in options(app, "Result") if hers[:6] in line]
     assert " · by ann@x.org · " in of_ann
@@ -98,10 +94,8 @@ def test_an_import_that_is_shared_later_is_one_result(visit: Visit):
 
 def test_others_read_name_and_note_but_have_no_form(visit: Visit):
     _, hers, _ = house(visit)
-    visit(ANN)
-    access.service().note_release(hers, "Old people", "Ask again.")
-    access.service().share(hers)
-    visit(BOB)
+    as_(ANN).note_release(hers, "Old people", "Ask again.")
+    as_(ANN).share(hers)
     app = open_page("releases")
     app = checked(app.selectbox(key="release").set_value(hers).run())
     text = words(app)
@@ -112,9 +106,7 @@ def test_others_read_name_and_note_but_have_no_form(visit: Visit):
 
 def test_the_filter_asks_whose(visit: Visit):
     _, hers, his = house(visit)
-    visit(ANN)
-    access.service().share(hers)
-    visit(BOB)
+    as_(ANN).share(hers)
     app = open_page("releases")
     for whose, found in (("Mine", [his]), ("Shared with me", [hers]), ("All", [his, hers])):
         app.selectbox(key="filter-whose").set_value(whose).run()
@@ -144,16 +136,12 @@ def test_every_part_of_the_filter(wanted, by, fits):
 
 def test_what_was_open_is_shut_once_it_is_shared_no_longer(visit: Visit):
     _, hers, his = house(visit)
-    visit(ANN)
-    access.service().share(hers)
-    access.service().note_release(hers, "Secret name", "")
-    visit(BOB)
+    as_(ANN).share(hers)
+    as_(ANN).note_release(hers, "Secret name", "")
     app = open_page("releases")
     app.selectbox(key="release").set_value(hers).run()
     assert "Secret name" in words(checked(app.selectbox(key="compare-0").set_value(hers).run()))
-    visit(ANN)
-    access.service().share(hers, False)
-    visit(BOB)
+    as_(ANN).share(hers, False)
     app = checked(app.run())
     assert "Secret name" not in words(app)
     assert app.selectbox(key="release").value == his
@@ -162,25 +150,19 @@ def test_what_was_open_is_shut_once_it_is_shared_no_longer(visit: Visit):
 
 def test_both_sides_of_a_comparison_stay_ones_that_may_be_read(visit: Visit):
     dataset_id, hers, his = house(visit)
-    visit(ANN)
-    access.service().share(hers)
-    visit(BOB)
+    as_(ANN).share(hers)
     mine = {his, result_of_visitor(dataset_id)}
     app = open_page("releases")
     for side in (0, 1):
         app.selectbox(key=f"compare-{side}").set_value(hers).run()
-    visit(ANN)
-    access.service().share(hers, False)
-    visit(BOB)
+    as_(ANN).share(hers, False)
     app = checked(app.run())
     assert {app.selectbox(key=f"compare-{side}").value for side in (0, 1)} <= mine
 
 
 def test_files_of_what_may_not_be_read_any_more_say_so_instead(visit: Visit):
     dataset_id, hers, _ = house(visit)
-    visit(ANN)
-    access.service().share(hers)
-    visit(BOB)
+    as_(ANN).share(hers)
     service = access.service()
     release = service.release(hers)
     make = release_file.maker(release)

@@ -18,7 +18,7 @@ from dpcore.workspace.people.users import User
 from dpcore.workspace.results.dossier import Application
 from pages.components.visitor import access
 from tests.support.pages.page_tools import button, checked, entry, errors, open_page, options, words
-from tests.support.pages.page_visitors import ANN, BOB, OFFICE, result_of_visitor
+from tests.support.pages.page_visitors import ANN, BOB, OFFICE, as_, result_of_visitor
 from tests.support.pages.ward_runs import add_ward, fit, release_of
 from tests.support.results import reports
 
@@ -120,9 +120,7 @@ def test_a_result_that_is_shared_no_longer_is_left_out(visit: Visit):
     his = result_of_visitor(dataset_id)
     app = choose(open_page("report"), his, hers)
     assert [line for line in options(app, "Results") if "by ann@x.org" in line]
-    visit(ANN)
-    access.service().share(hers, False)
-    visit(BOB)
+    as_(ANN).share(hers, False)
     for page in (app.run(), open_page("report")):
         assert chosen(checked(page)) == [his]
         assert "A result that you had chosen is gone, or no longer shared" in warnings(page)
