@@ -228,7 +228,7 @@ def test_one_that_is_set_aside_can_still_be_read_and_says_so(monkeypatch):
     assert not lacking(words(slide(app, key, 2000)), f"<b>{escape(item.left)}</b>", "Set aside by your threshold")
 
 
-def test_what_is_asked_for_can_be_changed_for_free_until_nothing_is_found(monkeypatch):
+def test_what_is_asked_for_can_be_changed_for_free(monkeypatch):
     app, key = made(monkeypatch)
     asked: dict[str, float] = {}
     for name, value in (("min_jaccard", 0.9), ("disjuncts", 1), ("max_p", 1e-6), ("min_above_chance", 0.5)):
@@ -237,6 +237,9 @@ def test_what_is_asked_for_can_be_changed_for_free_until_nothing_is_found(monkey
         (app.select_slider if name == "max_p" else app.slider)(key=f"{key}-{slider}").set_value(value).run()
         found = small_pairs().extract(SCHEMA, Constraints(**asked)).found
         assert list(table(checked(app))["left"]) == [item.left for item in found]
+
+
+def test_where_nothing_is_found_the_slider_that_blocks_is_named(monkeypatch):
     app, key = made(monkeypatch)
     app.slider(key=f"{key}-jaccard").set_value(0.95)
     text = words(checked(app.slider(key=f"{key}-chance").set_value(0.5).run())).replace("\\", "")
