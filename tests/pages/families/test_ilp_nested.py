@@ -12,10 +12,9 @@ from dpcore.models.ilp.language.nested_conditions import NestedCondition
 from dpcore.models.released import parse_model
 from pages.components.families.ilp import case, try_case
 from pages.components.visitor import access
-from tests.pages.families.test_ilp_page import programs, shown
-from tests.plots.ilp.test_ilp_prolog import release_of_one
 from tests.support.pages.family_pages import by_hand
-from tests.support.pages.page_tools import checked, open_page, spent_on, words
+from tests.support.pages.page_tools import checked, open_page, plain_words, spent_on, words
+from tests.support.results.small_clauses import release_of_one
 from tests.support.tables.nested_relations import draw_patients, nested_schema
 
 PAGE = "relational_rules"
@@ -43,9 +42,11 @@ def test_what_belongs_to_rows_may_be_asked_for_and_is_run():
 def test_a_clause_over_nested_rows_is_read_made_up_and_tried(monkeypatch):
     release = theory()
     app, key = by_hand(monkeypatch, release), f"release-{release.id}"
-    text = shown(checked(app))
+    text = plain_words(checked(app))
     assert "Any patient with a stay that has kind = urgent and a lab with value > 4" in text
-    assert "has_stay(P, A), kind(A, urgent), stay_has_lab(A, B), value_above(B, 4)." in "".join(programs(app))
+    assert "has_stay(P, A), kind(A, urgent), stay_has_lab(A, B), value_above(B, 4)." in "".join(
+        item.value for item in app.code
+    )
     tables = [str(item.value) for item in app.get("html") if "<caption>" in str(item.value)]
     made = {name: next(table for table in tables if f"<caption>{name}: " in table) for name in ("stay", "lab")}
     assert ">stay_id<" in made["stay"]

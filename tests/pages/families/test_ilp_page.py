@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from decimal import Decimal
-from html import unescape
 
 import pandas as pd
 import pytest
@@ -21,10 +20,20 @@ from pages.components.families.ilp import ilp_result as result
 from pages.components.families.shared import downloads
 from pages.components.kit import texts
 from pages.components.visitor import access
-from tests.plots.ilp.test_clause_figures import BOTH, a_car, release_of
 from tests.support.pages.family_pages import by_hand
-from tests.support.pages.page_tools import at_run, button, checked, errors, figures, open_page, press, words
+from tests.support.pages.page_tools import (
+    at_run,
+    button,
+    checked,
+    errors,
+    figures,
+    open_page,
+    plain_words,
+    press,
+    words,
+)
 from tests.support.pages.ward_runs import add_ward, submit
+from tests.support.results.small_clauses import BOTH, a_car, release_of
 from tests.support.tables.small_trains import SCHEMA, TARGET, trains
 from tests.support.texts import lacking
 
@@ -35,14 +44,6 @@ CONDITIONS = f"{SCHEMA.hash[:8]}-{TARGET}"
 def add_trains(*, public: bool = False, budget: str = "9", delta: Decimal | None = None) -> str:
     info = access.service().add_dataset(trains(), SCHEMA, budget=Decimal(budget), delta=delta, public=public)
     return str(info.id)
-
-
-def shown(app: AppTest) -> str:
-    return unescape(words(app)).replace("\\", "")
-
-
-def programs(app: AppTest) -> list[str]:
-    return [item.value for item in app.code]
 
 
 # Configure
@@ -135,7 +136,7 @@ def test_the_file_of_clauses_writes_them_over_the_names_in_the_records(monkeypat
 
 
 def test_a_clause_that_does_not_predict_is_marked(monkeypatch):
-    text = shown(by_hand(monkeypatch, release_of(*BOTH)))
+    text = plain_words(by_hand(monkeypatch, release_of(*BOTH)))
     assert text.count("✗ does not predict") == 1
     assert not lacking(text, "✓ predicts direction = east", texts.text("negative_counts"))
     assert '<span class="neg">−4</span> ±12' in text
@@ -178,7 +179,7 @@ def test_trains_without_a_column_but_the_target_are_compared_without_a_tree():
 def test_a_made_up_case_is_marked_and_can_be_drawn_anew(monkeypatch):
     release = release_of(*BOTH)
     app, key = by_hand(monkeypatch, release), f"release-{release.id}"
-    assert "Made up from the rule and the schema. Nobody's record." in shown(app)
+    assert "Made up from the rule and the schema. Nobody's record." in plain_words(app)
     first = _made_up(app)
     assert "short" in first
     assert _made_up(press(app, key=f"{key}-another")) != first
@@ -204,7 +205,7 @@ def test_the_clause_of_a_made_up_case_can_be_chosen(monkeypatch):
 def test_an_impossible_clause_has_no_made_up_case(monkeypatch):
     """An open car, and no car at all."""
     both = Clause(variables=(a_car("roof = open"), Variable(table="car", negated=True)))
-    assert "No case that the schema allows" in shown(
+    assert "No case that the schema allows" in plain_words(
         by_hand(monkeypatch, release_of((both, (1, 2), True), (None, (3, 4), False)))
     )
 

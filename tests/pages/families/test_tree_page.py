@@ -23,7 +23,17 @@ from pages.components.kit.texts import METHODS
 from pages.components.run import compare_methods
 from pages.components.visitor import access
 from tests.support.pages.family_pages import by_hand
-from tests.support.pages.page_tools import at_run, button, checked, errors, figures, open_page, press, words
+from tests.support.pages.page_tools import (
+    at_run,
+    button,
+    checked,
+    errors,
+    figures,
+    open_page,
+    plain_words,
+    press,
+    words,
+)
 from tests.support.pages.ward_runs import add_ward, fit, submit
 from tests.support.results import small_trees
 from tests.support.texts import lacking
@@ -66,13 +76,13 @@ def test_all_kinds_of_noise_are_shown_before_spending():
     app.radio(key="tree-method").set_value("adiffp").run()
     [info] = access.service().datasets()
     quote = access.service().quote(_request(info.id, {"method": "adiffp"}))
-    text = words(checked(app)).replace("&#x27;", "'")
+    text = plain_words(checked(app))
     assert len(quote.plan.count_noise) > 1
     for kind in quote.plan.count_noise:
         assert f"Noise on {kind.what}: ±{kind.margin()}" in text
     button(app, "Review and spend").click().run()
     for kind in quote.plan.count_noise:
-        shown = words(app).replace("&#x27;", "'")
+        shown = plain_words(app)
         assert f"Noise on {kind.what}</th><td>±{kind.margin()}, 95%</td>" in shown
 
 

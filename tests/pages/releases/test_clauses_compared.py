@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 def compared(years: tuple[str, ...]) -> None:
     from dpcore.models.ilp.language.clause import Clause
     from pages.components.releases import found
-    from tests.plots.ilp.test_clause_figures import ATOMS, release_of
+    from tests.support.results.small_clauses import ATOMS, release_of
 
     found.render([release_of((Clause(atoms=(ATOMS[f"year {year}"],)), (40, 310), True)) for year in years])
 

@@ -13,9 +13,9 @@ from dpcore.workspace.database.transactions import write
 from dpcore.workspace.results.imports import keep_import
 from pages.components.releases import library, release_names
 from pages.components.visitor import access
-from tests.plots.ilp.test_clause_figures import BOTH, release_of
 from tests.support.pages.page_tools import checked, open_page, press, words
 from tests.support.pages.ward_runs import add_ward, fit, submit
+from tests.support.results.small_clauses import BOTH, release_of
 
 
 def test_results_stand_in_a_table_with_what_tells_them_apart() -> None:

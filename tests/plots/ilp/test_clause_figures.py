@@ -9,56 +9,13 @@ from typing import Any
 import pytest
 
 from dpcore.domain.schemas.schema import Schema
-from dpcore.models.ilp.language.atoms import bottom_atoms
-from dpcore.models.ilp.language.clause import Clause, Variable
 from dpcore.models.ilp.language.hypotheses import Hypotheses, condition_texts, hypotheses
-from dpcore.models.ilp.released.ilp_model import ILPModel
 from dpcore.models.ilp.released.ilp_reading import clause_texts, prolog_program
 from dpcore.models.registry import get_learner
 from dpcore.models.released import parse_model
 from dpcore.plots.ilp.ilp import ilp_alt, ilp_figure
-from dpcore.released.release import Release, make_release
+from tests.support.results.small_clauses import ATOMS, BOTH, DROPPED, release_of
 from tests.support.tables.small_trains import SCHEMA, TARGET
-
-ATOMS = {atom.text(SCHEMA): atom for atom in bottom_atoms(SCHEMA, TARGET)}
-
-
-def a_car(*conditions: str) -> Variable:
-    return Variable(table="car", atoms=tuple(ATOMS[f"car: {text}"] for text in conditions))
-
-
-KEPT = Clause(variables=(a_car("length = short", "weight > 3.5"),))
-DROPPED = Clause(atoms=(ATOMS["year <= 1950"],))
-
-
-def release_of(
-    *groups: tuple[Clause | None, tuple[int, int], bool], schema: Schema = SCHEMA, parameters: Any = None, **more: Any
-) -> Release:
-    """A release with these clauses, noisy counts and whether they predict."""
-    plan = get_learner("ilp").plan(schema, TARGET, Decimal(1), parameters or {})
-    model = ILPModel.model_validate(
-        {
-            "classes": ["west", "east"],
-            "positive": 1,
-            "count_margin": 12,
-            "clause_count": 345,
-            "evaluation": None,
-            "groups": [
-                {
-                    "clause": clause and clause.model_dump(),
-                    "noisy_counts": counts,
-                    "estimates": [0.25, 0.75],
-                    "intervals": [[0.2, 0.3], [0.7, 0.8]],
-                    "kept": kept,
-                }
-                for clause, counts, kept in groups
-            ],
-        }
-    )
-    return make_release("ilp", plan, model, secure=True, **{"dataset_name": "small_trains", **more})
-
-
-BOTH = ((KEPT, (40, 310), True), (DROPPED, (77, 60), False), (None, (500, -4), False))
 
 
 def space(epsilon: str = "1", schema: Schema = SCHEMA, **parameters: Any) -> Hypotheses:

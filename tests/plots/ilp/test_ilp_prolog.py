@@ -4,22 +4,17 @@ from __future__ import annotations
 
 import re
 import subprocess
-from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from dpcore.domain.schemas.schema import Schema
 from dpcore.models.ilp.language.atoms import Atom
-from dpcore.models.ilp.language.clause import Clause, Variable
+from dpcore.models.ilp.language.clause import Variable
 from dpcore.models.ilp.language.nested_conditions import NestedCondition
-from dpcore.models.ilp.released.ilp_model import ILPModel
-from dpcore.models.registry import get_learner
 from dpcore.plots.ilp.ilp_prolog import prolog_file
-from dpcore.released.release import Release, make_release
-from tests.plots.ilp.test_clause_figures import BOTH, DROPPED, KEPT, release_of
 from tests.support.results.prolog_programs import needs_prolog
+from tests.support.results.small_clauses import BOTH, DROPPED, KEPT, release_of, release_of_one
 from tests.support.tables.nested_relations import nested_schema
 from tests.support.tables.small_relations import TARGET, ordered_schema
 
@@ -111,23 +106,3 @@ def test_cases_of_rows_that_belong_to_rows_are_found(tmp_path: Path, said: dict[
     told, complaints = ran(text, tmp_path, f"{TARGET}(Who, yes)")
     assert complaints == ""
     assert set(told.split()) == {"case_1"}
-
-
-def release_of_one(variable: Variable, schema: Schema) -> Release:
-    """A release whose one clause has one variable."""
-    plan = get_learner("ilp").plan(schema, TARGET, Decimal(1), {})
-    group = {"noisy_counts": (9, 90), "estimates": [0.1, 0.9], "intervals": [[0.0, 0.2], [0.8, 1.0]], "kept": True}
-    model = ILPModel.model_validate(
-        {
-            "classes": ["no", "yes"],
-            "positive": 1,
-            "count_margin": 12,
-            "clause_count": 9,
-            "evaluation": None,
-            "groups": [
-                {**group, "clause": Clause(variables=(variable,)).model_dump()},
-                {**group, "clause": None, "kept": False},
-            ],
-        }
-    )
-    return make_release("ilp", plan, model, secure=True, dataset_name="patients")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
+from html import unescape
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -193,5 +194,5 @@ def view(name: str) -> AppTest:
 
 
 def plain_words(app: AppTest) -> str:
-    """All the text of a page, without the marks that keep it from being read as Markdown."""
-    return words(app).replace("\\", "")
+    """All the text of a page, without the marks that keep it from being read as Markdown or HTML."""
+    return unescape(words(app)).replace("\\", "")
