@@ -6,7 +6,7 @@ import gc
 import os
 import sqlite3
 from collections import Counter
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -17,6 +17,7 @@ import sqlalchemy as sa
 from hypothesis import settings
 from sqlalchemy.engine import Connection
 
+from dpcore.service import Service
 from dpcore.workspace.database import database
 
 TESTS = Path(__file__).parent
@@ -38,14 +39,14 @@ MARKED = {
         "learning/test_sklearn_checks.py",
         "models/test_configurations.py",
         "models/ebm/test_noise.py",
-        "workspace/test_installation.py",
+        "workspace/database/test_installation.py",
         "workspace/test_kill_points.py",
         "workspace/test_ledger_concurrency.py",
         "workspace/test_restarts.py",
         "workspace/test_restore_drill.py",
         "workspace/test_sessions.py",
         "workspace/test_stranded_runs.py",
-        "workspace/test_witness.py",
+        "workspace/database/test_witness.py",
         "workspace/test_workers.py",
     ],
 }
@@ -177,3 +178,10 @@ def _upgrade_at_once(connection: Connection) -> None:
 def upgraded_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """An empty database gets its tables as the upgrades made them once, without taking each step again."""
     monkeypatch.setattr(database, "_upgrade", _upgrade_at_once)
+
+
+@pytest.fixture
+def service(tmp_path: Path) -> Iterator[Service]:
+    """The service on a home of its own, which executes runs in this process."""
+    with Service(tmp_path / "home", workers=0) as running:
+        yield running

@@ -24,7 +24,8 @@ from dpcore.service import Service
 from dpcore.workspace.people.users import User
 from pages.components.server import programs
 from pages.components.visitor import access
-from tests.support.pages.page_tools import add_ward, home
+from tests.support.pages.page_tools import home
+from tests.support.pages.ward_runs import add_ward
 from tests.support.rows import for_each
 
 __all__ = ["home"]

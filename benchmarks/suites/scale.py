@@ -38,11 +38,10 @@ from dpcore.data.partition import Partition
 from dpcore.data.stored.storage import save_partitions
 from dpcore.data.table import PrivateTable
 from dpcore.domain.columns import IntegerColumn
-from dpcore.domain.conditions import Condition
+from dpcore.domain.conditions import Condition, split_conditions
 from dpcore.domain.schemas.schema import Schema
 from dpcore.learning.learner import Run
 from dpcore.models.registry import get_learner
-from dpcore.models.trees.released.splits import split_conditions
 from dpcore.privacy.randomness import SecureRandom, public_generator
 
 TARGET: Final = "ill"

@@ -19,7 +19,7 @@ from dpcore.workspace.ledger.audit_log import AuditLogFilter, chosen, to_csv
 from dpcore.workspace.people.users import canonical_name
 
 
-def show_ledger(dataset: Dataset) -> None:
+def show(dataset: Dataset) -> None:
     """Print the budget of a data set and every line of its ledger, oldest first."""
     with open_service() as service:
         info = service.dataset(dataset)

@@ -35,7 +35,7 @@ class Kind(StrEnum):
     PARQUET = "parquet"
 
 
-def show_release(
+def show(
     release: Annotated[str, typer.Argument(help="Id of a release, or a release file.")],
     json: Annotated[bool, typer.Option("--json", help="Print the whole release as JSON.")] = False,
 ) -> None:

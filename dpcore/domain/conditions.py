@@ -180,6 +180,32 @@ def schema_conditions(
     return conditions
 
 
+def split_conditions(schema: Schema, target: str, *, reserved: bool, cuts: Cuts = ALL_CUTS) -> list[Condition]:
+    """Every binary question over the columns other than ``target``, each once.
+
+    Ordered columns: ``<=`` at every cut; others: ``= category``, but for a column of
+    two categories only one, ``yes`` of a yes/no column. If ``reserved``, ``= (missing)`` too,
+    and ``= (other)`` if the column has that cell; nobody is asked for missing values of a column
+    that has none.
+    """
+    conditions: list[Condition] = []
+    for column in schema:
+        if column.name == target:
+            continue
+        codes = range(len(column.classes))
+        if column.ordered:
+            ranges = [(0, edge) for edge in cuts_of(column, cuts)]
+        elif len(codes) == 2:
+            ranges = [(1, 1) if isinstance(column, BooleanColumn) else (0, 0)]
+        else:
+            ranges = [(code, code) for code in codes]
+        if reserved:
+            beyond = range(len(codes), len(column.cells))
+            ranges += [(code, code) for code in beyond if code not in column.unsaid]
+        conditions += [Condition(column=column.name, first=first, last=last) for first, last in ranges]
+    return conditions
+
+
 _BETWEEN = r"(?P<low>{value}) < (?P<name>{name}) (?:<=|≤) (?P<high>{value})"
 _COMPARISON = re.compile(r"\s*(?P<sign><=|≤|>=|≥|=|>|<)\s*(?P<value>.+)")
 _TYPED = {"≤": "<=", "≥": ">="}

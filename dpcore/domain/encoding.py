@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable, Iterable
 from datetime import datetime, time, timedelta
 from decimal import Decimal
+from functools import cache
 from numbers import Real
 from typing import Any, Final, NamedTuple
 
@@ -37,6 +38,8 @@ NO_WORDS = frozenset({"no", "false", "0", "0.0", "n", "f"})
 #: Whole numbers that a column of integers can hold: as floats they are written the same.
 _WHOLE: Final = 2**64
 _PLAIN: Final = frozenset({int, float, bool})
+#: Types of whole columns of such numbers.
+_NUMBERS: Final = (np.dtype(np.int64), np.dtype(np.float64), np.dtype(np.bool_))
 #: Up to so many cut points, comparing with each is faster than a search.
 _FEW_EDGES: Final = 32
 #: Text of an object that has none; no category is called so.
@@ -67,13 +70,14 @@ def _text(value: object) -> str:
     return _text_of_other(value)
 
 
-def _real(value: Any) -> Any:
+def _real(value: object) -> object:
     """The real number that a complex one without imaginary part is, or else the value itself.
 
     A single complex number makes complex ones of all numbers of a column.
     """
-    plain = isinstance(value, complex | np.complexfloating) and value.imag == 0
-    return float(value.real) if plain else value
+    if isinstance(value, complex | np.complexfloating) and value.imag == 0:
+        return float(value.real)
+    return value
 
 
 def _absent(value: Any) -> bool:
@@ -110,15 +114,13 @@ def _text_of_other(value: object) -> str:
 def encode_categories(column: BooleanColumn | ListedColumn, values: Values) -> Cells:
     """Codes into ``column.cells`` of a boolean, categorical or ordinal column."""
     distinct, places = _distinct(values)
-    texts = texts_of(distinct)
-    code_of = _reader(column)
-    codes = {text: code_of(text) for text in set(texts)}
-    return np.asarray(np.fromiter((codes[text] for text in texts), np.uint16, len(texts))[places])
+    texts, code_of = texts_of(distinct), cache(_reader(column))
+    return np.asarray(np.fromiter(map(code_of, texts), np.uint16, len(texts))[places])
 
 
 def _distinct(values: Values) -> tuple[Values, Ints | slice]:
-    """Texts that differ, and which of them each value is; values of other types as they are."""
-    if not isinstance(values.dtype, pd.StringDtype):
+    """Texts or plain numbers that differ, and which of them each value is; values of other types as they are."""
+    if not isinstance(values.dtype, pd.StringDtype) and values.dtype not in _NUMBERS:
         return values, slice(None)
     places, distinct = pd.factorize(values, use_na_sentinel=False)
     return pd.Series(distinct), places
@@ -367,11 +369,12 @@ class Block:
         """
         return pd.Series(np.ones(len(self))) if column.summary == "count" else values_of(column, self.frame)
 
-    def encoded(self, column: Column) -> Encoded:
-        """Codes and numbers of a column of the table."""
-        if column.name not in self._encoded:
-            self._encoded[column.name] = _encoded(column, self.values(column))
-        return self._encoded[column.name]
+    def encoded(self, *columns: Column) -> list[Encoded]:
+        """Codes and numbers of some columns of the table."""
+        for column in columns:
+            if column.name not in self._encoded:
+                self._encoded[column.name] = _encoded(column, self.values(column))
+        return [self._encoded[column.name] for column in columns]
 
     def order(self, column: str, written: str) -> Floats:
         """Numbers that put the rows in order: see :func:`dpcore.domain.encoding.order_of`."""

@@ -6,7 +6,6 @@ import sys
 import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from types import FrameType
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -231,13 +230,9 @@ def warn_of(problem: str, advice: str = "") -> None:
 def level_outside() -> int:
     """The first line outside this package: ``stacklevel`` of a warning of the caller."""
     level, frame = 2, sys._getframe(2)
-    while frame.f_back is not None and _package(frame) == _ENGINE:
+    while frame.f_back is not None and str(frame.f_globals.get("__name__")).partition(".")[0] == _ENGINE:
         level, frame = level + 1, frame.f_back
     return level
-
-
-def _package(frame: FrameType) -> str:
-    return str(frame.f_globals.get("__name__", "")).partition(".")[0]
 
 
 def infer_schema(frame: pd.DataFrame, target: str, *, numeric_target: bool) -> Schema:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal, InvalidOperation
 from functools import lru_cache
+from operator import add, sub
 
 from dpcore.errors import BudgetError
 from dpcore.privacy.budgets import EPSILON_STEP, calibrate_gaussian
@@ -45,31 +46,16 @@ class Loss:
     every account."""
 
     def __post_init__(self) -> None:
-        parts = (self.epsilon, self.delta, self.rho, self.pure, self.rest, self.without_rho)
-        if any(part.is_nan() or part < 0 for part in parts):
+        if any(part.is_nan() or part < 0 for part in vars(self).values()):
             raise BudgetError("A loss cannot be negative.")
 
     def __add__(self, other: Loss) -> Loss:
         """Both, one after the other; exactly."""
-        return Loss(
-            self.epsilon + other.epsilon,
-            self.delta + other.delta,
-            self.rho + other.rho,
-            self.pure + other.pure,
-            self.rest + other.rest,
-            self.without_rho + other.without_rho,
-        )
+        return Loss(*map(add, vars(self).values(), vars(other).values()))
 
     def __sub__(self, other: Loss) -> Loss:
         """What remains if the other, which is part of it, is given back."""
-        return Loss(
-            self.epsilon - other.epsilon,
-            self.delta - other.delta,
-            self.rho - other.rho,
-            self.pure - other.pure,
-            self.rest - other.rest,
-            self.without_rho - other.without_rho,
-        )
+        return Loss(*map(sub, vars(self).values(), vars(other).values()))
 
 
 #: The loss of doing nothing.

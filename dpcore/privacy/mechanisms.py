@@ -13,9 +13,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from types import ModuleType
-from typing import Any, ClassVar, Literal, Protocol
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -42,19 +42,6 @@ def _opendp() -> ModuleType:
 
     opendp.mod.enable_features("contrib")
     return opendp
-
-
-class Mechanism(Protocol):
-    """What every mechanism offers."""
-
-    @property
-    def scale(self) -> float:
-        """Scale of the noise."""
-        ...
-
-    def privacy_map(self, distance: int) -> float:
-        """Privacy loss for inputs at ``distance``, as OpenDP states it."""
-        ...
 
 
 def _fit_scale(scale: float, loss: Callable[[float], float], budget: float) -> float:
@@ -89,9 +76,12 @@ class _AdditiveNoise(ABC):
 
     def release(self, values: Ints, randomness: RandomSource) -> Ints:
         """Return ``values`` with noise added to each entry; any shape."""
-        flat = np.ascontiguousarray(values, dtype=np.int64).ravel()
+        return self.release_each(values.reshape(1, -1), randomness).reshape(values.shape)
+
+    def release_each(self, values: Ints, randomness: RandomSource) -> Ints:
+        """The same for each row of a table of values, one after the other."""
         noise = Noise(self._law, self.scale, self._promise, self._exact)
-        return randomness.add(noise, flat).reshape(values.shape)
+        return randomness.add(noise, np.ascontiguousarray(values, dtype=np.int64))
 
     @property
     @abstractmethod
@@ -153,7 +143,12 @@ class GeometricMechanism(_AdditiveNoise):
 class _DiscreteGaussian(_AdditiveNoise):
     """Discrete Gaussian noise: P(k) proportional to exp(-k**2 / (2 scale**2))."""
 
+    rho: float
     _law = "gaussian"
+
+    @property
+    def _promise(self) -> float:
+        return math.sqrt(2 * self.rho)
 
     @staticmethod
     @lru_cache(maxsize=256)
@@ -198,10 +193,6 @@ class GaussianMechanism(_DiscreteGaussian):
         # What one entry may cost: all of them together cost the sum.
         each = float_below(Fraction(self.rho) / self.entries)
         object.__setattr__(self, "scale", self._scale_for(self.sensitivity, each))
-
-    @property
-    def _promise(self) -> float:
-        return math.sqrt(2 * self.rho)
 
 
 @dataclass(frozen=True)
@@ -258,14 +249,10 @@ class ThresholdMechanism(_DiscreteGaussian):
         metric = dp.metrics.l02inf_distance(dp.metrics.absolute_distance(T="i64"))
         return dp.measurements.make_gaussian_threshold(domain, metric, scale=self.scale, threshold=threshold)
 
-    def release(self, values: Ints, randomness: RandomSource) -> Ints:
+    def release_each(self, values: Ints, randomness: RandomSource) -> Ints:
         """Noisy counts of what is released, and 0 for all else; what nobody has is not."""
-        noisy = super().release(values, randomness)
+        noisy = super().release_each(values, randomness)
         return np.where((values > 0) & (noisy >= self.threshold), noisy, 0)
-
-    @property
-    def _promise(self) -> float:
-        return math.sqrt(2 * self.rho)
 
     def _exact(self, values: Ints) -> Ints:
         kept = self._selector(self.threshold)({i: int(value) for i, value in enumerate(values) if value > 0})
@@ -315,8 +302,8 @@ class FineGaussian(_DiscreteGaussian):
     def _promise(self) -> float:
         return self.mu
 
-    def release(self, values: Ints, randomness: RandomSource) -> Ints:
-        """Return ``values`` with noise added to each entry; any shape.
+    def release_each(self, values: Ints, randomness: RandomSource) -> Ints:
+        """Return ``values`` with noise added to each entry, row by row.
 
         Raises
         ------
@@ -326,7 +313,7 @@ class FineGaussian(_DiscreteGaussian):
         """
         if not np.all((values > -_LARGEST_SUM) & (values < _LARGEST_SUM)):
             raise BudgetError("This grid is too fine for Gaussian noise: use a coarser one.")
-        return super().release(values, randomness)
+        return super().release_each(values, randomness)
 
 
 @dataclass(frozen=True)
@@ -349,6 +336,8 @@ class _Selection(ABC):
     monotone: bool
     scale: float = field(init=False)
     _law: ClassVar[Literal["gumbel", "exponential"]]
+    #: Measure in which OpenDP builds its sampler.
+    _measure: ClassVar[str]
 
     def __post_init__(self) -> None:
         budget = float_below(self.epsilon)
@@ -378,15 +367,10 @@ class _Selection(ABC):
     def select(self, scores: Ints, randomness: RandomSource) -> int:
         """Return the chosen index of a non-empty score vector."""
         choice = Choice(self._law, self.scale, float(self.epsilon), self._exact)
-        return randomness.choose(choice, np.asarray(scores, dtype=np.int64))
+        return int(randomness.choose(choice, np.asarray(scores, dtype=np.int64)[None])[0])
 
     def _exact(self, scores: Ints) -> int:
-        return int(self._sampler(scores))
-
-    @property
-    @abstractmethod
-    def _sampler(self) -> Any:
-        """OpenDP's measurement."""
+        return int(self._build(self.scale, self.monotone, self._measure)(scores))
 
 
 class ExponentialMechanism(_Selection):
@@ -396,38 +380,27 @@ class ExponentialMechanism(_Selection):
     """
 
     _law = "gumbel"
-
-    @property
-    def _sampler(self) -> Any:
-        return self._build(self.scale, self.monotone, "zero_concentrated_divergence")
+    _measure = "zero_concentrated_divergence"
 
 
 class NoisyMax(_Selection):
     """Report noisy max with exponential noise: permute-and-flip (McKenna, Sheldon 2020)."""
 
     _law = "exponential"
-
-    @property
-    def _sampler(self) -> Any:
-        return self._build(self.scale, self.monotone, "max_divergence")
+    _measure = "max_divergence"
 
 
-def weighted_index(scores: Ints, scale: float, randomness: RandomSource) -> int:
-    """Index i with probability proportional to exp(score_i / scale), by exact Gumbel noise.
+def weighted_draws(scale: float, randomness: RandomSource) -> Callable[[Ints], Ints]:
+    """Draws from rows of integer scores: index i with probability proportional to exp(score_i / scale).
 
-    A building block, not a mechanism: it is calibrated to no budget. What it costs is for the
-    caller to prove.
+    By exact Gumbel noise, each row by itself. A building block, not a mechanism: it is calibrated to no budget. What
+    it costs is for the caller to prove.
     """
 
-    def exact(values: Ints) -> int:
-        return int(_Selection._build(scale, True, "zero_concentrated_divergence")(values))
+    def exact(scores: Ints) -> int:
+        return int(_Selection._build(scale, True, "zero_concentrated_divergence")(scores))
 
-    return randomness.choose(Choice("gumbel", scale, None, exact), np.asarray(scores, dtype=np.int64))
-
-
-def weighted_indices(scores: Ints, scale: float, randomness: RandomSource) -> tuple[int, ...]:
-    """The same for each row of some scores, independently: shape (n_draws, n_choices)."""
-    return tuple(weighted_index(row, scale, randomness) for row in scores)
+    return partial(randomness.choose, Choice("gumbel", scale, None, exact))
 
 
 def round_utility(utilities: Floats, sensitivity: float, step: float, error: float = 0.0) -> tuple[Ints, int]:

@@ -71,11 +71,11 @@ class RandomSource(Protocol):
         ...
 
     def add(self, noise: Noise, values: Ints) -> Ints:
-        """Add noise to values of shape (n,)."""
+        """Add noise to each row of values of shape (n_releases, n), one after the other."""
         ...
 
-    def choose(self, choice: Choice, scores: Ints) -> int:
-        """Draw an index of scores of shape (n,)."""
+    def choose(self, choice: Choice, scores: Ints) -> Ints:
+        """Draw an index of each row of scores of shape (n_draws, n), one after the other."""
         ...
 
     def settle(self, walk: Walk[State]) -> State:
@@ -98,11 +98,11 @@ class SecureRandom:
 
     def add(self, noise: Noise, values: Ints) -> Ints:
         """Add exact noise."""
-        return noise.exact(values)
+        return np.array([noise.exact(own) for own in values], dtype=np.int64).reshape(values.shape)
 
-    def choose(self, choice: Choice, scores: Ints) -> int:
-        """Draw an index exactly."""
-        return choice.exact(scores)
+    def choose(self, choice: Choice, scores: Ints) -> Ints:
+        """Draw indices exactly."""
+        return np.array([choice.exact(own) for own in scores], dtype=np.int64)
 
     def settle(self, walk: Walk[State]) -> State:
         """Draw the last state of a Markov chain."""
@@ -129,12 +129,12 @@ class SeededRandom:
     def add(self, noise: Noise, values: Ints) -> Ints:
         """Add pseudo-random noise of the same scale."""
         draw = self.geometric_noise if noise.law == "geometric" else self.gaussian_noise
-        return values + draw(noise.scale, values.size)
+        return np.array([own + draw(noise.scale, own.size) for own in values], dtype=np.int64).reshape(values.shape)
 
-    def choose(self, choice: Choice, scores: Ints) -> int:
-        """Draw an index with pseudo-random noise."""
-        draw = self.gumbel_noise if choice.law == "gumbel" else self.exponential_noise
-        return int(np.argmax(scores / choice.scale + draw(len(scores))))
+    def choose(self, choice: Choice, scores: Ints) -> Ints:
+        """Draw indices with pseudo-random noise: standard Gumbel noise, or standard exponential noise."""
+        draw = self._generator.gumbel if choice.law == "gumbel" else self._generator.exponential
+        return np.asarray(np.argmax(scores / choice.scale + draw(size=scores.shape), axis=1))
 
     def settle(self, walk: Walk[State]) -> State:
         """Draw the last state of a Markov chain."""
@@ -153,14 +153,6 @@ class SeededRandom:
     def gaussian_noise(self, scale: float, count: int) -> Ints:
         """Rounded Gaussian noise, close to the discrete Gaussian for scales above 1."""
         return np.rint(self._generator.normal(0.0, scale, count)).astype(np.int64)
-
-    def gumbel_noise(self, count: int) -> Floats:
-        """Standard Gumbel noise."""
-        return self._generator.gumbel(size=count)
-
-    def exponential_noise(self, count: int) -> Floats:
-        """Standard exponential noise."""
-        return self._generator.exponential(size=count)
 
 
 def uniforms(source: RandomSource, count: int) -> Floats:

@@ -59,6 +59,13 @@ def sum_tail(scale: float, terms: int, confidence: float, *, gaussian: bool = Fa
     return gaussian_tail(scale * math.sqrt(terms), confidence) if gaussian else _geometric_sum(scale, terms, confidence)
 
 
+def sum_tails(scales: Floats, terms: Ints | int, confidence: float, *, gaussian: bool = False) -> Ints:
+    """The same for each of several scales and numbers of terms: integers in the shape of both together."""
+    each = np.broadcast(scales, terms)
+    tails = [sum_tail(float(scale), int(many), confidence, gaussian=gaussian) for scale, many in each]
+    return np.array(tails, dtype=np.int64).reshape(each.shape)
+
+
 def geometric_deviation(scale: float) -> float:
     """Standard deviation of two-sided geometric noise."""
     return math.sqrt(2 * math.exp(-1 / scale)) / -math.expm1(-1 / scale)
@@ -94,21 +101,27 @@ def _geometric_sum(scale: float, terms: int, confidence: float) -> int:
 
 
 def noise_intervals(
-    noisy_counts: Ints, alpha: Sequence[float], scale: float, confidence: float = 0.95, *, gaussian: bool = False
+    noisy_counts: Ints,
+    alpha: Sequence[float],
+    scale: Floats | float,
+    confidence: float = 0.95,
+    *,
+    gaussian: bool = False,
 ) -> Floats:
     """Intervals for the shares that the records have, and for their estimates without noise.
 
     For each class, its count and the sum of the others are moved apart by their noise
     margins, each at half the failure probability, so that coverage is at least
-    ``confidence``, also of shares that are 0 or 1. Sampling error is not included. For ``scale``
-    and ``gaussian`` see :func:`sum_tail`.
+    ``confidence``, also of shares that are 0 or 1. Sampling error is not included. For ``scale``,
+    one for all or one for each rule, and ``gaussian`` see :func:`sum_tail`.
 
     Returns
     -------
     array of shape (n_rules, n_classes, 2), lower and upper ends in [0, 1]
     """
     half = 1 - (1 - confidence) / 2
-    own, others = (sum_tail(scale, terms, half, gaussian=gaussian) for terms in (1, noisy_counts.shape[1] - 1))
+    scales = np.asarray(scale).reshape(-1, 1)
+    own, others = (sum_tails(scales, terms, half, gaussian=gaussian) for terms in (1, noisy_counts.shape[1] - 1))
     rest = noisy_counts.sum(axis=1, keepdims=True) - noisy_counts
     prior = np.asarray(alpha, dtype=float)
     # A prior draws an estimate towards its own share, away from that of the records.

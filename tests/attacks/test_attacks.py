@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 from typer.testing import CliRunner
 
-from dpcore import attacks
 from dpcore.attacks import AttackResult, chain_attack, learning_attack
 from dpcore.commands import app
 from dpcore.workspace.ledger.learned_facts import learning_charge
@@ -40,7 +39,7 @@ def test_the_attack_by_learning_is_one_where_nothing_is_charged(monkeypatch: pyt
 @pytest.mark.parametrize("succeeded", [False, True])
 def test_the_command_ends_with_1_if_an_attack_succeeds(monkeypatch: pytest.MonkeyPatch, succeeded: bool) -> None:
     result = AttackResult("one", "to get in", "a door", succeeded)
-    monkeypatch.setattr(attacks, "ATTACKS", (lambda: result,))
+    monkeypatch.setattr("dpcore.commands.operation.audits.ATTACKS", (lambda: result,))
     told = CliRunner().invoke(app, ["audit", "--attacks"])
     assert told.exit_code == int(succeeded)
     assert ("SUCCEEDED" in told.output) == succeeded

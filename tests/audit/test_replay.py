@@ -1,5 +1,6 @@
 """Real runs on neighbouring tables: the loss stays within the certificate, and reaches it."""
 
+import gc
 import os
 import warnings
 from dataclasses import replace
@@ -162,6 +163,30 @@ def test_what_only_the_first_run_of_a_process_says_tells_of_nobody(monkeypatch):
     monkeypatch.setattr(learner, "run", loading)
     assert not replay_random(METHODS[0], 0)[0].violation
     assert said
+
+
+def test_what_others_left_behind_is_cleared_away_in_no_run(monkeypatch, tmp_path):
+    """Be it in the second run, which no third one repeats."""
+
+    class Left:
+        def __init__(self):
+            self.own = self
+
+        def __del__(self):
+            (tmp_path / "removed with it").touch()
+
+    learner, runs = type(get_learner("rule_list")), []
+    whole = learner.run
+
+    def amid(own, one):
+        if len(runs) == 1:
+            Left()
+        runs.append([[] for _ in range(3 * gc.get_threshold()[0])])
+        return whole(own, one)
+
+    monkeypatch.setattr(learner, "run", amid)
+    assert not replay_random(METHODS[0], 0)[0].violation
+    assert len(runs) == 2
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from dpcore.audit import suite
 from dpcore.audit.bounds import (
     CONFIDENCE,
     Audit,
@@ -137,7 +136,7 @@ def test_an_audit_that_cannot_catch_its_control_does_not_pass():
 )
 def test_only_a_claim_that_is_refuted_fails(bound, control, verdict, monkeypatch):
     result = AuditResult("noise", 1.0, 0.0, bound, {"halved": control}, 1000, CONFIDENCE)
-    monkeypatch.setattr(suite, "run_audits", lambda _trials: [result])
+    monkeypatch.setattr("dpcore.commands.operation.audits.run_audits", lambda _trials: [result])
     told = CliRunner().invoke(app, ["audit", "--trials", "1000"])
     assert result.verdict == verdict
     assert verdict in told.output

@@ -25,18 +25,18 @@ def test_codes_are_those_of_each_column_alone() -> None:
     block = Block(ROWS)
     for column in SCHEMA.columns:
         codes, numbers = encode(column, ROWS[column.name])
-        assert block.encoded(column).codes.tolist() == codes.tolist()
+        (encoded,) = block.encoded(column)
+        assert encoded.codes.tolist() == codes.tolist()
         if numbers is not None:
-            np.testing.assert_array_equal(block.encoded(column).numbers, numbers)
-    np.testing.assert_array_equal(block.encoded(SCHEMA.column("age")).found, [-3, 20, 20.1, np.nan, np.nan, 101])
+            np.testing.assert_array_equal(encoded.numbers, numbers)
+    np.testing.assert_array_equal(block.encoded(SCHEMA.column("age"))[0].found, [-3, 20, 20.1, np.nan, np.nan, 101])
 
 
 def test_a_column_is_encoded_once(monkeypatch: pytest.MonkeyPatch) -> None:
     asked, real = [], blocks.values_of
     monkeypatch.setattr(blocks, "values_of", lambda column, rows: asked.append(column.name) or real(column, rows))
     block = Block.of(Block.of(ROWS))
-    for column in (*SCHEMA.columns, *SCHEMA.columns):
-        block.encoded(column)
+    block.encoded(*SCHEMA.columns, *SCHEMA.columns)
     assert asked == ["age", "sex"]
 
 

@@ -18,7 +18,7 @@ from dpcore.models.summaries.released.summary_model import NoisyTable, SummaryMo
 from dpcore.models.summaries.released.summary_parameters import axes_of
 from dpcore.released.release import Release, make_release
 from pages.components.releases.found import _rows as found_rows
-from tests.support.pages.page_tools import SCHEMA
+from tests.support.pages.ward_runs import SCHEMA
 from tests.support.results import small_redescriptions
 from tests.support.results.small_theories import ATOMS, BOTH, release_of
 from tests.support.tables.small_tables import ward

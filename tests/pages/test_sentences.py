@@ -15,7 +15,8 @@ from dpcore.privacy.losses import pure_loss
 from dpcore.service import Service
 from dpcore.workspace.ledger.requests import Quote, RunRequest
 from pages.components.visitor import access
-from tests.support.pages.page_tools import add_ward, button, checked, open_page, words
+from tests.support.pages.page_tools import open_page, press, words
+from tests.support.pages.ward_runs import add_ward
 from tests.support.results.hand_made_trees import sample
 
 
@@ -33,8 +34,7 @@ def test_what_a_waiting_run_reserves_is_not_called_spent(monkeypatch: pytest.Mon
         monkeypatch.setattr(Service, "quote", prices)
         app = open_page("rule_list")
         app.text_input(key="epsilon").set_value("0.1").run()
-        button(app, "Review and spend").click().run()
-        shown = words(checked(app))
+        shown = words(press(app, "Review and spend"))
         for line in ("Budget before", "Budget after"):
             assert re.search(rf"{line}</th><td>ε [\d.]+ {called}, ε [\d.]+ left", shown)
     assert access.service().releases(dataset_id) == []

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
@@ -16,13 +15,13 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpcore.service import Service
-from dpcore.workspace.ledger.requests import RunRequest, RunStatus
 from dpcore.workspace.people.users import ROLES
 from pages.components.report import draft
 from pages.components.visitor import access, menu
-from tests.support.pages.page_tools import ROOT, add_ward, checked, open_page
+from tests.support.pages.page_tools import ROOT, checked, open_page
 from tests.support.pages.page_visitors import ANN, BOB, person, result_of_visitor
 from tests.support.pages.places import Place, moved, places, without_key
+from tests.support.pages.ward_runs import add_ward, run_status
 
 NAMES = tuple(entry.path.removesuffix(".py") for entry in menu.MENU)
 #: Who may open every page, with a login.
@@ -44,22 +43,7 @@ def a_message(patch: Patch, _app: AppTest, _dataset_id: str) -> None:
 
 def a_run(patch: Patch, _app: AppTest, dataset_id: str) -> None:
     """Another tab has started a run."""
-    status, run = (
-        RunStatus(
-            id="a-run",
-            state="running",
-            step="choosing a list",
-            done=1,
-            total=2,
-            release_id=None,
-            message="",
-            charged=True,
-            analyst=access.service().user.name,
-            request=RunRequest(dataset_id=dataset_id, target="died", epsilon=Decimal("0.5")),
-            created=datetime(2026, 1, 2, tzinfo=UTC),
-        ),
-        Service.run,
-    )
+    status, run = run_status(dataset_id, "a-run", "running", analyst=access.service().user.name), Service.run
     patch.setattr(Service, "runs", lambda *_, active=False: [status])
     patch.setattr(Service, "run", lambda self, key: status if key == "a-run" else run(self, key))
 
@@ -173,8 +157,7 @@ def test_whatever_happens_every_input_stays_in_its_place(name, visit):
 
 
 @pytest.mark.parametrize(
-    "name",
-    ["rule_list", *(pytest.param(name, marks=pytest.mark.slow) for name in ("releases", "custodian"))],
+    "name", ["rule_list", *(pytest.param(name, marks=pytest.mark.slow) for name in ("releases", "custodian"))]
 )
 def test_so_it_does_without_a_login(name):
     faults = what_moves(name)
@@ -247,8 +230,7 @@ def what_is_moved_by_use(name: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    "name",
-    ["rule_list", *(pytest.param(n, marks=pytest.mark.slow) for n in NAMES if n != "rule_list")],
+    "name", ["rule_list", *(pytest.param(n, marks=pytest.mark.slow) for n in NAMES if n != "rule_list")]
 )
 def test_whatever_a_visitor_does_fields_stay_in_their_places(name, visit):
     visit(EVERYBODY)

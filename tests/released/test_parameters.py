@@ -28,7 +28,7 @@ def options(*path: str) -> dict[str, Any]:
     """Default of each option of a command, by the name of the parameter."""
     command: Any = COMMAND
     for name in path:
-        command = command.commands[name]
+        command = command.get_command(None, name)
     return {own.name: own.default for own in command.params}
 
 

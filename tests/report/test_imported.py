@@ -8,7 +8,6 @@ import re
 import threading
 from collections.abc import Callable, Iterator
 from decimal import Decimal
-from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -39,6 +38,7 @@ from dpcore.workspace.results import imports
 from tests.support.learning.configurations import WAYS
 from tests.support.pages.page_visitors import ANN, BOB
 from tests.support.results.real_releases import real_release
+from tests.support.rows import for_each
 from tests.support.tables.small_trains import SCHEMA, TARGET, trains
 
 
@@ -114,7 +114,7 @@ def dear(epsilon: str) -> Callable[[dict[str, Any]], None]:
     return change
 
 
-@pytest.mark.parametrize("release", [RELEASE, LABELLED, RULES], ids=["names", "labels", "rules"])
+@for_each("release", [RELEASE, LABELLED, RULES])
 def test_what_was_downloaded_is_taken(release: Release) -> None:
     assert fault_of(release.to_json()) == "good"
 
@@ -158,9 +158,9 @@ LIES: dict[str, Callable[[dict[str, Any]], None]] = {
 }
 
 
-@pytest.mark.parametrize("lie", LIES.values(), ids=LIES)
-def test_a_single_lie_is_refused(lie: Callable[[dict[str, Any]], None]) -> None:
-    assert fault_of(changed(lie, RULES)) == "itself"
+@for_each("lie", LIES)
+def test_a_single_lie_is_refused(lie: str) -> None:
+    assert fault_of(changed(LIES[lie], RULES)) == "itself"
 
 
 #: Leaves that everything else follows from, or that say who asked for what, and when: one of them alone contradicts
@@ -219,7 +219,7 @@ def _shape(place: tuple[str, ...]) -> str:
     return ".".join("#" if step.isdigit() else step for step in place)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "fault"),
     [
         ("", "form"),
@@ -266,15 +266,15 @@ def test_a_file_that_was_changed_is_refused(text: str, fault: str) -> None:
     assert fault_of(text) == fault
 
 
-@pytest.mark.parametrize("release", [RELEASE, LABELLED], ids=["names", "labels"])
-@pytest.mark.parametrize("number", ["1e400", "-1e400", '"inf"', '"NaN"'])
+@for_each("release", [RELEASE, LABELLED])
+@for_each("number", ["1e400", "-1e400", '"inf"', '"NaN"'])
 def test_a_number_that_cannot_be_stored_is_refused(release: Release, number: str) -> None:
     """It would come back as none, and break every page on which it stands."""
     text = changed(put("model.evaluation.accuracy.value", 0.123456), release)
     assert fault_of(text.replace("0.123456", number)) == ("form" if '"' in number else "number")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "wrong",
     [
         {"group_limits": [0.0, 0.5, 0.6, 0.7, 0.8]},
@@ -289,13 +289,12 @@ def test_a_number_that_cannot_be_stored_is_refused(release: Release, number: str
             "group_limits": [],
         },
     ],
-    ids=["more limits", "ragged", "fewer counts", "more classes", "no noise", "less than none", "too many"],
 )
 def test_groups_that_do_not_fit_each_other_are_refused(wrong: dict[str, Any]) -> None:
     assert fault_of(changed(lambda content: content["model"]["evaluation"].update(wrong))) == "form"
 
 
-@pytest.mark.parametrize(
+@for_each(
     "wrong",
     [
         {"definition": "approximate"},
@@ -306,7 +305,6 @@ def test_groups_that_do_not_fit_each_other_are_refused(wrong: dict[str, Any]) ->
         {"definition": "approximate", "delta": "1e-3000000"},
         {"parallel_split": {"evaluation": "1e50"}},
     ],
-    ids=str,
 )
 def test_a_certificate_that_contradicts_itself_is_refused(wrong: dict[str, Any]) -> None:
     def change(content: dict[str, Any]) -> None:
@@ -315,9 +313,9 @@ def test_a_certificate_that_contradicts_itself_is_refused(wrong: dict[str, Any])
     assert fault_of(changed(change)) == "itself"
 
 
-@pytest.mark.parametrize("delta", ["0", "0.000001"])
-@pytest.mark.parametrize("epsilon", ["0.02", "1", "1000"])
-@pytest.mark.parametrize("rho", [None, "0.01"])
+@for_each("delta", ["0", "0.000001"])
+@for_each("epsilon", ["0.02", "1", "1000"])
+@for_each("rho", [None, "0.01"])
 def test_certificates_of_this_program_are_coherent(epsilon: str, delta: str, rho: str | None) -> None:
     for kind in ("rule_list", "tree", "forest", "ebm", "ilp", "summaries"):
         target = "" if kind == "summaries" else TARGET
@@ -331,12 +329,6 @@ def test_certificates_of_this_program_are_coherent(epsilon: str, delta: str, rho
         made = make_release(kind, plan, model, secure=True)
         assert imported.is_coherent(made.certificate), kind
         assert imported._are_parameters(family_of(made), made), kind
-
-
-@pytest.fixture
-def service(tmp_path: Path) -> Iterator[Service]:
-    with Service(tmp_path / "home", workers=0) as running:
-        yield running
 
 
 def test_an_import_is_its_owners_until_they_remove_it(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any
 
-import pytest
-
 from dpcore.commands.text import certificate_text
 from dpcore.domain.schemas.schema import Schema
 from dpcore.models.registry import LEARNERS
@@ -14,6 +12,7 @@ from dpcore.report.certificate import certificate_lines
 from dpcore.report.names import METHODS
 from dpcore.report.timing import time_sentence
 from tests.support.results import reports
+from tests.support.rows import for_each
 from tests.support.workspaces.fake_learner import real_learners
 
 SCHEMA = Schema.from_text(
@@ -51,7 +50,7 @@ def test_every_learner_is_tried() -> None:
     assert set(SETTINGS) == set(real_learners())
 
 
-@pytest.mark.parametrize(("kind", "chosen"), CASES, ids=str)
+@for_each(("kind", "chosen"), CASES)
 def test_the_sentence_follows_from_the_sampler(kind: str, chosen: dict[str, Any]) -> None:
     told = sentence(kind, chosen)
     assert told.startswith("no part of the guarantee")

@@ -92,10 +92,10 @@ def refused(call: _Call, *details: Any) -> str | None:
     return None
 
 
-@pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
-@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
-def test_any_text_is_taken_or_refused_in_a_sentence(house: tuple[Service, str], call: _Call, text: str) -> None:
-    service, dataset = house
+@for_each("text", TEXTS)
+@for_each("name", CALLS)
+def test_any_text_is_taken_or_refused_in_a_sentence(house: tuple[Service, str], name: str, text: str) -> None:
+    (service, dataset), call, text = house, CALLS[name], TEXTS[text]
     spent = service.balance(dataset).spent
     refusal = refused(call, service, dataset, text)
     if refusal is not None:

@@ -6,7 +6,6 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import numpy as np
 import pandas as pd
 
@@ -15,6 +14,7 @@ from dpcore.intake.joins.relations import CHUNK_ROWS
 from dpcore.models.released import parse_model
 from dpcore.service import Service
 from dpcore.workspace.ledger.requests import RunRequest
+from tests.support.tables.database_files import database_file
 from tests.support.tables.nested_relations import SCHEMA
 
 PATIENTS, STAYS, LABS = 4_500, 3, 8
@@ -23,10 +23,7 @@ _CHILDREN: list[dict[str, Any]] = [child for child in SCHEMA["children"] if chil
 MOST = {"stay": STAYS, "lab": STAYS * LABS}
 CLINIC = Schema.from_mapping(
     SCHEMA
-    | {
-        "max_rows": 5_000,
-        "children": [{**child, "max_rows_per_person": MOST[child["name"]]} for child in _CHILDREN],
-    }
+    | {"max_rows": 5_000, "children": [{**child, "max_rows_per_person": MOST[child["name"]]} for child in _CHILDREN]}
 )
 RULE = """ill(P, yes) :-
     has_stay(P, A), kind(A, urgent), stay_has_lab(A, B), test(B, k), value_above(B, 4)."""
@@ -51,27 +48,16 @@ def clinic(seed: int) -> dict[str, pd.DataFrame]:
     return {name: frame.sample(frac=1, random_state=seed, ignore_index=True) for name, frame in tables.items()}
 
 
-def database(path: Path, tables: dict[str, pd.DataFrame]) -> Path:
-    """A DuckDB file with these tables."""
-    with duckdb.connect(str(path)) as duck:
-        for name, frame in tables.items():
-            duck.register("given", frame)
-            duck.execute(f'CREATE TABLE "{name}" AS SELECT * FROM given')
-            duck.unregister("given")
-    return path
-
-
-def test_a_large_database_of_rows_of_rows_becomes_a_clause(tmp_path: Path) -> None:
+def test_a_large_database_of_rows_of_rows_becomes_a_clause(service: Service, tmp_path: Path) -> None:
     """It comes in by several pieces, and what a lab belongs to is kept: the clause and its counts are right."""
     tables = clinic(1)
     assert len(tables["lab"]) > CHUNK_ROWS
-    with Service(tmp_path / "home", workers=0) as service:
-        source = database(tmp_path / "clinic.duckdb", tables)
-        info = service.add_dataset(source, CLINIC, budget=Decimal(40))
-        wanted = {"max_variables": 1, "clauses": 1, "quantifiers": ("exists", "within"), "evaluate": False}
-        request = RunRequest(dataset_id=info.id, algorithm="ilp", target="ill", epsilon=Decimal(40), parameters=wanted)
-        run = service.submit(request, "n")
-        release = service.release(str(service.run(run).release_id))
+    source = database_file(tmp_path / "clinic.duckdb", tables)
+    info = service.add_dataset(source, CLINIC, budget=Decimal(40))
+    wanted = {"max_variables": 1, "clauses": 1, "quantifiers": ("exists", "within"), "evaluate": False}
+    request = RunRequest(dataset_id=info.id, algorithm="ilp", target="ill", epsilon=Decimal(40), parameters=wanted)
+    run = service.submit(request, "n")
+    release = service.release(str(service.run(run).release_id))
     model = parse_model(release)
     assert model.prolog(CLINIC, "ill") == RULE
     ill = int((tables["patient"]["ill"] == "yes").sum())

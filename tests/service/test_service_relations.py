@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
-from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -17,18 +15,13 @@ from dpcore.demo.truth import Demo
 from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import IngestError, LossError
 from dpcore.service import Service
+from tests.support.tables.database_files import database_file
 from tests.support.tables.small_trains import BARE_TEXT
 from tests.support.workspaces.fake_learner import small_schema
 
 TRAINS = pd.DataFrame({"train_id": [1, 2, 3], "direction": ["west", "east", "west"]})
 CARS = pd.DataFrame({"train_id": [1, 1, 3, 9], "length": ["short", "long", "long", "short"]})
 SCHEMA = Schema.from_text(BARE_TEXT)
-
-
-@pytest.fixture
-def service(tmp_path: Path) -> Iterator[Service]:
-    with Service(tmp_path / "home", workers=0) as service:
-        yield service
 
 
 def stored_cars(service: Service, tmp_path: Path) -> list[str]:
@@ -40,10 +33,7 @@ def stored_cars(service: Service, tmp_path: Path) -> list[str]:
 def sources(folder: Path) -> dict[str, Any]:
     TRAINS.to_csv(folder / "trains.csv", index=False)
     CARS.to_parquet(folder / "cars.parquet", index=False)
-    connection = sqlite3.connect(folder / "trains.sqlite")
-    TRAINS.to_sql("train", connection, index=False)
-    CARS.to_sql("car", connection, index=False)
-    connection.close()
+    database_file(folder / "trains.sqlite", {"train": TRAINS, "car": CARS})
     return {
         "files": {"train": folder / "trains.csv", "car": str(folder / "cars.parquet")},
         "frames": {"train": TRAINS, "car": CARS},

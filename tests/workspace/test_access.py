@@ -186,47 +186,17 @@ def methods(house: House) -> dict[str, Callable[[Service], Any]]:
 
 
 CUSTODIANS = {
-    "add_dataset",
-    "staging_area",
-    "raise_caps",
-    "charge",
-    "accounts",
-    "grant",
-    "freeze",
-    "thaw",
-    "answer",
-    "ledger_entries",
-    "orphans",
-    "damaged",
-    "executor_status",
-    "examine",
-    "learning_cost",
-    "append_rows",
-    "appendable",
-    "rename_dataset",
-    "describe_dataset",
-    "retire_dataset",
-    "allow_conditional",
-    "adopt",
-    "remove_records",
-    "stranded_runs",
-    "end_run",
+    *("add_dataset", "staging_area", "raise_caps", "charge", "accounts", "grant", "freeze", "thaw", "answer"),
+    *("ledger_entries", "orphans", "damaged", "executor_status", "examine", "learning_cost", "append_rows"),
+    *("appendable", "rename_dataset", "describe_dataset", "retire_dataset", "allow_conditional", "adopt"),
+    *("remove_records", "stranded_runs", "end_run"),
 }
 #: What spends, asks for budget or tries a run out.
 ANALYSTS = {"ask", "own_requests", "quote", "pricing", "submit", "rehearse", "outlook"}
 #: Calls about the one thing of Ann's that she has not shared.
 HERS = {
-    "run",
-    "cancel",
-    "wait",
-    "release",
-    "release_page",
-    "dossier",
-    "dossier_totals",
-    "true_counts",
-    "true_tables",
-    "true_cells",
-    "chain_courses",
+    *("run", "cancel", "wait", "release", "release_page", "dossier", "dossier_totals", "true_counts"),
+    *("true_tables", "true_cells", "chain_courses"),
 }
 #: Calls of a student: they reach no data set.
 IN_A_ROOM = {"join_room", "seat", "ask_in_room", "board"}
@@ -316,9 +286,7 @@ def test_a_draft_of_a_report_is_its_author_s_alone(house: House) -> None:
     assert house.as_(ANN).draft(house.public) is None
 
 
-def test_the_custodian_reads_all_but_neither_spends_nor_changes_what_others_wrote(
-    house: House,
-) -> None:
+def test_the_custodian_reads_all_but_neither_spends_nor_changes_what_others_wrote(house: House) -> None:
     office = house.as_(OFFICE)
     assert office.release(house.release).id == house.release
     assert len(office.runs()) == 2
@@ -338,13 +306,7 @@ def test_a_teacher_knows_of_public_data_alone(house: House) -> None:
     assert [release.id for release in teacher.releases()] == [house.public_release]
     open_to_all = {"datasets", "runs", "releases", "sharing", "release_notes", "budget_requests"}
     open_to_all |= {"issue_token", "tokens", "end_tokens"}
-    open_to_all |= {
-        "import_release",
-        "imported_releases",
-        "forget_import",
-        "has_seen",
-        "note_seen",
-    }
+    open_to_all |= {"import_release", "imported_releases", "forget_import", "has_seen", "note_seen"}
     open_to_all |= {"open_room", "own_rooms"}
     for name in set(methods(house)) - CUSTODIANS - open_to_all - {"add_demo_datasets"}:
         assert refused(lambda name=name: methods(house)[name](teacher)) is NotFoundError, name

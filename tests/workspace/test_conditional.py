@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from decimal import Decimal
-from pathlib import Path
 
 import pytest
 from sqlalchemy.engine import Engine
@@ -13,10 +12,8 @@ from dpcore.errors import BudgetError, RequestError
 from dpcore.privacy.filters import PrivacyFilter
 from dpcore.privacy.losses import NOT_STATED, NOTHING, Loss, pure_loss, run_loss, total_loss
 from dpcore.released.release import Release, make_release
-from dpcore.workspace.database.database import open_database
 from dpcore.workspace.ledger.ledger import Ledger
 from dpcore.workspace.upkeep.upkeep import Upkeep
-from tests.support.servers.databases import KINDS, ready_url
 from tests.support.workspaces.accounts import add_row, release_for
 from tests.support.workspaces.fake_learner import FakeLearner, FakeModel, small_schema
 
@@ -25,9 +22,8 @@ CHAIN = run_loss(HALF, NONE, NOT_STATED)
 DELTA = Decimal("0.000001")
 
 
-@pytest.fixture(params=KINDS)
-def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Engine:
-    engine = open_database(ready_url(request.param, tmp_path))
+@pytest.fixture
+def engine(engine: Engine) -> Engine:
     add_row(engine, "data", public=False)
     add_row(engine, "sibling", public=False, population="data")
     add_row(engine, "shown", public=True)

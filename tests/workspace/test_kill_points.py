@@ -13,7 +13,7 @@ from dpcore.errors import RequestError
 from dpcore.service import Service
 from dpcore.workspace.database.home import Home
 from dpcore.workspace.database.installation import look
-from tests.support.servers.databases import KINDS, ready_url
+from tests.support.servers.databases import KINDS
 from tests.support.workspaces.fake_learner import fake_request, register, small_frame, small_schema
 from tests.support.workspaces.kill_points import COST, add, killed_at_each_point, run
 
@@ -23,16 +23,6 @@ SPENT, BUDGET = Decimal(COST), Decimal(90)
 MOMENTS = ("written", "committed", "before fsync", "before replace", "after replace")
 STORED = {"folder before fsync", "folder before rename", "folder after rename", *(f"entry {each}" for each in MOMENTS)}
 each = pytest.mark.parametrize("kind", [KINDS[0], *(pytest.param(kind, marks=pytest.mark.slow) for kind in KINDS[1:])])
-
-
-@pytest.fixture
-def home(tmp_path: Path) -> Path:
-    return tmp_path / "home"
-
-
-@pytest.fixture
-def url(kind: str, tmp_path: Path) -> str:
-    return ready_url(kind, tmp_path)
 
 
 def people() -> Schema:

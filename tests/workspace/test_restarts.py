@@ -158,35 +158,33 @@ def test_a_claim_whose_answer_was_lost_claims_no_second_run(engine: Engine, monk
 
 
 def test_a_reservation_whose_answer_was_lost_is_run_when_it_is_asked_for_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with Service(tmp_path, workers=0) as service:
-        dataset = service.add_dataset(small_frame(), small_schema(), budget=Decimal(1))
-        request = fake_request(dataset.id)
-        with monkeypatch.context() as patch:
-            lose_an_answer(patch)
-            with pytest.raises(InstallationError):
-                service.submit(request, "n")
-        [waiting] = service.runs()
-        assert (waiting.state, service.balance(dataset.id).reserved) == ("queued", HALF)
-        assert [service.submit(request, "n") for _ in range(2)] == [waiting.id] * 2
-        assert service.run(waiting.id).state == "done"
-        assert [line.kind for line in service.ledger_entries()] == ["open", "reserve", "touch", "commit"]
+    dataset = service.add_dataset(small_frame(), small_schema(), budget=Decimal(1))
+    request = fake_request(dataset.id)
+    with monkeypatch.context() as patch:
+        lose_an_answer(patch)
+        with pytest.raises(InstallationError):
+            service.submit(request, "n")
+    [waiting] = service.runs()
+    assert (waiting.state, service.balance(dataset.id).reserved) == ("queued", HALF)
+    assert [service.submit(request, "n") for _ in range(2)] == [waiting.id] * 2
+    assert service.run(waiting.id).state == "done"
+    assert [line.kind for line in service.ledger_entries()] == ["open", "reserve", "touch", "commit"]
 
 
 def test_a_data_set_whose_entry_was_not_acknowledged_is_stored_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with Service(tmp_path, workers=0) as service:
-        with monkeypatch.context() as patch:
-            tried = lose_an_answer(patch)
-            stored = service.add_dataset(small_frame(), small_schema(), budget=Decimal(1))
-        assert tried() == 2, "the second looks"
-        assert [info.id for info in service.datasets()] == [stored.id]
-        assert [line.kind for line in service.ledger_entries()] == ["open"]
+    with monkeypatch.context() as patch:
+        tried = lose_an_answer(patch)
+        stored = service.add_dataset(small_frame(), small_schema(), budget=Decimal(1))
+    assert tried() == 2, "the second looks"
+    assert [info.id for info in service.datasets()] == [stored.id]
+    assert [line.kind for line in service.ledger_entries()] == ["open"]
 
 
-def test_a_data_set_that_may_be_stored_or_not_is_called_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_data_set_that_may_be_stored_or_not_is_called_so(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
     real, calls = transactions._writing, []
 
     def losing(*details: Any) -> Any:
@@ -196,12 +194,11 @@ def test_a_data_set_that_may_be_stored_or_not_is_called_so(tmp_path: Path, monke
         raise away()
 
     monkeypatch.setattr(store, "_PATIENCE", 0.1)
-    with Service(tmp_path, workers=0) as service:
-        with monkeypatch.context() as patch:
-            patch.setattr(transactions, "_writing", losing)
-            with pytest.raises(UncertainError, match="may be stored"):
-                service.add_dataset(small_frame(), small_schema(), budget=Decimal(1))
-        assert len(service.datasets()) == 1
+    with monkeypatch.context() as patch:
+        patch.setattr(transactions, "_writing", losing)
+        with pytest.raises(UncertainError, match="may be stored"):
+            service.add_dataset(small_frame(), small_schema(), budget=Decimal(1))
+    assert len(service.datasets()) == 1
 
 
 def test_an_entry_that_was_not_made_is_none_and_keeps_its_folder(
@@ -281,25 +278,21 @@ def test_a_fault_that_no_waiting_mends_is_raised_at_once(engine: Engine) -> None
     assert tried == [1]
 
 
-def test_progress_that_cannot_be_stored_ends_no_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_progress_that_cannot_be_stored_ends_no_run(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object) -> bool:
         raise away()
 
     monkeypatch.setattr(RunQueue, "report", fail)
-    with Service(tmp_path, workers=0) as service:
-        dataset = service.add_dataset(small_frame(), small_schema(), budget=Decimal(1))
-        run = service.submit(fake_request(dataset.id), "n")
-        assert service.run(run).state == "done"
+    dataset = service.add_dataset(small_frame(), small_schema(), budget=Decimal(1))
+    run = service.submit(fake_request(dataset.id), "n")
+    assert service.run(run).state == "done"
 
 
 @pytest.mark.skipif(SERVER is None, reason="FROSTGLASS_TEST_POSTGRES names no server")
 def test_a_server_that_restarts_during_a_run_costs_no_budget(tmp_path: Path) -> None:
     gate, log = tmp_path / "gate", tmp_path / "log"
     command = ("sh", "-c", f"exec {sys.executable} -m tests.support.workspaces.fake_worker 2>{log}")
-    with (
-        server() as postgres,
-        Service(tmp_path / "home", postgres.url, workers=1, worker_command=command) as service,
-    ):
+    with server() as postgres, Service(tmp_path / "home", postgres.url, workers=1, worker_command=command) as service:
         dataset = service.add_dataset(small_frame(), small_schema(), budget=Decimal(1))
         run = service.submit(fake_request(dataset.id, gate=str(gate)), "n")
         wait_for_step(service, run)

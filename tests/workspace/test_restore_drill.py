@@ -20,11 +20,7 @@ from tests.support.servers.databases import KINDS, fresh_url
 from tests.support.workspaces.backups import back_up, restore
 
 SCHEMA = Schema.from_mapping(
-    {
-        "name": "ward",
-        "max_rows": 100,
-        "columns": [{"name": name, "type": "boolean"} for name in ("smoker", "ill")],
-    }
+    {"name": "ward", "max_rows": 100, "columns": [{"name": name, "type": "boolean"} for name in ("smoker", "ill")]}
 )
 ROWS = pd.DataFrame({"smoker": ["yes", "no"] * 20, "ill": ["yes", "no"] * 20})
 
@@ -65,25 +61,23 @@ def test_restoring_gives_no_budget_back_once_the_operator_has_done_the_steps(kin
         spend(service, "0.25", "rest")
 
 
-def test_a_charge_may_go_beyond_the_cap_and_then_nothing_is_left(tmp_path: Path) -> None:
-    with Service(tmp_path, workers=0) as service:
-        service.add_dataset(ROWS, SCHEMA, budget=Decimal(1), analyst_cap=Decimal("0.5"))
-        balance = service.charge("ward", Decimal(3), Decimal("0.000001"), note="nobody knows")
-        assert (balance.total.epsilon, balance.left, balance.total.delta) == (3, 0, Decimal("0.000001"))
-        assert balance.spent >= 3
-        assert service.balance("ward").left == 0
-        request = RunRequest(dataset_id="ward", algorithm="tree", target="ill", epsilon="0.1")
-        with pytest.raises(BudgetError):
-            service.submit(request, "one")
+def test_a_charge_may_go_beyond_the_cap_and_then_nothing_is_left(service: Service) -> None:
+    service.add_dataset(ROWS, SCHEMA, budget=Decimal(1), analyst_cap=Decimal("0.5"))
+    balance = service.charge("ward", Decimal(3), Decimal("0.000001"), note="nobody knows")
+    assert (balance.total.epsilon, balance.left, balance.total.delta) == (3, 0, Decimal("0.000001"))
+    assert balance.spent >= 3
+    assert service.balance("ward").left == 0
+    request = RunRequest(dataset_id="ward", algorithm="tree", target="ill", epsilon="0.1")
+    with pytest.raises(BudgetError):
+        service.submit(request, "one")
 
 
-def test_what_cannot_be_charged_is_said(tmp_path: Path) -> None:
-    with Service(tmp_path, workers=0) as service:
-        service.add_dataset(ROWS, SCHEMA, budget=Decimal(1))
-        with pytest.raises(RequestError, match="Say in the note"):
-            service.charge("ward", Decimal(1), note=" ")
-        with pytest.raises(BudgetError):
-            service.charge("ward", Decimal(-1), note="a refund by the back door")
-        with pytest.raises(NotFoundError):
-            service.charge("nobody", Decimal(1), note="what")
-        assert service.balance("ward").spent == 0
+def test_what_cannot_be_charged_is_said(service: Service) -> None:
+    service.add_dataset(ROWS, SCHEMA, budget=Decimal(1))
+    with pytest.raises(RequestError, match="Say in the note"):
+        service.charge("ward", Decimal(1), note=" ")
+    with pytest.raises(BudgetError):
+        service.charge("ward", Decimal(-1), note="a refund by the back door")
+    with pytest.raises(NotFoundError):
+        service.charge("nobody", Decimal(1), note="what")
+    assert service.balance("ward").spent == 0

@@ -93,9 +93,7 @@ def test_only_what_cannot_be_seen_may_be_ended_and_only_by_a_custodian(service: 
             act()
 
 
-def test_a_process_of_another_container_is_not_taken_for_dead(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_process_of_another_container_is_not_taken_for_dead(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two containers may have one name, and number their processes alike."""
     monkeypatch.setattr(processes, "_here", lambda: "ward/machine/boot/4026531999")
     for host in (
@@ -110,9 +108,7 @@ def test_a_process_of_another_container_is_not_taken_for_dead(
     assert ProcessIdentity("ward/machine/boot/4026531999", 2**22 + 1, 0.0).dead()
 
 
-def test_a_process_of_this_machine_before_its_restart_is_dead(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_process_of_this_machine_before_its_restart_is_dead(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = processes._WHOLE_MACHINE
     monkeypatch.setattr(processes, "_here", lambda: f"ward/machine/boot/{whole}")
     assert ProcessIdentity(f"ward/machine/earlier/{whole}", 1, 0.0).dead()

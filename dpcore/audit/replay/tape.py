@@ -59,12 +59,13 @@ class Tape:
         return np.asarray(self._happen(("words", count)))
 
     def add(self, noise: Noise, values: Ints) -> Ints:
-        """Noisy values."""
-        return np.asarray(self._happen(("noise", noise, values.shape), values.copy()))
+        """Noisy values, row by row."""
+        noisy = [self._happen(("noise", noise, own.shape), own.copy()) for own in values]
+        return np.array(noisy, dtype=np.int64).reshape(values.shape)
 
-    def choose(self, choice: Choice, scores: Ints) -> int:
-        """An index of the scores."""
-        return int(self._happen(("choice", choice, scores.shape), scores.copy()))
+    def choose(self, choice: Choice, scores: Ints) -> Ints:
+        """An index of each row of the scores."""
+        return np.array([self._happen(("choice", choice, own.shape), own.copy()) for own in scores], dtype=np.int64)
 
     def settle(self, walk: Walk[State]) -> State:
         """The last state of a Markov chain. Its steps are taken, whatever is returned."""
@@ -107,10 +108,10 @@ class Recording(Tape):
             case ("words", count):
                 return self._source.words(count)
             case ("noise", noise, _):
-                return self._source.add(noise, given)
+                return self._source.add(noise, given[None])[0]
             case ("choice", choice, (size,)):
                 wild = int(self._source.words(1)[0]) * size >> 64
-                return wild if self._wild else self._source.choose(choice, given)
+                return wild if self._wild else int(self._source.choose(choice, given[None])[0])
             case ("parts", count):
                 seeds = self._source.words(count)
                 return [Recording(int(seed), wild=self._wild) for seed in seeds]

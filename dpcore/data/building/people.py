@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from dpcore.arrays import Array, Words
+from dpcore.arrays import Array, Ints, Words
 from dpcore.data.building.division import new_key
 from dpcore.data.packing import unpack
 from dpcore.data.stored.storage import stored_people
@@ -63,7 +63,7 @@ class People:
         for partition, people in self._partitions():
             yield people[0, partition.present]
 
-    def rows(self, kind: np.dtype[Any]) -> Iterator[Array]:
+    def rows(self, kind: np.dtype[np.void]) -> Iterator[Array]:
         """Rows of the main table that were stored, in the form of an ingestion."""
         for partition, people in self._partitions():
             places = partition.present
@@ -72,7 +72,7 @@ class People:
             rows["codes"], rows["numbers"] = partition.codes[:, places].T, partition.numbers[:, places].T
             yield rows
 
-    def child_rows(self, number: int, kind: np.dtype[Any]) -> Iterator[Array]:
+    def child_rows(self, number: int, kind: np.dtype[np.void]) -> Iterator[Array]:
         """The same of a child table of the schema."""
         for partition, people in self._partitions():
             children = list(partition.children.values())
@@ -106,7 +106,7 @@ def check_kept(directory: Path) -> None:
         raise IngestError(_NO_KEYS)
 
 
-def noted(main: Array, children: list[tuple[Array, Any, int]], rows: int) -> Words:
+def noted(main: Array, children: list[tuple[Array, Ints, int]], rows: int) -> Words:
     """What is kept of the records of a partition: shape (3 + slots of all child tables, rows).
 
     Parameters

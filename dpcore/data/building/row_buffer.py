@@ -13,7 +13,7 @@ import pandas as pd
 
 from dpcore.arrays import Array, Flags, Floats, Ints, Words
 from dpcore.data.building.division import partition_count, partition_rows
-from dpcore.data.building.summaries import Summaries, in_order
+from dpcore.data.building.summaries import BY_ORDER, Summaries, in_order
 from dpcore.data.partition import code_type
 from dpcore.domain.columns import NumericColumn
 from dpcore.domain.encoding import Block
@@ -60,7 +60,7 @@ class Rows:
         self._table, self._summaries = table, Summaries(table.columns)
         self._each, self._folder, self._known = each, folder, known
         self._alone = isinstance(table, Schema) and table.privacy_unit.column is None
-        self._patience, self.type = _patience(most), row_type(table)
+        self._patience, self.type = max(2 * most, _CALM), row_type(table)
         self._fields = self.type.names or ()
         self._pieces: list[list[Array]] = [[] for _ in range(count)]
         self._turn = threading.Lock()  # Rows of a partition may be asked for while another's are put down.
@@ -90,13 +90,12 @@ class Rows:
         for name, hashes in (links or {}).items():
             rows[name] = hashes
         numeric = 0
-        for place, column in enumerate(self._table.columns):
-            codes, numbers, _ = block.encoded(column)
+        for place, (codes, numbers, _) in enumerate(block.encoded(*self._table.columns)):
             rows["codes"][:, place] = codes
             if numbers is not None:
-                rows["numbers"][:, numeric] = 1 if column.summary == "count" else numbers
+                rows["numbers"][:, numeric] = 1 if self._table.columns[place].summary == "count" else numbers
                 numeric += 1
-        if has_order(self._table):
+        if "order" in self._fields:
             rows["order"] = self._order(block)
         self._summaries.start(rows)
         self.seen += len(block)
@@ -240,12 +239,12 @@ def _link_fields(table: Schema | ChildTable) -> list[object]:
 
 def has_state(table: Schema | ChildTable) -> bool:
     """Whether what is kept of a person depends on all of the person's rows."""
-    return has_order(table) or bool(Summaries(table.columns))
+    return has_order(table) or any(column.summary is not None for column in table.columns)
 
 
 def has_order(table: Schema | ChildTable) -> bool:
     """Whether the order of a person's rows decides what is kept of them."""
-    return table.keeping.keep != "random" or Summaries(table.columns).ordered
+    return table.keeping.keep != "random" or any(column.summary in BY_ORDER for column in table.columns)
 
 
 def _fill(rows: Array, file: RawIOBase | BufferedIOBase) -> None:
@@ -264,10 +263,6 @@ def _fill(rows: Array, file: RawIOBase | BufferedIOBase) -> None:
         left = left[read:]
 
 
-def _patience(most: int) -> int:
-    return max(2 * most, _CALM)
-
-
 def largest_file(schema: Schema) -> int:
     """Bytes of a file in which rows are put down on their way, at most: public."""
     count = partition_count(schema.max_rows)
@@ -276,7 +271,7 @@ def largest_file(schema: Schema) -> int:
         (child, most * child.max_rows_per_person) for child in schema.children
     ]
     tables = [(schema, most), *further]
-    return max(2 * _patience(rows) * row_type(table).itemsize for table, rows in tables)
+    return max(2 * max(2 * rows, _CALM) * row_type(table).itemsize for table, rows in tables)
 
 
 def _named_rows(rows: Array, key: str) -> Words:

@@ -18,7 +18,8 @@ from dpcore.domain.encoding import bin_numbers
 
 #: Decimal digits of a column's range to which numbers count in a mean.
 _DIGITS: Final = 9
-_BY_ORDER: Final = ("first", "last")
+#: Summaries for which the order of a person's rows counts.
+BY_ORDER: Final = ("first", "last")
 _BY_SUM: Final = ("mean", "count")
 
 
@@ -35,10 +36,10 @@ class Summaries:
         numeric = [column for column in columns if isinstance(column, NumericColumn)]
         self._columns, self._numeric = columns, {column.name: place for place, column in enumerate(numeric)}
         summed = [column for column in columns if column.summary is not None]
-        self._listed = [c for c in summed if c.name not in self._numeric and c.summary not in _BY_ORDER]
+        self._listed = [c for c in summed if c.name not in self._numeric and c.summary not in BY_ORDER]
         self._extreme = [column for column in numeric if column.summary in {"minimum", "maximum"}]
         self._added = [column for column in numeric if column.summary in _BY_SUM]
-        self._placed = [column for column in summed if column.summary in _BY_ORDER]
+        self._placed = [column for column in summed if column.summary in BY_ORDER]
         self.fields: list[object] = []
         if self._added:
             self.fields += [("sum", np.int64, (len(self._added),)), ("met", np.int64, (len(self._added),))]
@@ -47,11 +48,6 @@ class Summaries:
 
     def __bool__(self) -> bool:
         return any(column.summary is not None for column in self._columns)
-
-    @property
-    def ordered(self) -> bool:
-        """Whether the order of a person's rows counts."""
-        return bool(self._placed)
 
     def start(self, rows: Array) -> None:
         """Fill in the fields of encoded rows as they come."""

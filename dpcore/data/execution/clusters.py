@@ -47,6 +47,10 @@ _TOO_MANY: Final = "Too many workers were lost in one question."
 _Told = TypeVar("_Told")
 #: Folder of a table, and number of a partition in it.
 _Place = tuple[str, int]
+#: A question as it is sent: what is asked of each partition, and its further arguments.
+_Kernel = Callable[..., Sums]
+_Public = tuple[object, ...]
+_Named = Mapping[str, object]
 
 
 @lru_cache(maxsize=4)
@@ -143,13 +147,7 @@ class ClusterExecutor:
             ) from None
         return told
 
-    def _asked(
-        self,
-        kernel: Callable[..., Sums],
-        partitions: Sequence[Partition],
-        public: tuple[object, ...],
-        named: Mapping[str, object],
-    ) -> Sums:
+    def _asked(self, kernel: _Kernel[Sums], partitions: Sequence[Partition], public: _Public, named: _Named) -> Sums:
         client = self._connect()
         left, found, lost = _places(partitions), list[Sums](), 0
         there = self._workers_of(client)
@@ -171,12 +169,7 @@ class ClusterExecutor:
             there = [worker for worker in self._workers_of(client) if worker not in gone] or self._workers
 
     def _answers(
-        self,
-        client: Client,
-        shares: Mapping[str, list[_Place]],
-        kernel: Callable[..., Sums],
-        public: tuple[object, ...],
-        named: Mapping[str, object],
+        self, client: Client, shares: Mapping[str, list[_Place]], kernel: _Kernel[Sums], public: _Public, named: _Named
     ) -> dict[str, Sums | Exception]:
         """What each worker finds, or why it is lost.
 
@@ -309,24 +302,14 @@ def _tell(places: Sequence[_Place]) -> tuple[str, bool]:
 
 
 async def _share(
-    shares: Mapping[str, list[_Place]],
-    kernel: Callable[..., Sums],
-    public: tuple[object, ...],
-    named: Mapping[str, object],
-    dask_worker: Worker,
+    shares: Mapping[str, list[_Place]], kernel: _Kernel[Sums], public: _Public, named: _Named, dask_worker: Worker
 ) -> Sums:
     """The sum over a worker's share of the partitions; it answers others meanwhile."""
     share, cores = shares[dask_worker.address], dask_worker.state.nthreads
     return await asyncio.to_thread(_sum, cores, kernel, share, public, named)
 
 
-def _sum(
-    cores: int,
-    kernel: Callable[..., Sums],
-    places: list[_Place],
-    public: tuple[object, ...],
-    named: Mapping[str, object],
-) -> Sums:
+def _sum(cores: int, kernel: _Kernel[Sums], places: list[_Place], public: _Public, named: _Named) -> Sums:
     """The sum over some partitions. Its own faults must not pass for those of a connection."""
     try:
         return _executor(cores).total(_answer, cast("Any", places), kernel, public, named)
@@ -338,7 +321,7 @@ async def _awaited(ask: Callable[[], Awaitable[_Told]]) -> _Told:
     return await ask()
 
 
-def _answer(place: Any, kernel: Callable[..., Sums], public: tuple[object, ...], named: Mapping[str, object]) -> Sums:
+def _answer(place: Any, kernel: _Kernel[Sums], public: _Public, named: _Named) -> Sums:
     """What a kernel finds in one partition, which is opened, or fetched, by the thread that asks it."""
     return kernel(cached_partition(place), *public, **named)
 

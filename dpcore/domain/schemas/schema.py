@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final, Literal, Self
 
 import yaml
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, ModelWrapValidatorHandler, ValidationError, model_validator
 
 from dpcore.domain.columns import MAX_COLUMNS, Column, View
 from dpcore.domain.identifiers import plain_key
@@ -270,6 +270,12 @@ class Schema(Table):
                 )
         check_links(self.children, self.key_of)
         return self
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _once(cls, content: Any, check: ModelWrapValidatorHandler[Self]) -> Self:
+        """What is a schema already, as in a release that is made, has been checked."""
+        return content if isinstance(content, cls) else check(content)
 
     def __iter__(self) -> Iterator[Column]:  # type: ignore[override]
         return iter(self.columns)

@@ -251,7 +251,7 @@ class _Tally:
 
     def add(self, block: Block) -> None:
         self._rows += len(block)
-        encoded = block.encoded(self._column)
+        (encoded,) = block.encoded(self._column)
         self._cells += np.bincount(encoded.codes, minlength=len(self._cells))
         strange = self._categories(encoded.codes, block) if encoded.found is None else self._numbers(encoded.found)
         if len(strange):

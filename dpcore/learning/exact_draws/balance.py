@@ -52,36 +52,44 @@ def draw_of(rho: Decimal) -> Decimal:
     return divided(largest_epsilon(block_rho, rho))[1]
 
 
-def expected_shares(counts: Floats, label: int) -> Floats:
-    """Class shares that a leaf is expected to have because ``label`` was drawn for it."""
-    lifted = counts.copy()
-    lifted[label] *= _LIFT
-    return np.asarray(lifted / lifted.sum())
+def expected_shares(counts: Floats, label: Ints | int) -> Floats:
+    """Class shares that a leaf, or each of several, is expected to have because ``label`` was drawn for it.
+
+    Parameters
+    ----------
+    counts : array of shape (n_classes,) or (n_leaves, n_classes)
+    label : int or array of shape (n_leaves,)
+    """
+    lifted = counts * np.where(np.arange(counts.shape[-1]) == np.asarray(label)[..., None], _LIFT, 1.0)
+    return np.asarray(lifted / lifted.sum(axis=-1, keepdims=True))
 
 
-def pulled_shares(noisy: Ints, expected: Floats, deviation: float) -> Floats:
-    """Class shares of a group: those of its noisy counts, pulled the more to the expected ones the noisier they are.
+def pulled_shares(noisy: Ints, expected: Floats, deviation: Floats | float) -> Floats:
+    """Class shares of groups: those of their noisy counts, pulled the more to the expected ones the noisier they are.
 
     Each is the mean of two normal guesses, weighted by how sure they are: the share itself lies within about
     q (1 - q) of the expected q, and noise and sampling make the counts' share uncertain.
 
     Parameters
     ----------
-    noisy : array of shape (n_classes,)
-    deviation : float
+    noisy : array of shape (n_groups, n_classes)
+    expected : array of shape (n_groups, n_classes) or (n_classes,)
+    deviation : float or array of shape (n_groups,)
         Standard deviation of the noise on a count.
 
     Returns
     -------
-    array of shape (n_classes,), positive, summing to 1
+    array of shape (n_groups, n_classes), positive, rows summing to 1
     """
     known = np.maximum(noisy, 0)
-    whole = max(1.0, float(known.sum()))
-    chance = expected * (1 - expected)
-    doubt = (deviation / whole) ** 2 + chance / whole
+    whole = np.maximum(1.0, known.sum(axis=1))
+    # Squares of Python's floats: those of arrays may differ in the last bit, and models are stored with all of theirs.
+    noise = np.array([[own**2] for own in (deviation / whole).tolist()])
+    whole, chance = whole[:, None], expected * (1 - expected)
+    doubt = noise + chance / whole
     pull = doubt / (doubt + chance**2)
     shares = pull * expected + (1 - pull) * known / whole
-    return np.asarray(shares / shares.sum())
+    return np.asarray(shares / shares.sum(axis=1, keepdims=True))
 
 
 #: Weight of a record of every class but the largest.

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
-from itertools import combinations
+from itertools import chain
 from typing import Final, NamedTuple
 
 import numpy as np
 
-from dpcore.arrays import Ints, Ints32, Words
+from dpcore.arrays import Array, Ints, Ints32, Words
 from dpcore.compiled import kernel
 from dpcore.cores import in_threads
 from dpcore.data.bits import count_both, intersect
@@ -18,12 +18,10 @@ from dpcore.data.bits import count_both, intersect
 MEMORY_LIMIT: Final = 2 * 2**30
 #: Words that the blocks of a tree may visit: some tens of minutes.
 WORK_LIMIT: Final = 4 * 10**12
+#: Bytes of the counts that are asked for at once.
+_AT_ONCE: Final = 256 * 2**20
 #: Words of one tile: all literals of a tile stay in the cache of a core.
 _TILE = 512
-
-
-#: A node of a block: each literal above it, and whether it does not hold (0 holds, 1 not).
-Path = tuple[tuple[int, int], ...]
 
 
 class JointCounts(NamedTuple):
@@ -44,47 +42,6 @@ class JointCounts(NamedTuple):
     ones: Ints
     twos: Ints
     threes: Ints32
-
-    def at(self, path: Path) -> Ints:
-        """Records per class at a node, up to as many literals deep as were counted."""
-        if not path:
-            return self.none
-        *above, (literal, side) = path
-        holds: Ints = self.beside(tuple(above))[literal]
-        return self.at(tuple(above)) - holds if side else holds
-
-    def at_each(self, paths: Sequence[Path]) -> Ints:
-        """The same at several nodes: shape (n_paths, n_classes)."""
-        return np.stack([self.at(path) for path in paths])
-
-    def beside(self, path: Path) -> Ints:
-        """Records per class at a node that satisfy each literal too: shape (n_literals, n_classes).
-
-        By inclusion and exclusion of what does not hold on the path, of two literals at most.
-        """
-        held = {literal for literal, side in path if not side}
-        negated = [literal for literal, side in path if side]
-        terms = (
-            (-1) ** size * self._all_of(held.union(some))
-            for size in range(len(negated) + 1)
-            for some in combinations(negated, size)
-        )
-        return np.asarray(np.sum(list(terms), axis=0))
-
-    def _all_of(self, literals: set[int]) -> Ints:
-        """Records per class that satisfy up to two literals and each one more."""
-        if not literals:
-            return self.ones
-        first, *more = sorted(literals)
-        if not more:
-            return np.asarray(self.twos[first])
-        (second,), size = more, len(self.ones)
-        counts = np.broadcast_to(self.twos[first, second], self.ones.shape).copy()
-        others = np.setdiff1d(np.arange(size), (first, second))
-        triples = np.stack([np.full(len(others), first), np.full(len(others), second), others])
-        low, middle, high = np.sort(triples, axis=0)
-        counts[others] = self.threes[triple_starts(size)[low, middle] + high - middle - 1]
-        return counts
 
 
 def triple_count(size: int) -> int:
@@ -133,6 +90,25 @@ def joint_bytes(size: int, classes: int, depth: int) -> int:
     pairs = size**2 * classes * 8 if depth > 1 else 0
     triples = triple_count(size) * classes * 4 if depth > 2 else 0
     return pairs + triples + (size + 1) * classes * 8
+
+
+def counted_in_turn(
+    nodes: int, size: int, classes: int, depth: int, ask: Callable[[range], tuple[Array, ...]]
+) -> Iterator[JointCounts]:
+    """The counts of some nodes, as many asked for at once as fit :data:`_AT_ONCE`.
+
+    Parameters
+    ----------
+    ask : callable
+        The four arrays of each node of a range, one after another.
+    """
+    most = max(1, _AT_ONCE // joint_bytes(size, classes, depth))
+
+    def at_once(start: int) -> Iterator[JointCounts]:
+        counts = iter(ask(range(nodes)[start : start + most]))
+        return map(JointCounts, counts, counts, counts, counts)
+
+    return chain.from_iterable(map(at_once, range(0, nodes, most)))
 
 
 def fits_memory(size: int, classes: int, depth: int) -> bool:

@@ -30,16 +30,18 @@ import numpy as np
 from dpcore.arrays import Floats, Ints
 from dpcore.cores import in_threads
 from dpcore.errors import BudgetError
-from dpcore.learning.exact_draws.joint_counts import JointCounts, Path, triple_starts
+from dpcore.learning.exact_draws.joint_counts import JointCounts, triple_starts
 from dpcore.learning.exact_draws.pair_values import GRID, LEAF_UTILITIES, LEAST_EXPONENT, LeafUtility, fill_pairs
 from dpcore.privacy.losses import selection_rho
-from dpcore.privacy.mechanisms import weighted_index, weighted_indices
+from dpcore.privacy.mechanisms import weighted_draws
 from dpcore.privacy.randomness import RandomSource
 
 #: Deepest block.
 MAX_DEPTH: Final = 3
 #: Fractional bits of a score, unless large scores leave room for fewer.
 _BITS: Final = 36
+#: A node of a block: each literal above it, and whether it does not hold (0 holds, 1 not).
+Path = tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True)
@@ -184,27 +186,52 @@ def draw_block(
         was fitted. Default: 1 each.
     """
     problem = _Problem(joint, log_prior, depth, utility, weight, class_weights)
-    splits: list[int] = []
+    draw = weighted_draws(2.0**weight.bits, randomness)
+    splits, nodes = list[int](), [(Path(), joint.none)]  # The nodes in heap order, with their records per class.
     for place in range(2**depth - 1):
-        path = _path_to(place, splits)
-        bests, rests = problem.candidates(path)
-        splits.append(weighted_index(weight.scores(bests, rests), 2.0**weight.bits, randomness))
+        path, here = nodes[place]
+        holds = beside(joint, path)
+        (chosen,) = draw(weight.scores(*problem.candidates(path, here, holds))[None]).tolist()
+        splits.append(chosen)
+        nodes += [((*path, (chosen, 0)), holds[chosen]), ((*path, (chosen, 1)), here - holds[chosen])]
     if utility != "labelled":
         return Block(tuple(splits), None)
-    leaves = [_path_to(2**depth - 1 + leaf, splits) for leaf in range(2**depth)]
-    values = problem.class_weights * joint.at_each(leaves)
-    scores = weight.numerator * (values - values.max(axis=1, keepdims=True))
-    return Block(tuple(splits), weighted_indices(scores, 2.0**weight.bits, randomness))
+    values = problem.class_weights * np.array([counts for _, counts in nodes[-(2**depth) :]])
+    labels = draw(weight.numerator * (values - values.max(axis=1, keepdims=True)))
+    return Block(tuple(splits), tuple(labels.tolist()))
 
 
-def _path_to(place: int, splits: list[int]) -> Path:
-    """Signed literals above a heap place, from the root down."""
-    steps: list[tuple[int, int]] = []
-    while place > 0:
-        parent, side = (place - 1) // 2, (place - 1) % 2
-        steps.append((splits[parent], side))
-        place = parent
-    return tuple(reversed(steps))
+def beside(joint: JointCounts, path: Path, held: frozenset[int] = frozenset()) -> Ints:
+    """Records per class at a node that satisfy each literal too: shape (n_literals, n_classes).
+
+    By inclusion and exclusion of what does not hold on the path, of two literals at most.
+
+    Parameters
+    ----------
+    held : set of int
+        Further literals that hold.
+    """
+    if not path:
+        return _all_of(joint, held)
+    (literal, side), *rest = path
+    both = beside(joint, tuple(rest), held | {literal})
+    return beside(joint, tuple(rest), held) - both if side else both
+
+
+def _all_of(joint: JointCounts, literals: frozenset[int]) -> Ints:
+    """Records per class that satisfy up to two literals and each one more."""
+    if not literals:
+        return joint.ones
+    first, *more = sorted(literals)
+    if not more:
+        return np.asarray(joint.twos[first])
+    (second,), size = more, len(joint.ones)
+    counts = np.broadcast_to(joint.twos[first, second], joint.ones.shape).copy()
+    others = np.setdiff1d(np.arange(size), (first, second))
+    triples = np.stack([np.full(len(others), first), np.full(len(others), second), others])
+    low, middle, high = np.sort(triples, axis=0)
+    counts[others] = joint.threes[triple_starts(size)[low, middle] + high - middle - 1]
+    return counts
 
 
 def _weighed(exponents: Floats) -> Floats:
@@ -232,12 +259,16 @@ class _Problem:
         if depth > 1:
             self._singles = self._single_values()
 
-    def candidates(self, path: Path) -> tuple[Ints, Floats]:
-        """Best utility and rest of each split at a node: two arrays of shape (n_literals,)."""
-        left = self._depth - len(path)
-        if left == 1:
-            holds = self._joint.beside(path)
-            return self._split(holds, self._joint.at(path) - holds)
+    def candidates(self, path: Path, here: Ints, holds: Ints) -> tuple[Ints, Floats]:
+        """Best utility and rest of each split at a node: two arrays of shape (n_literals,).
+
+        Parameters
+        ----------
+        here, holds : arrays of shape (n_classes,) and (n_literals, n_classes)
+            Records per class at the node, and of those that satisfy each literal too.
+        """
+        if self._depth - len(path) == 1:
+            return self._split(holds, here - holds)
         bests, rests = self._singles
         if path:
             literal, side = path[0]
@@ -286,23 +317,9 @@ class _Problem:
         """Z of nodes two splits deep: two arrays of shape (n_literals, n_literals, 2, 2)."""
         joint, size = self._joint, len(self._prior)
         bests, rests = np.zeros((size, size, 2, 2), dtype=np.int64), np.zeros((size, size, 2, 2))
-        in_threads(
-            lambda firsts: fill_pairs(
-                joint.none,
-                joint.ones,
-                joint.twos,
-                joint.threes,
-                triple_starts(size),
-                firsts,
-                self._prior,
-                self.class_weights,
-                self._kind,
-                self._weight,
-                bests,
-                rests,
-            ),
-            size,
-        )
+        counts = joint.none, joint.ones, joint.twos, joint.threes, triple_starts(size)
+        prior, weights, kind, weight = self._prior, self.class_weights, self._kind, self._weight
+        in_threads(lambda firsts: fill_pairs(*counts, firsts, prior, weights, kind, weight, bests, rests), size)
         same = np.arange(size)
         empty = np.zeros((size, len(joint.none)), dtype=np.int64)
         nothing = self._fold(self._split(empty, empty))

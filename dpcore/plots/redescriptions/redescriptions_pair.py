@@ -47,7 +47,7 @@ def outline(tree: Tree, schema: Schema) -> list[OutlineLine]:
 
 
 def _below(tree: Tree, schema: Schema, node: int, depth: int, reached: list[bool]) -> Iterator[OutlineLine]:
-    split = split_on(tree.splits[node], schema)
+    split = split_on(tree.splits[node], schema.column(tree.splits[node].column))
     for branch in (0, 1):
         child = 2 * node + 1 + branch
         text = pretty(split.text(branch, schema))

@@ -24,11 +24,9 @@ _HEADER = ("Analyst", "Limit", "Spent", "Reserved", "Left", "Runs", "State")
 
 def render() -> None:
     """Accounts on the data set selected in the sidebar, and ways to change them."""
-    dataset = access.chosen_dataset()
+    dataset = budgets.chosen("Add one first; its analysts appear here.")
     if dataset is None:
-        markup.empty("No data set yet", "Add one first; its analysts appear here.")
         return
-    st.header(markup.plain(dataset.name), anchor=False)
     access.tell_outcome(_SAID)
     accounts = {one.analyst: one for one in access.service().accounts(dataset.id)}
     _everybody(dataset, accounts)

@@ -20,15 +20,23 @@ _PARSED = {"analyst_cap": parse_limit, "delta": parse_delta}
 
 def render() -> None:
     """Balance of the data set selected in the sidebar."""
-    dataset = access.chosen_dataset()
+    dataset = chosen("Add one first; its budget appears here.")
     if dataset is None:
-        markup.empty("No data set yet", "Add one first; its budget appears here.")
         return
-    st.header(markup.plain(dataset.name), anchor=False)
     above = st.container()
     _raise(dataset)
     with above:  # Drawn last, so that a change just made shows.
         _facts(dataset)
+
+
+def chosen(missing: str) -> DatasetInfo | None:
+    """The data set selected in the sidebar, named above what follows; or what to do, if there is none."""
+    dataset = access.chosen_dataset()
+    if dataset is None:
+        markup.empty("No data set yet", missing)
+    else:
+        st.header(markup.plain(dataset.title), anchor=False)
+    return dataset
 
 
 def limits(entries: Sequence[LedgerEntry]) -> LedgerEntry:

@@ -8,6 +8,7 @@ import streamlit as st
 
 from dpcore.workspace.files.descriptions import AT_STAKE, DatasetInfo
 from dpcore.workspace.ledger.accounts import REASON_LIMIT
+from pages.components.custodian import budgets
 from pages.components.kit import entry, markup
 from pages.components.kit.markup import text
 from pages.components.visitor import access
@@ -17,11 +18,9 @@ _SAID = "upkeep-said"
 
 def render() -> None:
     """The data set selected in the sidebar, and what can be done to it."""
-    dataset = access.chosen_dataset()
+    dataset = budgets.chosen("Add one first.")
     if dataset is None:
-        markup.empty("No data set yet", "Add one first.")
         return
-    st.header(markup.plain(dataset.title), anchor=False)
     access.tell_outcome(_SAID)
     markup.facts(
         {

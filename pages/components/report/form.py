@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import streamlit as st
 
 from dpcore.workspace.results.dossier import LINE_LIMIT, TEXT_LIMIT, Application
@@ -46,24 +48,14 @@ def application(dataset_id: str) -> Application:
 
 
 def _line(dataset_id: str, name: str, label: str, hint: str) -> str:
-    written: str = st.text_input(
-        label,
-        key=draft.key(dataset_id, name),
-        max_chars=LINE_LIMIT,
-        placeholder=hint,
-        on_change=draft.keep,
-        args=(dataset_id, name),
-    )
-    return written
+    key, more = draft.key(dataset_id, name), _kept(dataset_id, name, hint)
+    return str(st.text_input(label, key=key, max_chars=LINE_LIMIT, **more))
 
 
 def _area(dataset_id: str, name: str, label: str, hint: str) -> str:
-    written: str = st.text_area(
-        label,
-        key=draft.key(dataset_id, name),
-        max_chars=TEXT_LIMIT,
-        placeholder=hint,
-        on_change=draft.keep,
-        args=(dataset_id, name),
-    )
-    return written
+    key, more = draft.key(dataset_id, name), _kept(dataset_id, name, hint)
+    return str(st.text_area(label, key=key, max_chars=TEXT_LIMIT, **more))
+
+
+def _kept(dataset_id: str, name: str, hint: str) -> dict[str, Any]:
+    return {"placeholder": hint, "on_change": draft.keep, "args": (dataset_id, name)}

@@ -22,6 +22,7 @@ from dpcore.intake.process.storing import examine_table
 from dpcore.service import Service
 from tests.oracles.keys import alike_by_pairs
 from tests.support.rows import for_each
+from tests.support.texts import lacking
 
 AGE = {"name": "age", "type": "integer", "lower": 0, "upper": 120, "bins": 6}
 RANDOM = np.random.default_rng(5)
@@ -178,8 +179,7 @@ def test_identifiers_that_look_alike_need_a_yes(one: str, other: str, what: str,
     rows = table("pid", [*map(one.format, numbers), *map(other.format, numbers)])
     said = found(schema(max_rows_per_person=2), rows)["look-alike"]
     assert said.needs_yes
-    assert what in said.sentence
-    assert "200 people as they are written, 100 if spelling does not count" in said.sentence
+    assert not lacking(said.sentence, what, "200 people as they are written, 100 if spelling does not count")
     better = corrected(schema(max_rows_per_person=2), {said.place: said.corrections[0].change})
     assert found(better, rows)["people"].sentence.startswith("'pid' names 100 people in 200 rows")
     assert not asked(better, rows)

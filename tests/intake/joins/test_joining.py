@@ -50,10 +50,7 @@ def write(folder: Path, content: str | pd.DataFrame, name: str) -> Path:
 
 def pair(folder: Path, left: str | pd.DataFrame = LEFT, right: str | pd.DataFrame = RIGHT) -> tuple[Path, Path]:
     names = ["csv" if isinstance(content, str) else "parquet" for content in (left, right)]
-    return (
-        write(folder, left, f"left.{names[0]}"),
-        write(folder, right, f"right.{names[1]}"),
-    )
+    return (write(folder, left, f"left.{names[0]}"), write(folder, right, f"right.{names[1]}"))
 
 
 def joined(left: Path, right: Path, columns: list[str], key: str = "who") -> dict[str, list[Any]]:
@@ -151,12 +148,7 @@ def test_any_two_lists_of_people_are_joined(tmp_path: Path, left: list[str], rig
 )
 @for_each("chunk_rows", [1, 1000])
 def test_files_that_cannot_be_joined_get_a_sentence(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    left: str,
-    right: str,
-    sentence: str,
-    chunk_rows: int,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, left: str, right: str, sentence: str, chunk_rows: int
 ) -> None:
     monkeypatch.setattr(joining, "read_chunks", partial(read_chunks, chunk_rows=chunk_rows))
     missing = ["b_right"] if "Neither" in sentence else []

@@ -21,6 +21,7 @@ from dpcore.intake.process.answers import _describe
 from dpcore.intake.sources.sql_files import database_description
 from dpcore.privacy.randomness import SeededRandom
 from tests.support.rows import for_each
+from tests.support.tables.database_files import database_file
 
 TRAINS = pd.DataFrame({"train_id": [1, 2, 3], "direction": ["west", "east", None]})
 CARS = pd.DataFrame(
@@ -55,20 +56,8 @@ PLAIN = SCHEMA.model_copy(update={"children": ()})
 KINDS = ("sqlite", "duckdb")
 
 
-def make_database(folder: Path, kind: str, tables: dict[str, pd.DataFrame], name: str = "records") -> Path:
-    path = folder / f"{name}.{kind}"
-    if kind == "duckdb":
-        with duckdb.connect(str(path)) as duck:
-            for table, frame in tables.items():
-                duck.register("rows_to_add", frame)
-                duck.execute(f'CREATE TABLE "{table}" AS SELECT * FROM rows_to_add')
-                duck.unregister("rows_to_add")
-        return path
-    connection = sqlite3.connect(path)
-    for table, frame in tables.items():
-        frame.to_sql(table, connection, index=False)
-    connection.close()
-    return path
+def make_database(folder: Path, kind: str, tables: dict[str, pd.DataFrame]) -> Path:
+    return database_file(folder / f"records.{kind}", tables)
 
 
 def run_sql(path: Path, *statements: str) -> None:
@@ -126,11 +115,7 @@ def refusal(source: Any, schema: Schema = SCHEMA, **more: Any) -> str:
 def test_every_source_makes_the_same_table(tmp_path: Path, kind: str) -> None:
     source = source_of(tmp_path, kind)
     check_headers(SCHEMA, source)
-    assert cars_by_direction(source) == [
-        ("east", "long", "nan"),
-        ("west", "long", "3.0"),
-        ("west", "short", "2.0"),
-    ]
+    assert cars_by_direction(source) == [("east", "long", "nan"), ("west", "long", "3.0"), ("west", "short", "2.0")]
 
 
 @for_each("kind", ["files", *KINDS])

@@ -34,6 +34,7 @@ from tests.support.files import upload_fuzzer
 from tests.support.files.hostile_files import cyclic_sqlite, endless_parquet, swelling_parquet
 from tests.support.files.stored_uploads import BY_PERSON, ONE, store
 from tests.support.rows import for_each
+from tests.support.texts import lacking
 
 GIB = 1 << 30
 
@@ -162,9 +163,7 @@ def test_a_reader_works_from_any_folder_and_is_told_no_secret(tmp_path: Path, mo
     assert b"CANARY" not in told
 
 
-def test_a_reader_that_ended_by_itself_costs_no_other_process(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_reader_that_ended_by_itself_costs_no_other_process(monkeypatch: pytest.MonkeyPatch) -> None:
     """The number of a process that is gone may be another's."""
     ended: list[int] = []
     monkeypatch.setattr(readers, "_idle", [])
@@ -222,9 +221,7 @@ def test_a_full_disk_is_a_sentence(tmp_path: Path, file: str) -> None:
     (folder / "00000").mkdir(parents=True)
     (folder / file).symlink_to("/dev/full")
     told = not_stored(upload, ONE, folder)
-    assert "disk of this computer is full" in told
-    assert "uploaded files are kept" in told
-    assert "Make room" in told
+    assert not lacking(told, "disk of this computer is full", "uploaded files are kept", "Make room")
 
 
 def test_numpy_does_not_say_why_it_could_not_write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -40,19 +40,7 @@ def test_what_is_read_at_once_is_what_the_strict_reader_reads(examples: int) -> 
     check()
 
 
-@for_each(
-    "text",
-    [
-        'x,"y\n',
-        'a"b,c\n',
-        '"a"b,c\n',
-        "a,b\rc,d\r",
-        "a,b,c\n",
-        "a\n",
-        "a,\0\n",
-        "a,b\nc,d,\n",
-    ],
-)
+@for_each("text", ['x,"y\n', 'a"b,c\n', '"a"b,c\n', "a,b\rc,d\r", "a,b,c\n", "a\n", "a,\0\n", "a,b\nc,d,\n"])
 def test_what_is_unusual_is_left_to_the_strict_reader(text: str) -> None:
     assert rows_of(text.encode(), ["x", "y"], ",", ["x"]) is None
     assert rows_of("é,b\n".encode("latin-1"), ["x", "y"], ",", ["x"]) is None

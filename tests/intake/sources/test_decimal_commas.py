@@ -17,6 +17,7 @@ from dpcore.intake.profile.column_profiles import profile_columns
 from dpcore.intake.sources import csv_files
 from dpcore.intake.sources.choices import Choices, choosing
 from dpcore.intake.sources.decimal_commas import as_numbers
+from tests.support.rows import for_each
 
 ROWS = (
     "id;ferritin;code\n1.001;950;1.234\n1.002;1.234;5.678\n1.003;12.500,5;1.234\n1.004;1,234;5.678\n1.005;0.5;1.234\n"
@@ -51,7 +52,7 @@ def values(made: Schema, rows: Iterator[pd.DataFrame]) -> list[float]:
     return numbers_of(column, whole[column.sources[0]]).tolist()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("written", "meant"),
     [
         ("950", "950"),

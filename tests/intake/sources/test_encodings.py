@@ -16,6 +16,7 @@ from dpcore.intake.sources.choices import Choices, choosing
 from dpcore.intake.sources.encodings import ENCODINGS
 from dpcore.intake.sources.files import describe, read_chunks
 from tests.support.rows import for_each
+from tests.support.texts import lacking
 
 TABLE = "Größe;Straße\n1,75;Zürich\n1,80;Köln\n"
 #: Letters that an encoding has, beside those that all have.
@@ -66,15 +67,13 @@ def test_a_stated_encoding_is_read(tmp_path: Path, encoding: str, name: str) -> 
 def test_what_shows_itself_is_read_without_a_word(tmp_path: Path, encoding: str) -> None:
     path = write(tmp_path, TABLE.encode(encoding))
     assert rows(path) == [line.split(";") for line in TABLE.splitlines()]
-    assert "UTF" in describe(path)
-    assert "separated by semicolons" in describe(path)
+    assert not lacking(describe(path), "UTF", "separated by semicolons")
 
 
 @for_each("encoding", ["cp1252", "iso8859-1", "cp850", "mac-roman"])
 def test_what_could_be_several_is_asked_for(tmp_path: Path, encoding: str) -> None:
     told = refused(write(tmp_path, TABLE.encode(encoding)))
-    assert "not UTF-8 text" in told
-    assert "encoding" in told
+    assert not lacking(told, "not UTF-8 text", "encoding")
 
 
 def test_the_likeliest_is_proposed(tmp_path: Path) -> None:

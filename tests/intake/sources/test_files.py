@@ -177,10 +177,7 @@ def test_broken_gzip(tmp_path, content):
         read(write(tmp_path, content, "upload.csv.gz"), None, 10**6)
 
 
-@for_each(
-    "content",
-    [GZIPPED[:100], GZIPPED[:-4], GZIPPED[:12] + b"\xff" * 20 + GZIPPED[32:]],
-)
+@for_each("content", [GZIPPED[:100], GZIPPED[:-4], GZIPPED[:12] + b"\xff" * 20 + GZIPPED[32:]])
 def test_a_compressed_file_that_is_cut_off_or_damaged_is_called_so(tmp_path, content):
     with pytest.raises(IngestError, match="cut off or damaged"):
         read(write(tmp_path, content, "upload.csv.gz"), None, 10**6)

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pandas as pd
 import pytest
 
@@ -17,6 +14,7 @@ from dpcore.errors import IngestError
 from dpcore.intake.joins.relations import check_headers, read_headers, read_table, rows_for
 from dpcore.intake.sources.files import read_chunks, read_header
 from tests.support.rows import for_each
+from tests.support.tables.database_files import database_file
 from tests.support.tables.workbooks import workbook
 
 FRAME = pd.DataFrame({"id": [1, 2], "age ": [44, 50], "Stay\n(days)": [3, 9], "two  blanks": [0, 1]})
@@ -25,17 +23,6 @@ COLUMNS: list[dict[str, Any]] = [
     {"name": name, "type": "integer", "lower": 0, "upper": 110, "bins": 11} for name in NAMES[1:]
 ]
 SCHEMA = Schema.from_mapping({"name": "stays", "max_rows": 100, "entity": "stay", "columns": COLUMNS})
-
-
-def database(path: Path, frame: pd.DataFrame) -> Path:
-    if path.suffix == ".duckdb":
-        with duckdb.connect(str(path)) as duck:
-            duck.register("made", frame)
-            duck.execute("CREATE TABLE stay AS SELECT * FROM made")
-        return path
-    with closing(sqlite3.connect(path)) as connection:
-        frame.to_sql("stay", connection, index=False)
-    return path
 
 
 def written(folder: Path, kind: str, frame: pd.DataFrame = FRAME) -> Path:
@@ -47,7 +34,7 @@ def written(folder: Path, kind: str, frame: pd.DataFrame = FRAME) -> Path:
     elif kind == "xlsx":
         workbook(path, {"stays": [list(frame), *frame.to_numpy().tolist()]})
     else:
-        database(path, frame)
+        database_file(path, {"stay": frame})
     return path
 
 

@@ -24,10 +24,10 @@ from dpcore.learning.exact_draws.lookahead import ExactWeight, _Problem, draw_bl
 from dpcore.learning.exact_draws.pair_values import LEAF_UTILITIES
 from dpcore.learning.exact_draws.pair_values import leaf_value as compiled_value
 from dpcore.learning.learner import PlanRequest, Run, no_progress
-from dpcore.models.trees.learning import exact_method, exact_tree
+from dpcore.models.trees.learning import exact_tree
 from dpcore.models.trees.learning.exact_method import plan_exact, run_exact
-from dpcore.models.trees.learning.exact_tree import STOP_PRIORS, fold_alike
-from dpcore.models.trees.learning.growth import Grown, drawn_label, freeze, share_intervals
+from dpcore.models.trees.learning.exact_tree import STOP_PRIORS
+from dpcore.models.trees.learning.growth import Grown, NodeTable, fold_alike, freeze
 from dpcore.models.trees.learning.tree_learner import TreeLearner
 from dpcore.models.trees.released.splits import Split
 from dpcore.models.trees.released.tree_parameters import TreeParameters
@@ -121,9 +121,12 @@ def test_weights_come_from_the_noisy_counts_alone(monkeypatch):
     class Told:
         def __init__(self, sensitivity, epsilon):
             assert (sensitivity, epsilon > 0) == (1, True)
+            self.epsilon = epsilon
 
         def release(self, exact, randomness):
             return np.zeros_like(exact) + np.arange(exact.size).reshape(exact.shape)
+
+        release_each = release
 
     monkeypatch.setattr(exact_tree, "GeometricMechanism", Told)
     for rows in (20, 250):
@@ -136,13 +139,12 @@ def test_a_drawn_class_and_the_counts_make_the_chances():
     """Without noise the counts alone count, with much noise what the draw lets expect."""
     expected = expected_shares(np.array([900.0, 100.0]), 1)
     assert expected.tolist() == pytest.approx([9 / 11, 2 / 11])
-    exact = pulled_shares(np.array([50_000, 50_000]), expected, 1.0)
-    assert exact.tolist() == pytest.approx([0.5, 0.5], abs=1e-3)
-    assert pulled_shares(np.array([3, 5]), expected, 1e5).tolist() == pytest.approx(expected.tolist(), abs=1e-3)
-    for counts in ([-7, -9], [0, 0], [1000, -50]):
-        shares = pulled_shares(np.array(counts), expected, 50.0)
-        assert shares.sum() == pytest.approx(1)
-        assert (shares > 0).all()
+    exact = pulled_shares(np.array([[50_000, 50_000]]), expected, 1.0)
+    assert exact[0].tolist() == pytest.approx([0.5, 0.5], abs=1e-3)
+    assert pulled_shares(np.array([[3, 5]]), expected, 1e5)[0].tolist() == pytest.approx(expected.tolist(), abs=1e-3)
+    shares = pulled_shares(np.array([[-7, -9], [0, 0], [1000, -50]]), expected, np.array([50.0, 50.0, 50.0]))
+    assert shares.sum(axis=1).tolist() == pytest.approx([1, 1, 1])
+    assert (shares > 0).all()
 
 
 @pytest.mark.parametrize("utility", UTILITIES)
@@ -280,12 +282,13 @@ def test_the_smallest_budget_that_is_accepted_lets_blocks_be_drawn(rows_per_pers
         except BudgetError:
             return None
 
-    def built(run, questions, blocks, *_):
-        weights = [block.weight(run.schema.max_rows, len(questions) + 1, len(run.plan.classes)) for block in blocks]
+    def built(tree):
+        sizes = tree.run.schema.max_rows, len(tree.questions) + 1, len(tree.run.plan.classes)
+        weights = [block.weight(*sizes) for block in tree.blocks]
         assert all(weight.numerator > 0 for weight in weights)
         return Grown()
 
-    monkeypatch.setattr(exact_method, "grow_exact", built)
+    monkeypatch.setattr(exact_tree.ExactTree, "grow", built)
     plan = next(plan for plan in map(accepted, range(60 * rows_per_person, 200 * rows_per_person)) if plan)
     run_exact(Run(None, plan, SeededRandom(0)))
 
@@ -426,7 +429,7 @@ def stops(node, above=()):
     here = (*above, node)
     if not node.children:
         final = next((n for n in here if n.collapsed), node)
-        yield drawn_label(final)
+        yield NodeTable.of(final).labels[0]
     for child in node.children:
         yield from stops(child, here)
 
@@ -447,9 +450,10 @@ def test_folding_changes_no_prediction_and_folds_only_what_is_alike(root):
         if not node.children:
             assert not node.collapsed
             continue
-        ends = [share_intervals(child) for child in node.children]
+        sides = [NodeTable.of(child) for child in node.children]
+        ends = [side.intervals()[0] for side in sides]
         overlap = all(max(end[c][0] for end in ends) <= min(end[c][1] for end in ends) for c in range(2))
-        same = len({drawn_label(child) for child in node.children}) == 1
+        same = len({side.labels[0] for side in sides}) == 1
         assert node.collapsed == (not below and same and overlap)
 
 

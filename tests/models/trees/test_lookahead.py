@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from dpcore.data.packing import pack
 from dpcore.errors import BudgetError
 from dpcore.learning.exact_draws.joint_counts import joint_counts, triple_count, triple_starts
-from dpcore.learning.exact_draws.lookahead import ExactWeight, _path_to, _Problem, draw_block
+from dpcore.learning.exact_draws.lookahead import ExactWeight, _Problem, beside, draw_block
 from dpcore.privacy.randomness import SecureRandom, SeededRandom
 from tests.oracles import lookahead_oracle
 from tests.oracles.mechanisms_oracle import FALSE_ALARM, chi_square
@@ -48,15 +48,37 @@ def problem_of(features, labels, classes, depth, utility, weight):
     return _Problem(joint, np.log(prior_of(features.shape[1])), depth, utility, weight)
 
 
+def path_to(place, splits):
+    """Signed literals above a heap place."""
+    if place == 0:
+        return ()
+    parent, side = (place - 1) // 2, (place - 1) % 2
+    return (*path_to(parent, splits), (splits[parent], side))
+
+
+def records_at(joint, path):
+    """Records per class at a node."""
+    if not path:
+        return joint.none
+    *above, (literal, side) = path
+    holds = beside(joint, tuple(above))[literal]
+    return records_at(joint, tuple(above)) - holds if side else holds
+
+
+def candidates(problem, path):
+    joint = problem._joint
+    return problem.candidates(path, records_at(joint, path), beside(joint, path))
+
+
 def log_probabilities(problem, weight):
     """Log-probability with which the sampler draws given splits, from its integer scores."""
 
     @cache
     def after(path):
-        logs = weight.scores(*problem.candidates(path)) / 2.0**weight.bits
+        logs = weight.scores(*candidates(problem, path)) / 2.0**weight.bits
         return logs - logs.max() - math.log(np.exp(logs - logs.max()).sum())
 
-    return lambda splits: sum(after(_path_to(place, list(splits)))[split] for place, split in enumerate(splits))
+    return lambda splits: sum(after(path_to(place, splits))[split] for place, split in enumerate(splits))
 
 
 @pytest.mark.crossed
@@ -186,7 +208,7 @@ def test_all_neighbours_of_a_tiny_domain_stay_within_epsilon_with_weights(utilit
                 found[splits] = chance
                 continue
             for classes in itertools.product((0, 1), repeat=2**depth):
-                values = [worth * joint.at(_path_to(2**depth - 1 + leaf, list(splits))) for leaf in range(2**depth)]
+                values = [worth * records_at(joint, path_to(2**depth - 1 + leaf, splits)) for leaf in range(2**depth)]
                 own = sum(
                     heavier.value * v[c] - np.logaddexp.reduce(heavier.value * v)
                     for v, c in zip(values, classes, strict=True)
@@ -238,7 +260,7 @@ def test_rounding_errors_are_within_their_bound(utility):
     for epsilon in ("0.01", "1", "50"):
         weight = ExactWeight.fit(utility, depth, Decimal(epsilon), rows, splits, classes)
         problem = problem_of(features, labels, classes, depth, utility, weight)
-        scores = weight.scores(*problem.candidates(()))
+        scores = weight.scores(*candidates(problem, ()))
         with mpmath.workdps(50):
             exact = lookahead_oracle.root_log_weights(
                 features,
@@ -291,9 +313,9 @@ def test_nodes_follow_from_the_conjunctions_of_what_holds(splits, depth, rows, s
     paths = [path for length in range(depth + 1) for path in itertools.product(signed, repeat=length)]
     for place in np.random.default_rng(seed).choice(len(paths), min(60, len(paths)), replace=False):
         path = paths[place]
-        assert joint.at(path).tolist() == count(path)
+        assert records_at(joint, path).tolist() == count(path)
         if len(path) < depth:
-            assert joint.beside(path).tolist() == [count((*path, (i, 0))) for i in range(splits)]
+            assert beside(joint, path).tolist() == [count((*path, (i, 0))) for i in range(splits)]
 
 
 def test_joint_counts_span_many_tiles():

@@ -10,12 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom
 
+from dpcore.domain.conditions import split_conditions
 from dpcore.errors import BudgetError
 from dpcore.models.trees.learning.growth import Grown, freeze
 from dpcore.models.trees.released.chance_groups import chance_cuts
 from dpcore.models.trees.released.column_use import columns_used
 from dpcore.models.trees.released.forest_model import ForestModel
-from dpcore.models.trees.released.splits import Split, split_by_category, split_conditions, split_on
+from dpcore.models.trees.released.splits import Split, split_by_category, split_on
 from dpcore.models.trees.released.tree_model import TreeModel
 from dpcore.models.trees.released.tree_reading import tree_groups
 from dpcore.plots.trees.tree import tree_figure
@@ -64,7 +65,7 @@ def test_texts_do_not_speak_of_missing_values_where_there_are_none():
     ]
     whole = schema_of(columns, max_rows=500)
     texts = {
-        split_on(asked, whole).text(branch, whole)
+        split_on(asked, whole.column(asked.column)).text(branch, whole)
         for asked in split_conditions(whole, "ill", reserved=True)
         for branch in (0, 1)
     }
@@ -77,7 +78,7 @@ def test_texts_do_not_speak_of_missing_values_where_there_are_none():
 def test_no_two_branches_of_the_offered_splits_read_alike():
     seen = set()
     for literal in split_conditions(SCHEMA, "ill", reserved=True):
-        chosen = split_on(literal, SCHEMA)
+        chosen = split_on(literal, SCHEMA.column(literal.column))
         texts = [chosen.text(branch, SCHEMA) for branch in (0, 1)]
         assert chosen.branch_count == 2
         assert not seen & set(texts)

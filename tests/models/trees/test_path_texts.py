@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpcore.domain.columns import MISSING, OTHER, NumericColumn
-from dpcore.domain.conditions import Condition
-from dpcore.models.trees.released.splits import Split, path_texts, split_conditions, split_on
+from dpcore.domain.conditions import Condition, split_conditions
+from dpcore.models.trees.released.splits import Split, path_texts, split_on
 from dpcore.models.trees.released.tree_model import TreeModel
 from tests.support.results.hand_made_trees import SCHEMA as PLAIN
 from tests.support.results.hand_made_trees import inner, leaf, split, tree
@@ -87,7 +87,7 @@ def agrees(answers, whole):
 
 
 def offered(whole):
-    return [split_on(asked, whole) for asked in split_conditions(whole, "ill", reserved=True)]
+    return [split_on(asked, whole.column(asked.column)) for asked in split_conditions(whole, "ill", reserved=True)]
 
 
 @for_each("whole", SCHEMAS.values())
@@ -134,7 +134,7 @@ def test_what_another_answer_tells_is_not_repeated(answers, told):
     splits = []
     for name, cell, branch in answers:
         first = 0 if whole.column(name).ordered else cell
-        splits.append((split_on(Condition(column=name, first=first, last=cell), whole), branch))
+        splits.append((split_on(Condition(column=name, first=first, last=cell), whole.column(name)), branch))
     assert path_texts([splits], whole)[0][1] == told
 
 

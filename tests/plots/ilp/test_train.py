@@ -27,7 +27,6 @@ FULL = {
 }
 LOADS = ("circle", "triangle", "rectangle", "hexagon", "diamond", "inverted_triangle")
 SHAPES = ("rectangle", "u_shaped", "bucket", "hexagon", "ellipse")
-ROOFS = ("flat", "jagged", "peaked", "arc")
 
 
 def cars(*rows):
@@ -97,31 +96,8 @@ def test_values_that_are_not_known_there_count_as_unknown(value):
     assert train_alt(cars(row)) == "A train of 1 car. Car 1: nothing known."
 
 
-def test_length_is_seen():
-    def body(length):
-        figure = train_figure(cars({**FULL, "shape": "rectangle", "length": length}))
-        name = "bodies" if length else "unknown bodies"
-        (shape,) = outlines(figure, name)
-        return width(shape)
-
-    assert body("short") < body(None) < body("long")
-
-
-@pytest.mark.parametrize(
-    ("column", "values", "trace"),
-    [("shape", SHAPES, "bodies"), ("roof", ROOFS, "roofs"), ("load", LOADS, "loads")],
-)
-def test_kinds_look_different(column, values, trace):
-    drawn = {str(outlines(train_figure(cars({**FULL, column: v})), trace)) for v in values}
-    assert len(drawn) == len(values)
-
-
 def test_cars_stand_in_the_order_of_their_positions_without_overlap():
-    rows = [
-        {**FULL, "position": 2, "length": "long"},
-        {**FULL, "position": 3},
-        {**FULL, "position": 1},
-    ]
+    rows = [{**FULL, "position": 2, "length": "long"}, {**FULL, "position": 3}, {**FULL, "position": 1}]
     shuffled, ordered = train_figure(cars(*rows)), train_figure(cars(rows[2], rows[0], rows[1]))
     assert shuffled == ordered
     bodies = outlines(shuffled, "bodies")
@@ -150,13 +126,6 @@ def test_loads_lie_inside_the_car_and_everything_inside_the_picture(shape, lengt
             assert all(left < x < right for x, _ in load)
 
 
-def test_colours_are_not_needed_and_the_page_shows_through():
-    layout = train_figure(cars(FULL)).layout
-    assert layout.paper_bgcolor == layout.plot_bgcolor == "rgba(0,0,0,0)"
-    assert layout.yaxis.scaleanchor == "x"
-    assert layout.showlegend is False
-
-
 def test_words_tell_what_is_drawn():
     second = {"position": 2, "length": "long", "roof": "open", "load": "inverted_triangle"}
     text = train_alt(cars(FULL, second))
@@ -169,18 +138,6 @@ def test_words_tell_what_is_drawn():
     for number, said in enumerate(words.hovertext, 1):
         assert said.replace("car", "Car", 1) + "." in text
         assert said.startswith(f"car {number}: ")
-
-
-def test_a_load_of_unknown_kind_is_counted():
-    assert "load: 1 piece," in train_alt(cars({"load_count": 1}))
-    assert "load: 3 pieces," in train_alt(cars({"load_count": "3"}))
-    assert counts(train_figure(cars({"load_count": 3})))["unknown loads"] == 3
-
-
-def test_a_train_without_cars_is_an_engine():
-    nothing = pd.DataFrame({"length": []})
-    assert train_alt(nothing) == "A train without cars."
-    assert counts(train_figure(nothing))["engine"] > 0
 
 
 def test_cars_of_a_table_are_drawn_as_those_of_the_file():

@@ -24,6 +24,7 @@ from dpcore.plots.printed.scales import number_words
 from dpcore.plots.style import WIDTH, clear_layout
 from tests.support.results import reports
 from tests.support.results.content import Picture, content
+from tests.support.rows import for_each
 
 FRAME = (100.0, 10.0, 500.0, 210.0)
 
@@ -169,7 +170,7 @@ def test_a_map_has_the_colours_of_its_scale() -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("value", "form", "words"),
     [
         (0.25, ".0%", "25%"),
@@ -195,7 +196,7 @@ def test_more_words_around_need_more_room_and_take_none() -> None:
 # What is not drawn is refused
 
 
-@pytest.mark.parametrize(
+@for_each(
     "figure",
     [
         go.Figure(go.Pie(values=[1, 2])),

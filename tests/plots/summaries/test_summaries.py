@@ -15,20 +15,20 @@ from dpcore.domain.columns import RESERVED
 from dpcore.domain.schemas.schema import Schema
 from dpcore.models.registry import LEARNERS
 from dpcore.models.released import parse_model
-from dpcore.models.summaries.released.association import Association, associations, most_notable_first
+from dpcore.models.summaries.released.association import Association, associations
 from dpcore.models.summaries.released.crosstab import crosstab
 from dpcore.models.summaries.released.intervals import Amount, Cells
 from dpcore.models.summaries.released.reading import readings
 from dpcore.models.summaries.released.summary_reading import table_one_table
 from dpcore.models.summaries.released.summary_words import cell_words, drawn_ends, figure_words, share_words
-from dpcore.models.summaries.released.table_one import differences, table_one
-from dpcore.plots.palette import DARK
+from dpcore.models.summaries.released.table_one import table_one
 from dpcore.plots.summaries.summaries import by_group, column_alt, column_figure, everybody
 from dpcore.plots.summaries.summaries_overview import MOST_CELLS, overview_alt, overview_figure
 from dpcore.plots.summaries.summaries_pairs import pairs_alt, pairs_figure
 from dpcore.rehearsal import rehearse
 from dpcore.report.table_one import table_one_document, table_one_rows
 from dpcore.spreadsheets import frame_csv
+from tests.support.rows import for_each
 from tests.support.tables.small_tables import ward
 
 SCHEMA = ward(
@@ -51,7 +51,7 @@ def made():
     return release, model, readings(model, SCHEMA)
 
 
-@pytest.mark.parametrize("place", range(len(SCHEMA.columns)))
+@for_each("place", range(len(SCHEMA.columns)))
 def test_every_column_has_a_figure_that_is_told_too(place: int) -> None:
     _, model, told = made()
     column = everybody(SCHEMA, told[place])
@@ -84,17 +84,6 @@ def test_steps_of_uneven_ranges_have_areas_in_proportion_to_shares() -> None:
 def test_texts_of_a_schema_are_no_markup_in_a_figure() -> None:
     _, _, told = made()
     assert "<b>b</b>" not in column_figure(everybody(SCHEMA, told[3])).to_json().replace("\\u003c", "<")
-
-
-def test_colours_have_partners_for_the_dark() -> None:
-    _, model, told = made()
-    figures = [column_figure(everybody(SCHEMA, told[3], np.ones(5))), column_figure(by_group(model, SCHEMA, told[0]))]
-    figures.append(pairs_figure(associations(model), [one.label for one in told]))
-    for figure in figures:
-        for trace in figure.data:
-            marked = trace.marker.color if "marker" in trace and trace.type != "heatmap" else None
-            for colour in [marked] if isinstance(marked, str) else marked or ():
-                assert colour in DARK
 
 
 def test_the_sheet_of_all_columns_has_a_place_for_each() -> None:
@@ -131,14 +120,14 @@ def test_the_map_of_pairs_has_a_field_for_each() -> None:
     assert labels[found[0].axes[0]] in pairs_alt(found, labels)
 
 
-@pytest.mark.parametrize(("strongest", "end"), [(0.0, 0.25), (0.2, 0.25), (0.26, 0.5), (0.7, 1.0), (1.1, 1.0)])
+@for_each(("strongest", "end"), [(0.0, 0.25), (0.2, 0.25), (0.26, 0.5), (0.7, 1.0), (1.1, 1.0)])
 def test_the_colours_of_the_map_reach_as_far_as_the_strongest_pair(strongest, end) -> None:
     pair = Association((0, 1), Amount(strongest, 0.0, 1.0))
     [cells] = pairs_figure([pair], ["one", "two"]).data
     assert (cells.zmin, cells.zmax) == (0.0, end)
 
 
-@pytest.mark.parametrize("axes", [(0, 4), (4, 0)])
+@for_each("axes", [(0, 4), (4, 0)])
 def test_shares_of_a_crosstab_are_within_rows_and_in_their_intervals(axes: tuple[int, int]) -> None:
     _, model, _ = made()
     table = crosstab(model, SCHEMA, *axes)
@@ -148,13 +137,6 @@ def test_shares_of_a_crosstab_are_within_rows_and_in_their_intervals(axes: tuple
     for cells in (table.shares, table.counts):
         assert (cells.low <= cells.values).all()
         assert (cells.values <= cells.high).all()
-
-
-def test_all_columns_have_a_place_in_the_order() -> None:
-    _, model, told = made()
-    order = most_notable_first(model.by, differences(model, SCHEMA), told)
-    assert sorted(order) == list(range(len(told)))
-    assert order[0] == model.by
 
 
 def test_table_one_can_be_opened_by_spreadsheets_and_word_processors() -> None:
@@ -171,7 +153,7 @@ def test_table_one_can_be_opened_by_spreadsheets_and_word_processors() -> None:
     assert document.count("<tr>") == len(table.rows) + 1
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("amount", "unit", "told"),
     [
         (Amount(45.234, 44.48, 46.02), "years", "45.2 years (44.5 to 46.0)"),

@@ -7,14 +7,14 @@ import itertools
 import pytest
 
 from dpcore.domain.conditions import pretty
-from dpcore.models.trees.released.column_use import ColumnUse
 from dpcore.models.trees.released.tree_reading import group_numbers, rows_in_order
 from dpcore.plots.methods import EpsilonCurve, methods_alt, methods_figure
-from dpcore.plots.trees.forest import columns_used_alt, columns_used_figure, votes_alt, votes_figure
-from dpcore.plots.trees.tree import branches_width, tree_alt, tree_figure
+from dpcore.plots.trees.forest import votes_alt, votes_figure
+from dpcore.plots.trees.tree import tree_alt, tree_figure
 from dpcore.plots.trees.tree_layout import MOST_ROWS, NARROW, TreeLayout, readable_levels
 from dpcore.released.noisy_counts import TOO_FEW, why_apart
 from tests.support.results.small_trees import full_tree
+from tests.support.texts import lacking
 
 
 def trace(figure, name):
@@ -80,12 +80,6 @@ def test_no_two_boxes_meet_and_all_lie_inside(outline, unfold):
     assert all(box.top >= 0 and box.bottom <= layout.height for box in boxes)
 
 
-def test_an_outline_is_narrower_than_branches():
-    tree = full_tree(6)
-    outline = tree_figure(tree, "died", outline=True).layout.meta["width"]
-    assert outline < 700 < branches_width(tree)
-
-
 @pytest.mark.parametrize("depth", [0, 1, 3, 5])
 def test_an_outline_keeps_to_a_narrow_window_and_cuts_no_condition(depth, monkeypatch):
     monkeypatch.setattr("dpcore.plots.trees.tree_layout.pretty", "systolic pressure at admission {}".format)
@@ -138,15 +132,6 @@ def test_true_values_are_drawn_only_if_they_are_given():
     assert "true count 6" in trace(figure, "details").hovertext[0]
     assert "true values" not in {item.name for item in tree_figure(tree, "died").data}
     assert "true" not in trace(tree_figure(tree, "died"), "details").hovertext[0]
-
-
-def test_the_alternative_text_has_every_sentence_in_the_order_of_the_rows():
-    tree = full_tree(3, folded_at=1)
-    alt = tree_alt(tree, "died")
-    sentences = dict(zip(tree.finals, tree.reading("died"), strict=True))
-    places = [alt.index(f"Group {number}: {sentences[position]}") for position, number in group_numbers(tree).items()]
-    assert places == sorted(places)
-    assert len(places) == len(tree.finals)
 
 
 def test_a_large_tree_is_cut_where_it_can_still_be_taken_in():
@@ -209,24 +194,6 @@ def test_votes_are_counted_and_told():
     assert list(votes_figure(classes, left_open).data[0].x) == [1, 1, 0, 2]
 
 
-def test_columns_used_stand_beside_what_chance_would_reach():
-    used = [ColumnUse("age", 0.3, 0.05), ColumnUse("sex", 0.02, 0.04)]
-    assert columns_used_figure(used).layout.xaxis.range[0] == 0
-    assert columns_used_figure(used).layout.xaxis.range[1] >= 1, "shares of 1 fill the axis"
-    bars, marks, texts = columns_used_figure(used).data
-    assert list(texts.text) == ["  30%", "  2.0%"]
-    assert list(texts.x) == [0.3, 0.04], "a number stands behind bar and mark"
-    assert list(bars.y) == list(marks.y) == ["age", "sex"]
-    assert list(bars.x) == [0.3, 0.02]
-    assert list(marks.x) == [0.05, 0.04]
-    clear, grey = bars.marker.color
-    assert clear != grey, "a bar below chance looks like one that tells nothing"
-    told = columns_used_alt(used)
-    assert "age tell most: 30%" in told
-    assert "1 of 2 columns tell more than chance would" in told
-    assert "sex: 2.0%, by chance up to 4.0%" in told
-
-
 def test_methods_are_told_apart_without_colour():
     lines = [EpsilonCurve(name, (0.1, 1.0), (0.7, 0.8), (0.6, 0.8), (0.75, 0.8)) for name in ("one", "two")]
     figure = methods_figure(lines, 0.9)
@@ -238,8 +205,7 @@ def test_methods_are_told_apart_without_colour():
     assert one.line.dash != two.line.dash
     assert list(one.error_y.array) == pytest.approx([0.05, 0])
     alt = methods_alt(lines, 0.9)
-    assert "two: 70.0% at epsilon 0.1, 80.0% at epsilon 1." in alt
-    assert "not private: 90.0%" in alt
+    assert not lacking(alt, "two: 70.0% at epsilon 0.1, 80.0% at epsilon 1.", "not private: 90.0%")
 
 
 def test_errors_of_methods_are_written_as_numbers():

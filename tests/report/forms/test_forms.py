@@ -47,6 +47,7 @@ from dpcore.service import Service
 from dpcore.workspace.files.descriptions import ReleaseNote
 from dpcore.workspace.results.dossier import Application
 from tests.support.results import reports
+from tests.support.rows import for_each
 from tests.support.workspaces.fake_learner import small_frame, small_schema
 
 CHOSEN = ("rule list", "tree of three classes", "shapes", "first look")
@@ -219,9 +220,7 @@ def test_markdown_says_everything_and_has_no_mark_of_others() -> None:
     assert len(headings) == 1 + len(document.sections)
 
 
-@pytest.mark.parametrize(
-    "words", ["1. x", "- x", "+ x", "# x", "> x", "a | b", "`x", "![x](y)", "<b>", "~~x~~", "&amp;"]
-)
+@for_each("words", ["1. x", "- x", "+ x", "# x", "> x", "a | b", "`x", "![x](y)", "<b>", "~~x~~", "&amp;"])
 def test_words_stay_words_in_markdown(words: str) -> None:
     [opened, inline, closed] = MarkdownIt("commonmark").enable("table").enable("strikethrough").parse(escaped(words))
     assert (opened.type, closed.type) == ("paragraph_open", "paragraph_close")

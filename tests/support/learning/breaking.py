@@ -198,18 +198,18 @@ def half_scale() -> Iterator[None]:
 
 def half_afterwards() -> Broken:
     """Noise is drawn as it should be, and halved before anybody sees it."""
-    release = _AdditiveNoise.release
+    release = _AdditiveNoise.release_each
 
     def quieter(own: Any, values: Any, source: Any) -> Any:
         noise = release(own, values, source) - values
         return values + noise // 2
 
-    return replaced(_AdditiveNoise, "release", quieter)
+    return replaced(_AdditiveNoise, "release_each", quieter)
 
 
 def no_noise() -> Broken:
     """Counts are released as they are."""
-    return replaced(_AdditiveNoise, "release", lambda own, values, source: values)
+    return replaced(_AdditiveNoise, "release_each", lambda own, values, source: values)
 
 
 def everybody_in(part: str) -> Callable[[], Broken]:

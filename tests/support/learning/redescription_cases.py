@@ -182,9 +182,9 @@ class Watched(SeededRandom):
         self.calls.append((f"geometric {scale:.9g}", count))
         return super().geometric_noise(scale, count)
 
-    def gumbel_noise(self, count):
-        self.calls.append(("gumbel", count))
-        return super().gumbel_noise(count)
+    def choose(self, choice, scores):
+        self.calls += [(choice.law, len(own)) for own in scores]
+        return super().choose(choice, scores)
 
 
 class FixedWords(SecureRandom):

@@ -7,13 +7,17 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
+import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpcore.domain.schemas.schema import Schema
+from dpcore.released.release import Release
+from dpcore.service import Service
 from dpcore.workspace.ledger.requests import RunRequest
 from pages.components.families import registry
 from pages.components.visitor import access
-from tests.support.pages.page_tools import SCHEMA, at_run, open_page, submit, ward
+from tests.support.pages.page_tools import at_run, open_page
+from tests.support.pages.ward_runs import SCHEMA, add_ward, submit, ward
 from tests.support.results import small_redescriptions
 from tests.support.tables import small_trains
 
@@ -97,6 +101,13 @@ class FamilyPage:
 
     def at_run(self, run_id: str) -> AppTest:
         return at_run(self.page, run_id)
+
+
+def by_hand(monkeypatch: pytest.MonkeyPatch, *releases: Release) -> AppTest:
+    """The page Releases, showing results that were made by hand."""
+    add_ward()
+    monkeypatch.setattr(Service, "releases", lambda *_: list(releases))
+    return open_page("releases")
 
 
 FAMILY_PAGES = {name: FamilyPage(name) for name in registry.FAMILIES}

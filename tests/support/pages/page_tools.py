@@ -2,44 +2,29 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping
-from decimal import Decimal
+from fnmatch import fnmatchcase
+from html import unescape
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import pandas as pd
 import pytest
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 from streamlit.testing.v1 import AppTest
 
-from dpcore.domain.schemas.schema import Schema
-from dpcore.privacy.filters import PrivacyFilter
-from dpcore.privacy.losses import NOTHING, pure_loss
-from dpcore.workspace.ledger.accounts import Balance, CapState
-from dpcore.workspace.ledger.requests import Quote, RunRequest
 from dpcore.workspace.runs import worker
 from pages.components.custodian.intake import upload_reading
 from pages.components.visitor import access, menu
 
 #: What keeps texts from becoming links on a page, and is not seen there: see ``markup.plain``.
 APART = ":small[]"
+#: What :func:`fill` sets.
+_ENTRIES = ("text_input", "number_input", "selectbox", "multiselect", "radio", "checkbox")
+#: The way to describe a data set by a text.
+WRITTEN = "Write or bring a schema (YAML or JSON)"
 ROOT = Path(__file__).resolve().parents[3]
-SCHEMA = Schema.from_text(
-    """
-version: 1
-name: ward
-description: Invented patients.
-max_rows: 2000
-columns:
-  - {name: age, type: integer, lower: 20, upper: 100, bins: 8}
-  - {name: sex, type: categorical, categories: [female, male]}
-  - {name: died, type: boolean, target: true}
-"""
-)
 
 
 class _Compiled(dict[Any, Any]):
@@ -75,55 +60,6 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     sa.event.remove(Engine, "engine_connect", _share)
     access.installation().close()
     access.forget()
-
-
-def ward(rows: int = 1500) -> pd.DataFrame:
-    """Invented patients: the old die more often."""
-    draw = np.random.default_rng(0)
-    age = draw.integers(20, 101, rows)
-    died = draw.random(rows) < np.where(age > 70, 0.6, 0.1)
-    sex = draw.choice(["female", "male"], rows)
-    return pd.DataFrame({"age": age, "sex": sex, "died": np.where(died, "yes", "no")})
-
-
-def add_ward(*, public: bool = False, budget: str = "3", delta: str | None = None) -> str:
-    service, at = access.installation(), None if delta is None else Decimal(delta)
-    info = service.add_dataset(ward(), SCHEMA, budget=Decimal(budget), delta=at, public=public)
-    return str(info.id)
-
-
-def balance(cap: str, spent: str, left: str, **more: Any) -> Balance:
-    """A budget of pure runs."""
-    loss, (own, room) = pure_loss(Decimal(spent)), (PrivacyFilter(Decimal(most), Decimal(0)) for most in (cap, left))
-    return Balance((CapState(own, loss, loss), CapState(room, NOTHING, NOTHING)), **more)
-
-
-def quote(dataset_id: str, epsilon: str = "0.5", algorithm: str = "rule_list", **more: Any) -> Quote:
-    """Price of a run; of a rule list, as :func:`fit` makes it."""
-    if algorithm == "rule_list":
-        more = {"parameters": {"sampler": "pool", "pool_size": 500}, **more}
-    request = RunRequest(dataset_id=dataset_id, algorithm=algorithm, target="died", epsilon=Decimal(epsilon), **more)
-    return access.installation().quote(request)
-
-
-def submit(dataset_id: str, algorithm: str, epsilon: str, target: str, **parameters: object) -> str:
-    """Spend on a run and return its id."""
-    request = RunRequest(
-        dataset_id=dataset_id,
-        algorithm=algorithm,
-        target=target,
-        epsilon=epsilon,  # type: ignore[arg-type]
-        parameters=parameters,
-    )
-    run_id = access.installation().submit(request, os.urandom(8).hex())
-    status = access.installation().wait(run_id, 60)
-    assert status.state == "done", status.message
-    return str(run_id)
-
-
-def fit(dataset_id: str, epsilon: str = "0.5", target: str = "died", **more: object) -> str:
-    """Spend on a small rule list."""
-    return submit(dataset_id, "rule_list", epsilon, target, **{"sampler": "pool", "pool_size": 500, **more})
 
 
 def open_page(name: str = "data_sets", state: Mapping[str, object] | None = None, **address: str) -> AppTest:
@@ -188,13 +124,33 @@ def button(app: AppTest, label: str):
     return next(item for item in app.button if item.label.startswith(label))
 
 
+def press(app: AppTest, label: str = "", *, key: str = "") -> AppTest:
+    """Press the button whose label begins so, or of this key; the page as it is drawn then."""
+    (app.button(key=key) if key else button(app, label)).click()
+    return checked(app.run())
+
+
+def fill(app: AppTest, chosen: Mapping[str, Any]) -> AppTest:
+    """Choose so in the widgets of these keys, a ``*`` standing for the rest of one; the page is drawn after each."""
+    for key, value in chosen.items():
+        widgets = (one for kind in _ENTRIES for one in app.get(kind))
+        next(one for one in widgets if fnmatchcase(str(one.key), key)).set_value(value)
+        checked(app.run())
+    return app
+
+
+def by_text(app: AppTest, schema: str | None = None) -> AppTest:
+    """The custodian's form as the text of a schema, which may be typed over."""
+    checked(app.segmented_control(key="intake-way").set_value(WRITTEN).run())
+    return app if schema is None else checked(app.text_area(key="intake-yaml").set_value(schema).run())
+
+
 def store_all_the_same(app: AppTest) -> AppTest:
     """Say yes to the one loss that a custodian is asked about, and store."""
     [asked] = [box for box in app.checkbox if box.label == "Store it all the same"]
     asked.set_value(True)
     checked(app.run())
-    button(app, "Check again and store").click()
-    return checked(app.run())
+    return press(app, "Check again and store")
 
 
 def bring(app: AppTest, label: str, name: str, content: bytes) -> AppTest:
@@ -207,8 +163,7 @@ def bring(app: AppTest, label: str, name: str, content: bytes) -> AppTest:
 def remove(app: AppTest, name: str) -> AppTest:
     """Take a file off the custodian's desk."""
     [file] = [file for file in access.service().staging_area().files() if file.name == name]
-    app.button(key=f"remove-{file.file_id}").click()
-    return checked(app.run())
+    return press(app, key=f"remove-{file.file_id}")
 
 
 def look_at(app: AppTest, column: str, types: str = "") -> AppTest:
@@ -218,17 +173,8 @@ def look_at(app: AppTest, column: str, types: str = "") -> AppTest:
     app.text_input(key=f"intake-find-{ident}").set_value(column).run()
     if types:
         app.radio(key=f"intake-look-types-{ident}").set_value(types)
-    app.button(key=f"press-look-{ident}").click()
-    checked(app.run())
-    app.text_input(key=f"intake-find-{ident}").set_value("")
-    return checked(app.run())
-
-
-def release_of(run_id: str) -> str:
-    """Id of the result of a run."""
-    found = access.service().run(run_id).release_id
-    assert found is not None
-    return str(found)
+    press(app, key=f"press-look-{ident}")
+    return checked(app.text_input(key=f"intake-find-{ident}").set_value("").run())
 
 
 def options(app: AppTest, label: str) -> list[str]:
@@ -244,10 +190,9 @@ def entry(app: AppTest, label: str) -> Any:
 def view(name: str) -> AppTest:
     """A view of the page Custodian."""
     app = open_page("custodian")
-    app.segmented_control(key="custodian-view").set_value(name)
-    return checked(app.run())
+    return checked(app.segmented_control(key="custodian-view").set_value(name).run())
 
 
 def plain_words(app: AppTest) -> str:
-    """All the text of a page, without the marks that keep it from being read as Markdown."""
-    return words(app).replace("\\", "")
+    """All the text of a page, without the marks that keep it from being read as Markdown or HTML."""
+    return unescape(words(app)).replace("\\", "")

@@ -9,6 +9,7 @@ from decimal import Decimal
 
 import pytest
 
+from dpcore.service import Service
 from dpcore.workspace.ledger.requests import RunRequest
 from dpcore.workspace.people.users import Role, User
 from pages.components.visitor import access, login
@@ -20,6 +21,11 @@ def person(name: str, *roles: Role) -> User:
 
 ANN, BOB = person("ann", "analyst"), person("bob", "analyst")
 OFFICE, TEACHER = person("office", "custodian"), person("tea", "teacher")
+
+
+def as_(visitor: User) -> Service:
+    """The service as somebody has it whose turn it is not."""
+    return access.installation().acting(visitor)
 
 
 @pytest.fixture

@@ -12,26 +12,9 @@ from streamlit.testing.v1 import AppTest
 
 #: Functions of Streamlit whose widgets hold what somebody types or chooses.
 INPUTS = {
-    "checkbox",
-    "chat_input",
-    "color_picker",
-    "data_editor",
-    "date_input",
-    "datetime_input",
-    "feedback",
-    "file_uploader",
-    "multiselect",
-    "number_input",
-    "pills",
-    "radio",
-    "segmented_control",
-    "select_slider",
-    "selectbox",
-    "slider",
-    "text_area",
-    "text_input",
-    "time_input",
-    "toggle",
+    *("checkbox", "chat_input", "color_picker", "data_editor", "date_input", "datetime_input", "feedback"),
+    *("file_uploader", "multiselect", "number_input", "pills", "radio", "segmented_control", "select_slider"),
+    *("selectbox", "slider", "text_area", "text_input", "time_input", "toggle"),
 }
 
 Blocks = tuple[tuple[int, str], ...]

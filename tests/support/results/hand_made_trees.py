@@ -27,7 +27,7 @@ SCHEMA = schema_of(
 
 
 def split(column, first, last, schema=SCHEMA):
-    return split_on(Condition(column=column, first=first, last=last), schema)
+    return split_on(Condition(column=column, first=first, last=last), schema.column(column))
 
 
 def leaf(*counts, label=None, cost="0.5"):

@@ -39,7 +39,7 @@ def full_tree(
         if level == depth:
             counts = draw.integers(-5, 200, len(classes))
             return Grown(spent=Decimal("0.2"), noisy_counts=counts, count_epsilon=Decimal("0.2"))
-        split = split_on(Condition(column=columns[level], first=1, last=1), SCHEMA)
+        split = split_on(Condition(column=columns[level], first=1, last=1), SCHEMA.column(columns[level]))
         children = [grow(level + 1, 2 * place + side) for side in (0, 1)]
         folded = level == folded_at and place % 2 == 0
         return Grown(split=split, children=children, spent=Decimal("0.1"), collapsed=folded)

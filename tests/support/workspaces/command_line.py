@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import pytest
 from typer.testing import CliRunner, Result
 
 from dpcore.commands import app
@@ -28,3 +31,10 @@ def refuse(*args: object) -> str:
     assert lines[0].startswith("error: ")
     assert "Traceback" not in result.output
     return lines[0]
+
+
+def at_terminal(monkeypatch: pytest.MonkeyPatch, home: Path, url: str, *words: str) -> Result:
+    """A command on a home and a database."""
+    monkeypatch.setenv(HOME, str(home))
+    monkeypatch.setenv("FROSTGLASS_DATABASE_URL", url)
+    return call(*words)

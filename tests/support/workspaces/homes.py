@@ -10,6 +10,9 @@ from contextlib import closing
 from decimal import Decimal
 from pathlib import Path
 
+import pytest
+
+from dpcore.errors import InstallationError
 from dpcore.service import Service
 from dpcore.workspace.database.home import Home
 from dpcore.workspace.database.installation import look
@@ -52,6 +55,16 @@ def contents(home: Path) -> dict[str, bytes]:
     """Every file of every stored data set."""
     files = (home / "datasets").rglob("*")
     return {str(file.relative_to(home)): file.read_bytes() for file in files if file.is_file()}
+
+
+def refused(home: Path, url: str | None, sentence: str) -> None:
+    """The service does not start, says so, and leaves every stored byte where it is."""
+    before = contents(home)
+    with pytest.raises(InstallationError) as caught:
+        Service(home, url, workers=0)
+    assert str(caught.value) == sentence
+    assert "python -m dpcore installation show" in sentence
+    assert contents(home) == before
 
 
 def copy_database(source: Path, target: Path) -> None:

@@ -13,9 +13,8 @@ from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
-from typer.testing import CliRunner, Result
+from typer.testing import Result
 
-from dpcore.commands import app
 from dpcore.errors import BudgetError, InstallationError, RequestError
 from dpcore.service import Service
 from dpcore.workspace.database import installation
@@ -27,6 +26,8 @@ from dpcore.workspace.database.transactions import read, write
 from dpcore.workspace.database.witness import NO_LINE, Line
 from dpcore.workspace.upkeep.recovery import accept
 from tests.support.servers.databases import KINDS, fresh_url
+from tests.support.texts import lacking
+from tests.support.workspaces.command_line import at_terminal
 from tests.support.workspaces.fake_learner import fake_request, small_frame, small_schema
 from tests.support.workspaces.forked import at_once
 from tests.support.workspaces.homes import (
@@ -36,6 +37,7 @@ from tests.support.workspaces.homes import (
     fill,
     open_at_once,
     put_back,
+    refused,
     spend,
     spent,
 )
@@ -44,29 +46,8 @@ HALF = Decimal("0.5")
 CRASHED = "c0ffee00" * 4
 
 
-@pytest.fixture
-def home(tmp_path: Path) -> Path:
-    return tmp_path / "home"
-
-
-def refused(home: Path, url: str | None, sentence: str) -> None:
-    """The service does not start, says so, and leaves every stored byte where it is."""
-    before = contents(home)
-    with pytest.raises(InstallationError) as caught:
-        Service(home, url, workers=0)
-    assert str(caught.value) == sentence
-    assert "python -m dpcore installation show" in sentence
-    assert contents(home) == before
-
-
 def database(home: Path) -> Path:
     return home / "frostglass.db"
-
-
-def at_terminal(monkeypatch: pytest.MonkeyPatch, home: Path, url: str, *words: str) -> Result:
-    monkeypatch.setenv("FROSTGLASS_HOME", str(home))
-    monkeypatch.setenv("FROSTGLASS_DATABASE_URL", url)
-    return CliRunner().invoke(app, list(words))
 
 
 def test_another_database_by_mistake_removes_nothing(
@@ -360,8 +341,7 @@ def test_the_operator_is_told_what_is_wrong_and_how_to_go_on(
 
     shown = call("installation", "show")
     assert shown.exit_code == 0
-    assert installation.LOST in shown.stdout
-    assert f"data adopt {dataset}" in shown.stdout
+    assert not lacking(shown.stdout, installation.LOST, f"data adopt {dataset}")
     code = look(Home(home), url).code
     assert f"--code {code}" in shown.stdout
     words = ("installation", "accept", "--code", code, "--note", "lost")
@@ -453,8 +433,7 @@ def test_a_file_in_the_place_of_a_folder_is_a_sentence(tmp_path: Path, place: st
     file.parent.mkdir(exist_ok=True)
     file.write_text("")
     told = unusable(tmp_path / place.removesuffix("/incoming"))
-    assert "a file stands where a folder should be" in told
-    assert "FROSTGLASS_HOME" in told
+    assert not lacking(told, "a file stands where a folder should be", "FROSTGLASS_HOME")
 
 
 @pytest.mark.parametrize(

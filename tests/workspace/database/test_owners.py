@@ -17,9 +17,9 @@ from dpcore.workspace.database.installation import look
 from dpcore.workspace.database.owners import hand_over
 from dpcore.workspace.files.store import Store
 from dpcore.workspace.upkeep.recovery import accept
+from tests.support.workspaces.command_line import at_terminal
 from tests.support.workspaces.fake_learner import small_frame, small_schema
 from tests.support.workspaces.homes import acknowledge, fill, spend
-from tests.workspace.database.test_installation import at_terminal
 
 SERVICE = 54321
 as_root = pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root makes files for others")
@@ -36,9 +36,7 @@ def owners(home: Path) -> set[tuple[int, int]]:
 
 
 @as_root
-def test_a_home_that_root_makes_is_not_given_to_the_owner_of_the_folder_around_it(
-    tmp_path: Path,
-) -> None:
+def test_a_home_that_root_makes_is_not_given_to_the_owner_of_the_folder_around_it(tmp_path: Path) -> None:
     os.chown(tmp_path, SERVICE, SERVICE)
     home = tmp_path / "deeper" / "home"
     fill(home)

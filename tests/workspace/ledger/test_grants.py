@@ -4,26 +4,22 @@ from __future__ import annotations
 
 import threading
 from decimal import Decimal
-from pathlib import Path
 
 import pytest
 from sqlalchemy.engine import Engine
 
 from dpcore.errors import BudgetError, ConflictError, NotFoundError, RequestError
 from dpcore.privacy.losses import pure_loss
-from dpcore.workspace.database.database import open_database
 from dpcore.workspace.ledger.grants import Grants
 from dpcore.workspace.ledger.ledger import Ledger
-from tests.support.servers.databases import KINDS, ready_url
 from tests.support.workspaces.accounts import add_row
 
 HALF, ONE, TWO = Decimal("0.5"), Decimal(1), Decimal(2)
 NONE = Decimal(0)
 
 
-@pytest.fixture(params=KINDS)
-def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Engine:
-    engine = open_database(ready_url(request.param, tmp_path))
+@pytest.fixture
+def engine(engine: Engine) -> Engine:
     for name in ("data", "other"):
         add_row(engine, name, public=False)
     Ledger(engine).open_account("data", TWO, analyst_cap=NONE)
@@ -41,9 +37,7 @@ def left(engine: Engine, analyst: str, dataset: str = "data") -> Decimal:
     return Ledger(engine).balance(dataset, analyst).left
 
 
-def test_without_a_grant_nothing_can_be_spent_where_the_custodian_wants_it_so(
-    engine: Engine,
-) -> None:
+def test_without_a_grant_nothing_can_be_spent_where_the_custodian_wants_it_so(engine: Engine) -> None:
     assert (left(engine, "ann"), left(engine, "ann", "other")) == (0, TWO)
     with pytest.raises(BudgetError, match=r"0\.00 is left in your own budget"):
         spend(engine, "ann")
@@ -86,6 +80,8 @@ def test_a_frozen_analyst_spends_nothing_and_reads_why(engine: Engine) -> None:
         ledger.touch(waiting)
     assert ledger.state(waiting) == "reserved"  # So it can still be refunded.
     assert ledger.balance("data").left == Decimal("1.75")
+    with pytest.raises(ConflictError, match="frozen already"):
+        grants.freeze("data", "ann", "again", actor="office")
     grants.thaw("data", "ann", "new contract", actor="office")
     ledger.touch(waiting)
     assert left(engine, "ann") == Decimal("0.75")

@@ -4,26 +4,18 @@ from __future__ import annotations
 
 from datetime import timedelta
 from decimal import Decimal
-from pathlib import Path
 
 import pytest
 from sqlalchemy.engine import Engine
 
 from dpcore.errors import AccessError, BudgetError, ConflictError, FrostglassError, NotFoundError, RequestError
 from dpcore.lessons import COUNTS
-from dpcore.workspace.database.database import open_database
 from dpcore.workspace.database.database_tables import class_answers, class_seats, ledger_entries, utc_now
 from dpcore.workspace.database.transactions import read
 from dpcore.workspace.people import class_rooms
 from dpcore.workspace.people.class_rooms import ANSWERS, NAME, OWN_ROOMS, ROOMS, SEATS, ClassRooms
-from tests.support.servers.databases import KINDS, ready_url
 
 ONE = Decimal(1)
-
-
-@pytest.fixture(params=KINDS)
-def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Engine:
-    return open_database(ready_url(request.param, tmp_path))
 
 
 @pytest.fixture

@@ -3,27 +3,19 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
 from sqlalchemy.engine import Engine
 
 from dpcore.errors import LoginError, RequestError
-from dpcore.workspace.database.database import open_database
 from dpcore.workspace.database.transactions import read
 from dpcore.workspace.people import tokens
 from dpcore.workspace.people.users import LOCAL_USER, User
-from tests.support.servers.databases import KINDS, ready_url
 
 SOON = datetime.now(UTC) + timedelta(hours=1)
 ANN = User("ann@x.org", frozenset({"analyst", "custodian"}), SOON)
 ROLES = frozenset({"analyst"})
-
-
-@pytest.fixture(params=KINDS)
-def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Engine:
-    return open_database(ready_url(request.param, tmp_path))
 
 
 def test_a_token_stands_for_its_owner_and_for_the_roles_that_it_was_given(engine: Engine) -> None:

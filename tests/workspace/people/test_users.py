@@ -47,7 +47,7 @@ def test_roles_by_address(rules: RoleRules) -> None:
     assert roles(rules, email="anna@elsewhere.example") == []
 
 
-@pytest.mark.parametrize(
+@for_each(
     "email",
     [
         "anna@nothospital.example",
@@ -64,7 +64,7 @@ def test_an_address_that_only_looks_alike_gives_nothing(rules: RoleRules, email:
     assert roles(rules, email=email) == []
 
 
-@pytest.mark.parametrize("verified", [False, None, "true", 1, "no"])
+@for_each("verified", [False, None, "true", 1, "no"])
 def test_an_address_counts_only_if_the_provider_verified_it(rules: RoleRules, verified: object) -> None:
     user = rules.user(claims("data.office@hospital.example", email_verified=verified))
     assert (user.name, user.roles) == ("sub:s-1", frozenset())
@@ -76,23 +76,23 @@ def test_a_provider_whose_addresses_are_always_verified() -> None:
     assert rules.user(token) == User("anna@h.example", frozenset({"analyst"}), datetime.fromtimestamp(END, UTC))
 
 
-@pytest.mark.parametrize("groups", ["teachers", ["others", "lecturers"], ("teachers",)])
+@for_each("groups", ["teachers", ["others", "lecturers"], ("teachers",)])
 def test_roles_by_claim(rules: RoleRules, groups: object) -> None:
     assert roles(rules, email="t@school.example", groups=groups) == ["teacher"]
 
 
-@pytest.mark.parametrize("groups", [None, [], "teacherss", {"teachers": 1}, [["teachers"]], 7])
+@for_each("groups", [None, [], "teacherss", {"teachers": 1}, [["teachers"]], 7])
 def test_a_claim_of_another_form_gives_nothing(rules: RoleRules, groups: object) -> None:
     assert roles(rules, email="t@school.example", groups=groups) == []
 
 
-@pytest.mark.parametrize("end", [None, "2000000000", True, float("nan"), float("inf"), 10**30])
+@for_each("end", [None, "2000000000", True, float("nan"), float("inf"), 10**30])
 def test_a_login_without_an_end_is_refused(rules: RoleRules, end: object) -> None:
     with pytest.raises(LoginError):
         rules.user(claims("anna@hospital.example", exp=end))
 
 
-@pytest.mark.parametrize("subject", [None, "", 7, "x" * 200])
+@for_each("subject", [None, "", 7, "x" * 200])
 def test_a_login_without_a_name_is_refused(rules: RoleRules, subject: object) -> None:
     with pytest.raises(LoginError):
         rules.user(claims(sub=subject))
@@ -146,12 +146,12 @@ def test_letters_of_another_script_make_nobody_somebody_else() -> None:
         RoleRules.model_validate({"custodian": {"emails": ["mar\u212a@x.org"]}})
 
 
-@pytest.mark.parametrize("email", ["sub:abc@x.org", "a\u200b@x.org", "a@x.org\0", "@", "a b@x.org"])
+@for_each("email", ["sub:abc@x.org", "a\u200b@x.org", "a@x.org\0", "@", "a b@x.org"])
 def test_an_address_that_could_be_mistaken_is_none(rules: RoleRules, email: str) -> None:
     assert rules.user(claims(email)).name == "sub:s-1"
 
 
-@pytest.mark.parametrize("subject", ["abc ", "ab\nc", "a\u200b", "\0"])
+@for_each("subject", ["abc ", "ab\nc", "a\u200b", "\0"])
 def test_an_identifier_that_the_ledger_would_keep_otherwise_is_refused(rules: RoleRules, subject: str) -> None:
     with pytest.raises(LoginError):
         rules.user(claims(sub=subject))

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import pytest
 from sqlalchemy.engine import Engine
 
 from dpcore.errors import RequestError
-from dpcore.workspace.database.database import open_database
 from dpcore.workspace.database.database_tables import report_drafts
 from dpcore.workspace.database.transactions import write
 from dpcore.workspace.results.dossier import MOST_RELEASES, TEXT_LIMIT, Application
 from dpcore.workspace.results.drafts import Draft, SavedDraft, read_draft, write_draft
-from tests.support.servers.databases import KINDS, ready_url
 from tests.support.workspaces.accounts import add_row
 
 FULL = Draft(
@@ -23,12 +20,11 @@ FULL = Draft(
 )
 
 
-@pytest.fixture(params=KINDS)
-def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Engine:
-    opened = open_database(ready_url(request.param, tmp_path))
+@pytest.fixture
+def engine(engine: Engine) -> Engine:
     for name in ("data", "other"):
-        add_row(opened, name, public=False)
-    return opened
+        add_row(engine, name, public=False)
+    return engine
 
 
 def kept(engine: Engine, dataset_id: str = "data", author: str = "ann") -> Draft | None:

@@ -3,31 +3,18 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from pathlib import Path
 
 import pytest
 from sqlalchemy.engine import Engine
 
 from dpcore.errors import RequestError
 from dpcore.privacy.losses import pure_loss
-from dpcore.workspace.database.database import open_database
 from dpcore.workspace.ledger.ledger import Ledger
 from dpcore.workspace.results.notes import read_notes, write_note
 from dpcore.workspace.results.sharing import Released
-from tests.support.servers.databases import KINDS, ready_url
 from tests.support.workspaces.accounts import add_row, release_for
 
 COST = Decimal("0.5")
-
-
-@pytest.fixture(params=KINDS)
-def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    return ready_url(request.param, tmp_path)
-
-
-@pytest.fixture
-def engine(url: str) -> Engine:
-    return open_database(url)
 
 
 def released(engine: Engine, dataset_id: str = "data", name: str = "n") -> str:

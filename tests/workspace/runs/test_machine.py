@@ -73,17 +73,16 @@ def test_so_many_cores_share_what_they_can() -> None:
     assert more - first == 5.0
 
 
-def test_a_forecast_does_not_depend_on_the_records(tmp_path: Path) -> None:
+def test_a_forecast_does_not_depend_on_the_records(service: Service) -> None:
     """Nobody, a few, or entirely other people of the same schema: the same, for every family."""
     frames = [small_frame(), small_frame(98), small_frame(200), pd.DataFrame({"ill": ["no"] * 50, "age": [7] * 50})]
-    with Service(tmp_path, workers=0) as service:
-        datasets = [
-            service.add_dataset(frame, small_schema(f"people {number}"), budget=100, accepted=["ill", "age"])
-            for number, frame in enumerate(frames)
-        ]
-        for name, learner in LEARNERS.items():
-            if not learner.targeted:
-                continue
-            asked = {"algorithm": name, "target": "ill", "epsilon": 1}
-            told = [service.quote(RunRequest(dataset_id=own.id, **asked)).forecast for own in datasets]
-            assert all(forecast == told[0] for forecast in told)
+    datasets = [
+        service.add_dataset(frame, small_schema(f"people {number}"), budget=100, accepted=["ill", "age"])
+        for number, frame in enumerate(frames)
+    ]
+    for name, learner in LEARNERS.items():
+        if not learner.targeted:
+            continue
+        asked = {"algorithm": name, "target": "ill", "epsilon": 1}
+        told = [service.quote(RunRequest(dataset_id=own.id, **asked)).forecast for own in datasets]
+        assert all(forecast == told[0] for forecast in told)

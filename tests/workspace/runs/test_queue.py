@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from pathlib import Path
 
 import pytest
 from sqlalchemy.engine import Engine
 
 from dpcore.errors import ConflictError
 from dpcore.privacy.losses import pure_loss
-from dpcore.workspace.database.database import open_database
 from dpcore.workspace.ledger.ledger import Ledger
 from dpcore.workspace.runs import queue
 from dpcore.workspace.runs.processes import ProcessIdentity
 from dpcore.workspace.runs.queue import RunQueue
-from tests.support.servers.databases import KINDS, fresh_url
 from tests.support.workspaces.accounts import add_row
 from tests.support.workspaces.fake_learner import fake_request, register
 
@@ -23,9 +20,8 @@ COST = Decimal("0.001")
 register()
 
 
-@pytest.fixture(params=KINDS)
-def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Engine:
-    engine = open_database(fresh_url(request.param, tmp_path))
+@pytest.fixture
+def engine(engine: Engine) -> Engine:
     add_row(engine, "data", public=False)
     Ledger(engine).open_account("data", Decimal(2))
     return engine

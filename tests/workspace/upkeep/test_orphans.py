@@ -13,18 +13,12 @@ from pathlib import Path
 import pytest
 
 from dpcore.domain.schemas.learned import LearningCertificate
-from dpcore.errors import (
-    AccessError,
-    BudgetError,
-    ConflictError,
-    NotFoundError,
-    RequestError,
-    SchemaError,
-)
+from dpcore.errors import AccessError, BudgetError, ConflictError, NotFoundError, RequestError, SchemaError
 from dpcore.service import Service
 from dpcore.workspace.database.file_locks import claimed
 from dpcore.workspace.files.store import Store
 from dpcore.workspace.people.users import User
+from tests.support.texts import lacking
 from tests.support.workspaces.command_line import HOME, call, run
 from tests.support.workspaces.fake_learner import fake_request, small_frame, small_schema
 from tests.support.workspaces.homes import contents, fill
@@ -64,8 +58,7 @@ def test_a_byte_that_was_flipped_is_found(service: Service, home: Path) -> None:
     file.write_bytes(content)
     told = call("data", "verify")
     assert told.exit_code == 1
-    assert "small" in told.stdout
-    assert "put the folder back from a backup" in told.stdout
+    assert not lacking(told.stdout, "small", "put the folder back from a backup")
     with pytest.raises(AccessError):
         service.acting(ANN).damaged()
     shutil.rmtree(file.parents[1])

@@ -28,7 +28,7 @@ from dpcore.learning.exact_draws.lookahead import ExactWeight, float_error
 from dpcore.learning.exact_draws.pair_values import weighed
 from dpcore.models.redescriptions.learning.redescription_queries import AGREEMENT
 from dpcore.models.redescriptions.learning.views import Sets
-from dpcore.privacy.mechanisms import weighted_index
+from dpcore.privacy.mechanisms import weighted_draws
 from dpcore.privacy.randomness import RandomSource, uniforms
 
 #: Most candidates, for memory; and most words visited, some minutes.
@@ -179,10 +179,10 @@ class ExactPairs:
             lambda which: _fold(utilities, rows, columns, which, weight.value, bests, rests),
             len(rows),
         )
-        scale = 2.0**weight.bits
-        left = rows[weighted_index(weight.scores(bests, rests), scale, randomness)]
+        draw = weighted_draws(2.0**weight.bits, randomness)
+        left = rows[draw(weight.scores(bests, rests)[None])[0]]
         values = utilities[left, columns].astype(np.int64)
-        chosen = weighted_index(weight.numerator * (values - values.max()), scale, randomness)
+        (chosen,) = draw(weight.numerator * (values - values.max())[None])
         return int(left), int(columns[chosen])
 
 

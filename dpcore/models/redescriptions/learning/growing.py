@@ -4,21 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
-from typing import Final
 
 import numpy as np
 
 from dpcore.arrays import Array, Ints
 from dpcore.data.partition import Partition
 from dpcore.data.table import PrivateTable
-from dpcore.learning.exact_draws.joint_counts import JointCounts, fits_memory, joint_bytes, joint_counts
+from dpcore.learning.exact_draws.joint_counts import JointCounts, counted_in_turn, fits_memory, joint_counts
 from dpcore.learning.exact_draws.lookahead import MAX_DEPTH, ExactWeight, draw_block
 from dpcore.models.redescriptions.learning.redescription_queries import tree_leaves
 from dpcore.models.redescriptions.learning.views import Sets
 from dpcore.privacy.randomness import RandomSource
-
-#: Bytes of the counts that are asked for at once.
-_AT_ONCE: Final = 256 * 2**20
 
 
 def exact_blocks(depth: int, splits: int, classes: int) -> tuple[int, ...]:
@@ -81,12 +77,12 @@ def draw_tree(
 
 
 def _counted(table: PrivateTable, literals: Sets, classes: Sets, splits: Ints, depth: int) -> Iterator[JointCounts]:
-    """The counts for a block below each leaf of a tree, as many asked for at once as fit :data:`_AT_ONCE`."""
-    most = max(1, _AT_ONCE // joint_bytes(len(literals), len(classes), depth))
-    for first in range(0, len(splits) + 1, most):
-        leaves = range(len(splits) + 1)[first : first + most]
-        counts = iter(table.total(_block_counts, literals, classes, splits, leaves, depth))
-        yield from map(JointCounts, counts, counts, counts, counts)
+    """The counts for a block below each leaf of a tree."""
+
+    def ask(leaves: range) -> tuple[Array, ...]:
+        return table.total(_block_counts, literals, classes, splits, leaves, depth)
+
+    return counted_in_turn(len(splits) + 1, len(literals), len(classes), depth, ask)
 
 
 def _block_counts(

@@ -11,13 +11,12 @@ from typing import Final
 import numpy as np
 
 from dpcore.arrays import Ints
-from dpcore.domain.conditions import Condition, threshold_conditions
+from dpcore.domain.conditions import Condition, split_conditions, threshold_conditions
 from dpcore.domain.schemas.schema import Schema
 from dpcore.models.redescriptions.released.reading import read_redescriptions
 from dpcore.models.redescriptions.released.redescription_model import RedescriptionModel
 from dpcore.models.redescriptions.released.redescription_parameters import RedescriptionParameters
 from dpcore.models.redescriptions.released.tree_pair import TreePair
-from dpcore.models.trees.released.splits import split_conditions
 from dpcore.privacy.budgets import EPSILON_STEP, row_epsilon
 from dpcore.released.derived import check_certificate, check_counts, count_scales, demand, is_gaussian
 from dpcore.released.evidence import Evidence, Groups, Records

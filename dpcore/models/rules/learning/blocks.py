@@ -34,7 +34,7 @@ from dpcore.learning.learner import Progress
 from dpcore.models.rules.learning.antecedents import Antecedents, kept_vectors
 from dpcore.models.rules.learning.following import Following
 from dpcore.models.rules.learning.prior import ListPrior
-from dpcore.privacy.mechanisms import GeometricMechanism, weighted_index
+from dpcore.privacy.mechanisms import GeometricMechanism, weighted_draws
 from dpcore.privacy.randomness import RandomSource
 
 #: Rules of a block, each of which is one choice.
@@ -101,15 +101,17 @@ class Block:
     divided: bool
     """Whether later blocks are expected to divide those whom it leaves."""
 
-    def class_of(self, values: Ints, randomness: RandomSource) -> int:
-        """Class of a group, given what the group is worth with each."""
-        return weighted_index(self.weight.numerator * (values - values.max()), 2.0**self.weight.bits, randomness)
+    def classes_of(self, values: Ints, randomness: RandomSource) -> Ints:
+        """Class of each group, given what it is worth with each: shape (n_groups, n_classes)."""
+        scores = self.weight.numerator * (values - values.max(axis=1, keepdims=True))
+        return weighted_draws(2.0**self.weight.bits, randomness)(scores)
 
     def choose(self, offered: Ints, bests: Ints, rests: Floats, randomness: RandomSource) -> int:
         """One of the public ``offered``; the last stands for no rule."""
         offered = offered[rests[offered] > -np.inf]
         scores = self.weight.scores(bests[offered], rests[offered])
-        return int(offered[weighted_index(scores, 2.0**self.weight.bits, randomness)])
+        (chosen,) = weighted_draws(2.0**self.weight.bits, randomness)(scores[None])
+        return int(offered[chosen])
 
 
 @dataclass(frozen=True)
@@ -159,7 +161,7 @@ class BlockDrawer:
         groups = later.groups(rules)
         if len(rules) == RULES and block.divided:  # What is left is divided further; until then it is as it was.
             groups.pop()
-        shares = [expected_shares(counts, block.class_of(class_weights * group, randomness)) for group in groups]
+        shares = list(expected_shares(counts, block.classes_of(class_weights * np.stack(groups), randomness)))
         return rules, shares + [counts / counts.sum()] * (len(rules) + 1 - len(shares)), counts / counts.sum()
 
 

@@ -39,7 +39,8 @@ class Following:
     @classmethod
     def of(cls, antecedents: Antecedents, schema: Schema) -> Following:
         """From the conditions of all conjunctions."""
-        known = {own.column: len(schema.column(own.column).classes) for own in antecedents.literals}
+        names = dict.fromkeys(own.column for own in antecedents.literals)
+        known = {name: len(schema.column(name).classes) for name in names}
         last = {name: count - 1 for name, count in known.items()}
         for literal in antecedents.literals:
             last[literal.column] = max(last[literal.column], literal.last)

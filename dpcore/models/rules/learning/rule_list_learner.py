@@ -356,7 +356,7 @@ def _estimates(plan: RunPlan, noisy: Ints, noise: CountNoise, expected: Floats |
     if expected is None or plan.parameters.alpha is not None:
         return point_estimates(noisy, _alpha(plan))
     deviation = noise.scale * (1.0 if noise.gaussian else math.sqrt(2))
-    return np.stack([pulled_shares(*own, deviation=deviation) for own in zip(noisy, expected, strict=True)])
+    return pulled_shares(noisy, expected, deviation)
 
 
 def _model(

@@ -89,7 +89,7 @@ class ColumnCandidates:
         if self.edges is None:
             return split_by_category(self.column)
         edge = int(self.edges[place])
-        return split_on(Condition(column=self.column.name, first=0, last=edge), schema)
+        return split_on(Condition(column=self.column.name, first=0, last=edge), schema.column(self.column.name))
 
     def tables(self, cell_counts: Ints) -> Ints:
         """Records per branch and class of each candidate, from those per cell and class.

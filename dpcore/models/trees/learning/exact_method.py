@@ -6,11 +6,13 @@ Nursery, Adult and Titanic with ``python -m benchmarks trees``, and never looks 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from decimal import ROUND_FLOOR, Decimal
 from typing import Final
 
 from dpcore.data.packing import word_count
+from dpcore.domain.conditions import split_conditions
 from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import RequestError
 from dpcore.learning.exact_draws.balance import block_rho, divided, draw_of, undivided
@@ -25,10 +27,9 @@ from dpcore.learning.exact_draws.joint_counts import (
 from dpcore.learning.exact_draws.lookahead import ExactWeight
 from dpcore.learning.exact_draws.pair_values import LeafUtility
 from dpcore.learning.learner import PlanRequest, Run, composed_form
-from dpcore.models.trees.learning.exact_tree import BlockPlan, fold_alike, grow_exact
-from dpcore.models.trees.learning.growth import Grown
+from dpcore.models.trees.learning.exact_tree import BlockPlan, ExactTree
+from dpcore.models.trees.learning.growth import Grown, fold_alike
 from dpcore.models.trees.learning.tree_workload import GROWING
-from dpcore.models.trees.released.splits import split_conditions
 from dpcore.models.trees.released.tree_derived import COUNTS, EXACT
 from dpcore.models.trees.released.tree_parameters import TreeParameters
 from dpcore.privacy.budgets import EPSILON_STEP, BudgetSplit, row_epsilon
@@ -105,19 +106,22 @@ def plan_exact(plan_request: PlanRequest) -> RunPlan:
     noise = (CountNoise("a count of a group (more where parts are folded into it)", leaf),)
     plan = plan_request.plan(split, parameters=chosen, sampler=EXACT, estimates_step=COUNTS, noise=noise)
     literals = splits + 1  # The choice not to split is one more.
-    for block in _block_plans(plan):
+    plans = _block_plans(plan)
+    for block in plans:
         block.weight(schema.max_rows, literals, classes)  # Refuses an epsilon that is too small.
-    return _in_its_form(asked, plan, literals)
+    return _in_its_form(asked, plan, dict(zip(weights, plans, strict=True)), literals, classes)
 
 
-def _in_its_form(plan_request: PlanRequest, plan: RunPlan, literals: int) -> RunPlan:
-    """A pure plan with its rho, or the one that composes."""
-    schema, blocks = plan.schema, {_step(level): block for level, block in enumerate(_block_plans(plan))}
+def _in_its_form(
+    plan_request: PlanRequest, plan: RunPlan, blocks: Mapping[str, BlockPlan], literals: int, classes: int
+) -> RunPlan:
+    """A pure plan with its rho, or the one that composes; ``blocks`` are its steps."""
+    schema = plan.schema
 
     def weight(step: str, draw: Decimal) -> ExactWeight:
         """Of a draw that costs a person so much."""
         each = row_epsilon(draw, schema.privacy_unit.max_rows_per_person)
-        return replace(blocks[step], epsilon=each).weight(schema.max_rows, literals, plan_request.classes)
+        return replace(blocks[step], epsilon=each).weight(schema.max_rows, literals, classes)
 
     def select(step: str, rho: Decimal) -> Decimal:
         """Epsilon of a level for which rho pays. A smaller draw has no larger slack."""
@@ -128,14 +132,17 @@ def _in_its_form(plan_request: PlanRequest, plan: RunPlan, literals: int) -> Run
 
     def cost(step: str) -> Decimal:
         """Rho of a level."""
-        whole = plan.split[step]
+        whole = plan.split.parts[step]
         if blocks[step].counts is None:
             return weight(step, whole).rho(whole)
         return block_rho(whole, Decimal(weight(step, divided(whole)[1]).slack))
 
-    rho = sum((cost(step) for step in blocks), pure_rho(plan.split[COUNTS]))
-    pure = replace(plan, rho=rho)
-    return composed_form(plan_request, pure, select)
+    pure = replace(plan, rho=sum(map(cost, blocks), pure_rho(plan.split[COUNTS])))
+    made = composed_form(plan_request, pure, select)
+    if made.composed:  # Refuses what would leave a step nothing to state for one row.
+        _block_plans(made)
+        _row_share(made, COUNTS)
+    return made
 
 
 def _step(level: int) -> str:
@@ -146,22 +153,17 @@ def _block_plans(plan: RunPlan) -> list[BlockPlan]:
     """The last block also draws the labels, unless purity is what counts. Counts come out of a block's budget."""
     chosen: LookaheadSettings = plan.parameters
     last = len(chosen.blocks) - 1
-    utilities: list[LeafUtility] = [
-        "purity" if chosen.criterion == "gini" else "labelled" if level == last else "correct"
-        for level in range(last + 1)
-    ]
-    plans = [
-        BlockPlan(depth, utility, plan.row_epsilon(_step(level)), _row_share(plan, _step(level)))
-        for level, (depth, utility) in enumerate(zip(chosen.blocks, utilities, strict=True))
-    ]
-    if chosen.criterion != "balanced":
-        return plans
-    parts = [divided(own.epsilon) for own in plans]
-    return [replace(own, counts=counts, epsilon=draw) for own, (counts, draw) in zip(plans, parts, strict=True)]
+    plans = []
+    for level, depth in enumerate(chosen.blocks):
+        utility: LeafUtility = "purity" if chosen.criterion == "gini" else "labelled" if level == last else "correct"
+        draw, share = plan.row_epsilon(_step(level)), _row_share(plan, _step(level))
+        counts, draw = divided(draw) if chosen.criterion == "balanced" else (None, draw)
+        plans.append(BlockPlan(depth, utility, draw, share, counts))
+    return plans
 
 
 def _row_share(plan: RunPlan, step: str) -> Decimal:
-    return row_epsilon(plan.split[step], plan.schema.privacy_unit.max_rows_per_person)
+    return row_epsilon(plan.split.parts[step], plan.schema.privacy_unit.max_rows_per_person)
 
 
 def _check_effort(schema: Schema, blocks: tuple[int, ...], splits: int, classes: int) -> None:
@@ -186,15 +188,13 @@ def run_exact(run: Run) -> Grown:
     blocks, chosen = _block_plans(run.plan), run.plan.parameters
     cuts = chosen_cuts(run.schema, chosen)
     questions = split_conditions(run.schema, run.target, reserved=chosen.reserved_splits, cuts=cuts)
-    size, words = len(questions) + 1, word_count(run.schema.max_rows)
-    work = [exact_words(chosen.blocks[:level], size, len(run.plan.classes), words) for level in range(len(blocks) + 1)]
-    root = grow_exact(
-        run,
-        questions,
-        blocks,
-        _row_share(run.plan, COUNTS),
-        lambda level: run.progress(GROWING, round(_PARTS * work[level] / work[-1]), _PARTS),
-    )
+    shape = len(questions) + 1, len(run.plan.classes), word_count(run.schema.max_rows)
+    work = [exact_words(chosen.blocks[:level], *shape) for level in range(len(blocks) + 1)]
+
+    def drawn(level: int) -> None:
+        run.progress(GROWING, round(_PARTS * work[level] / work[-1]), _PARTS)
+
+    root = ExactTree(run, questions, blocks, _row_share(run.plan, COUNTS), drawn).grow()
     if chosen.prunes:
         fold_alike(root)
     return root

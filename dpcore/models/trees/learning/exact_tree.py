@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from functools import cached_property
 from itertools import pairwise
 from typing import Final
 
@@ -13,14 +14,15 @@ import numpy as np
 from dpcore.arrays import Array, Floats, Ints, Words
 from dpcore.data.bits import closed_up, count_bits, room_of
 from dpcore.data.partition import Partition
+from dpcore.domain.columns import Column
 from dpcore.domain.conditions import Condition
 from dpcore.domain.schemas.schema import Part
 from dpcore.learning.exact_draws.balance import FULL_WEIGHT, expected_shares, posterior_counts, weigh_classes
-from dpcore.learning.exact_draws.joint_counts import JointCounts, Path, joint_bytes, joint_counts
-from dpcore.learning.exact_draws.lookahead import Block, ExactWeight, draw_block
+from dpcore.learning.exact_draws.joint_counts import JointCounts, counted_in_turn, joint_counts
+from dpcore.learning.exact_draws.lookahead import Block, ExactWeight, Path, draw_block
 from dpcore.learning.exact_draws.pair_values import LeafUtility
 from dpcore.learning.learner import Run
-from dpcore.models.trees.learning.growth import Grown, drawn_label, share_intervals
+from dpcore.models.trees.learning.growth import Grown
 from dpcore.models.trees.released.splits import split_on
 from dpcore.privacy.mechanisms import GaussianMechanism, GeometricMechanism
 from dpcore.privacy.sensitivity import Sensitivity
@@ -57,29 +59,6 @@ class BlockPlan:
         return ExactWeight.fit(self.utility, self.depth, self.epsilon, max_rows, splits, classes, largest)
 
 
-def grow_exact(
-    run: Run,
-    questions: Sequence[Condition],
-    blocks: Sequence[BlockPlan],
-    leaf_share: Decimal,
-    drawn: Callable[[int], None],
-) -> Grown:
-    """Draw a tree of stacked blocks. Row-level cost: the blocks' shares and ``leaf_share``.
-
-    The records that reach different leaves of a block are disjoint, so the blocks of one level
-    compose in parallel, and so do the counts of the leaves (:data:`LEAF_COUNTS`).
-
-    Parameters
-    ----------
-    questions : sequence of Condition
-        Public splits to choose from: a record goes left if the literal holds. Beside them
-        there is always the choice not to split, see :data:`STOP_PRIORS`.
-    drawn : callable
-        Told how many levels of blocks are drawn.
-    """
-    return _ExactTree(run, questions, blocks, leaf_share, drawn).grow()
-
-
 #: A row is in one leaf and has one class; so the k rows of a person move all counts together by
 #: at most k in L1, and in L2, which Gaussian noise goes by.
 LEAF_COUNTS = Sensitivity(1, "L1", monotone=True)
@@ -89,8 +68,6 @@ LEAF_COUNTS_L2 = Sensitivity(1, "L2", monotone=True)
 #: Cells of each column that a path leaves possible; all those of a column not named.
 Possible = Mapping[str, frozenset[int]]
 _ALL: Final = ~np.uint64(0)
-#: Bytes of the counts that are asked for at once.
-_AT_ONCE: Final = 256 * 2**20
 #: Prior probability of not splitting a node, in the first block and in those below it; the
 #: splits share the rest evenly. A split must gain something to be worth its words.
 STOP_PRIORS = (0.25, 0.9)
@@ -167,7 +144,7 @@ def leaf_counts(
 ) -> Ints:
     """Kernel: records per class in each leaf, shape (n_leaves, n_classes). See :data:`LEAF_COUNTS`."""
     literals, classes = _vectors(partition, questions), partition.class_members(target, part)
-    return np.concatenate([count_bits(_members(literals, leaf)[None], classes) for leaf in leaves])
+    return count_bits(np.stack([_members(literals, leaf) for leaf in leaves]), classes)
 
 
 def _vectors(partition: Partition, questions: Sequence[Condition]) -> Words:
@@ -182,58 +159,78 @@ def _members(literals: Words, path: Path) -> Words:
     return members
 
 
-class _ExactTree:
-    def __init__(
-        self,
-        run: Run,
-        questions: Sequence[Condition],
-        blocks: Sequence[BlockPlan],
-        leaf_share: Decimal,
-        drawn: Callable[[int], None],
-    ) -> None:
-        self._run, self._schema, self._randomness = run, run.schema, run.randomness
-        self._questions, self._blocks = questions, blocks
-        self._asked = (run.target, run.part, questions)
-        self._leaf_share, self._noise = leaf_share, run.plan.noise_on("a count")
-        self._mechanism = _leaf_mechanism(run.plan)
-        self._drawn = drawn
+@dataclass(frozen=True)
+class ExactTree:
+    """How a tree of stacked blocks is drawn. Row-level cost: the blocks' shares and ``leaf_share``.
+
+    The records that reach different leaves of a block are disjoint, so the blocks of one level
+    compose in parallel, and so do the counts of the leaves (:data:`LEAF_COUNTS`).
+
+    Attributes
+    ----------
+    run : Run
+    questions : sequence of Condition
+        Public splits to choose from: a record goes left if the literal holds. Beside them
+        there is always the choice not to split, see :data:`STOP_PRIORS`.
+    blocks : sequence of BlockPlan
+    leaf_share : Decimal
+    drawn : callable
+        Told how many levels of blocks are drawn.
+    """
+
+    run: Run
+    questions: Sequence[Condition]
+    blocks: Sequence[BlockPlan]
+    leaf_share: Decimal
+    drawn: Callable[[int], None]
 
     def grow(self) -> Grown:
         """Level by level: nobody can see how long one node of a level takes."""
-        root = Grown()
+        root, mechanism = Grown(), _leaf_mechanism(self.run.plan)
         ends = [_End(root, (), {})]
-        for level, plan in enumerate(self._blocks):
-            prior = split_prior(len(self._questions), level, balanced=plan.counts is not None)
-            weight = plan.weight(self._schema.max_rows, len(prior), len(self._run.plan.classes))
-            counted = self._counted(ends, plan.depth)
-            ends = [below for end, joint in counted for below in self._draw(end, joint, plan, prior, weight)]
-            self._drawn(level + 1)
-        self._make_leaves(ends)
+        for level, plan in enumerate(self.blocks):
+            prior = split_prior(len(self.questions), level, balanced=plan.counts is not None)
+            weight = plan.weight(self.run.plan.schema.max_rows, len(prior), len(self.run.plan.classes))
+            counting = None if plan.counts is None else GeometricMechanism(LEAF_COUNTS.value, plan.counts)
+            below: list[_End] = []
+            for end, joint in zip(ends, self._counted(ends, plan.depth), strict=True):
+                below += self._draw(end, joint, plan, prior, weight, counting)
+            ends = below
+            self.drawn(level + 1)
+        self._make_leaves(ends, mechanism)
         return root
 
-    def _counted(self, ends: Sequence[_End], depth: int) -> Iterator[tuple[_End, JointCounts]]:
-        """The nodes of a level with their counts, as many asked for at once as fit :data:`_AT_ONCE`."""
-        size = joint_bytes(len(self._questions) + 1, len(self._run.plan.classes), depth)
-        most = max(1, _AT_ONCE // size)
-        for start in range(0, len(ends), most):
-            asked, nodes = range(len(ends))[start : start + most], [end.path for end in ends]
-            counts = iter(self._run.table.total(node_counts, *self._asked, depth, nodes, asked))
-            yield from zip(ends[start : start + most], map(JointCounts, counts, counts, counts, counts), strict=True)
+    @cached_property
+    def _columns(self) -> dict[str, Column]:
+        return {column.name: column for column in self.run.schema}
 
-    def _draw(self, end: _End, joint: JointCounts, plan: BlockPlan, prior: Floats, weight: ExactWeight) -> list[_End]:
-        """Draw the block of one level for the rows of one node; return where it ends."""
-        counts = self._likely_counts(end, joint, plan.counts)
-        class_weights = None if counts is None else weigh_classes(counts)
-        block = draw_block(joint, prior, plan.depth, plan.utility, weight, self._randomness, class_weights)
+    def _counted(self, ends: Sequence[_End], depth: int) -> Iterator[JointCounts]:
+        """The counts of the nodes of a level."""
+        nodes, size = [end.path for end in ends], (len(self.questions) + 1, len(self.run.plan.classes), depth)
+        public = self.run.target, self.run.part, self.questions, depth, nodes
+        return counted_in_turn(len(ends), *size, lambda asked: self.run.table.total(node_counts, *public, asked))
+
+    def _draw(
+        self,
+        end: _End,
+        joint: JointCounts,
+        plan: BlockPlan,
+        prior: Floats,
+        weight: ExactWeight,
+        counting: GeometricMechanism | None,
+    ) -> list[_End]:
+        """Draw the block of one level for the rows of one node; return where it ends.
+
+        ``counting`` buys its class counts, if the largest class is to outweigh no other. See :data:`LEAF_COUNTS`.
+        """
+        class_weights = None
+        if counting is not None:
+            noisy = counting.release(joint.none, self.run.randomness)
+            counts = posterior_counts(noisy, 1 / float(counting.epsilon), end.shares)
+            class_weights, end = weigh_classes(counts), replace(end, shares=counts / counts.sum())
+        block = draw_block(joint, prior, plan.depth, plan.utility, weight, self.run.randomness, class_weights)
         end.grown.spent += plan.share
-        return self._unfold(block, 0, replace(end, shares=None if counts is None else counts / counts.sum()))
-
-    def _likely_counts(self, end: _End, joint: JointCounts, epsilon: Decimal | None) -> Floats | None:
-        """Buy the class counts of a node, if the largest class is to outweigh no other. See :data:`LEAF_COUNTS`."""
-        if epsilon is None:
-            return None
-        noisy = GeometricMechanism(LEAF_COUNTS.value, epsilon).release(joint.none, self._randomness)
-        return posterior_counts(noisy, 1 / float(epsilon), end.shares)
+        return self._unfold(block, 0, end)
 
     def _unfold(self, block: Block, place: int, here: _End) -> list[_End]:
         """Turn a block into nodes. A split that the path has already decided is left out."""
@@ -244,8 +241,8 @@ class _ExactTree:
         sides = self._sides(position, here.cells)
         if len(sides) == 1:
             return self._unfold(block, 2 * place + 1 + sides[0][0], here)
-        question = self._questions[position]
-        here.grown.split = split_on(question, self._schema)
+        question = self.questions[position]
+        here.grown.split = split_on(question, self._columns[question.column])
         ends: list[_End] = []
         for side, kept in sides:
             child = Grown()
@@ -258,55 +255,31 @@ class _ExactTree:
 
     def _sides(self, position: int, cells: Possible) -> list[tuple[int, frozenset[int]]]:
         """Sides of a split that the path leaves possible, with the cells that go there."""
-        if position == len(self._questions):  # The choice not to split: all go left.
+        if position == len(self.questions):  # The choice not to split: all go left.
             return [(0, frozenset())]
-        question = self._questions[position]
-        codes = range(len(self._schema.column(question.column).cells))
-        known = cells.get(question.column, frozenset(codes))
-        inside = known.intersection(question.cells)
+        question = self.questions[position]
+        known = cells.get(question.column) or frozenset(range(len(self._columns[question.column].cells)))
+        inside = known.intersection(range(question.first, question.last + 1))
         return [(side, kept) for side, kept in enumerate((inside, known - inside)) if kept]
 
-    def _make_leaves(self, ends: Sequence[_End]) -> None:
+    def _make_leaves(self, ends: Sequence[_End], mechanism: GeometricMechanism | GaussianMechanism) -> None:
         """Buy the class counts of the nodes where the last blocks end."""
-        exact = self._run.table.total(leaf_counts, *self._asked, [end.path for end in ends])
-        for end, counts in zip(ends, exact, strict=True):
+        noise = self.run.plan.noise_on("a count")
+        public = self.run.target, self.run.part, self.questions, [end.path for end in ends]
+        exact = self.run.table.total(leaf_counts, *public)
+        for end, counts in zip(ends, mechanism.release_each(exact, self.run.randomness), strict=True):
             grown = end.grown
-            grown.spent += self._leaf_share
-            grown.noisy_counts = self._mechanism.release(counts, self._randomness)
-            grown.count_epsilon, grown.count_deviation = self._noise.epsilon, self._noise.deviation
-            grown.label = end.label
-            if end.shares is not None and end.label is not None:
-                grown.expected = expected_shares(end.shares, end.label)
+            grown.spent += self.leaf_share
+            grown.noisy_counts, grown.label = counts, end.label
+            grown.count_epsilon, grown.count_deviation = noise.epsilon, noise.deviation
+        told = [end for end in ends if end.shares is not None and end.label is not None]
+        if told:
+            shares, labels = np.array([end.shares for end in told]), np.array([end.label for end in told])
+            for end, expected in zip(told, expected_shares(shares, labels), strict=True):
+                end.grown.expected = expected
 
 
 def _leaf_mechanism(plan: RunPlan) -> GeometricMechanism | GaussianMechanism:
     if plan.row_rho is not None:
         return GaussianMechanism(LEAF_COUNTS_L2.value, plan.row_rho)
     return GeometricMechanism(LEAF_COUNTS.value, plan.row_epsilon(plan.estimates_step))
-
-
-def fold_alike(node: Grown) -> None:
-    """Collapse splits whose sides predict the same class and differ by no more than noise.
-
-    Post-processing of noisy counts, bottom up: a side that is itself a split stays if that
-    split stays. Classes that are predicted, or that were drawn, do not change.
-    """
-    for child in node.children:
-        fold_alike(child)
-    if not node.children or any(child.children and not child.collapsed for child in node.children):
-        return
-    sides = node.children
-    if len({drawn_label(side) for side in sides}) == 1 and _alike(sides):
-        node.collapsed, node.label, node.expected = True, drawn_label(sides[0]), _expected(sides)
-
-
-def _expected(sides: Sequence[Grown]) -> Floats | None:
-    """Class shares to be expected of sides of which the same is expected, but for where they were drawn."""
-    own = [side.expected for side in sides if side.expected is not None]
-    return np.asarray(np.mean(own, axis=0)) if own else None
-
-
-def _alike(sides: Sequence[Grown]) -> bool:
-    """Whether the noise intervals of the sides' class shares overlap, for every class."""
-    intervals = np.stack([share_intervals(side) for side in sides])
-    return bool((intervals[..., 0].max(axis=0) <= intervals[..., 1].min(axis=0)).all())

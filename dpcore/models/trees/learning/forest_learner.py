@@ -18,7 +18,7 @@ from dpcore.learning.exact_draws.balance import pulled_shares
 from dpcore.learning.holdout import chance_groups, evaluate_groups, expected_rows, group_count_for, level_count_for
 from dpcore.learning.learner import Learner, PlanRequest, Run, with_evaluation
 from dpcore.models.trees.learning.contingency import NodeData, stopped_at
-from dpcore.models.trees.learning.growth import count_deviation, freeze, prune
+from dpcore.models.trees.learning.growth import NodeTable, freeze, prune
 from dpcore.models.trees.learning.path_form import PURE, PathForm, epsilon_of_unit, path_budget, plan_paths
 from dpcore.models.trees.learning.random_trees import (
     GrownForest,
@@ -128,10 +128,10 @@ def _expect(grown: GrownForest, sharing: Sharing) -> None:
     Its own counts outweigh them the more, the larger it is beside its noise (``pulled_shares``). Post-processing.
     """
     counts = np.sum([root.counts() for root in grown.trees], axis=0)
-    deviation = math.sqrt(sum(count_deviation(root) ** 2 for root in grown.trees))
+    deviation = math.sqrt(sum(float(NodeTable.of(root).deviations()[0]) ** 2 for root in grown.trees))
     times = 1 if sharing == "parts" else len(grown.trees)
     even = np.full(len(counts), 1 / len(counts))
-    everyone = pulled_shares(np.rint(counts / times).astype(np.int64), even, deviation / times)
+    (everyone,) = pulled_shares(np.rint(counts[None] / times).astype(np.int64), even, deviation / times)
     for root in grown.trees:
         for node in root.below():
             node.expected = everyone

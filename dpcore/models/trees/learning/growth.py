@@ -19,7 +19,7 @@ from dpcore.errors import BudgetError
 from dpcore.learning.exact_draws.balance import pulled_shares
 from dpcore.models.trees.released.splits import Split
 from dpcore.models.trees.released.tree_model import ALPHA, TreeModel, TreeNode, supporting
-from dpcore.released.noisy_counts import noise_intervals, point_estimates, sum_tail
+from dpcore.released.noisy_counts import holding, noise_intervals, point_estimates, sum_tails
 
 
 @dataclass
@@ -63,13 +63,6 @@ class Grown:
     expected: Floats | None = None
     collapsed: bool = False
 
-    def leaves(self) -> Iterator[Grown]:
-        """Leaves below, this node itself if it is one; pruning is ignored."""
-        if not self.children:
-            yield self
-        for child in self.children:
-            yield from child.leaves()
-
     def below(self) -> Iterator[Grown]:
         """This node, and all that are below."""
         yield self
@@ -78,8 +71,9 @@ class Grown:
 
     def counts(self) -> Ints:
         """Noisy class counts: a leaf's own, or the sum over the leaves below."""
-        leaves = [leaf.noisy_counts for leaf in self.leaves()]
-        return np.asarray(np.asarray(leaves, dtype=np.int64).sum(axis=0))
+        if not self.children:
+            return np.asarray(self.noisy_counts, dtype=np.int64)
+        return np.asarray(np.sum([child.counts() for child in self.children], axis=0))
 
     def scale_spending(self, factor: Decimal) -> None:
         """State what was spent here and below in another unit."""
@@ -90,6 +84,81 @@ class Grown:
         """Largest row-level budget of a path from here to a leaf below."""
         below = (child.most_spent() for child in self.children)
         return self.spent + max(below, default=Decimal(0))
+
+
+@dataclass(frozen=True)
+class NodeTable:
+    """The nodes of a grown tree, parents first, with what the leaves below each add up to; pruning is ignored.
+
+    Attributes
+    ----------
+    nodes : list of Grown
+    parents : list of int or None
+    children : list of range
+    counts : array of shape (n_nodes, n_classes)
+        Noisy class counts.
+    leaves : array of shape (n_nodes,)
+    scales : array of shape (n_nodes,)
+        Scale of the widest noise on a leaf, so that margins of mixed sums are stated on the safe side.
+    gaussian : bool
+        Whether that noise is Gaussian: all of a tree is of one kind.
+    """
+
+    nodes: list[Grown]
+    parents: list[int | None]
+    children: list[range]
+    counts: Ints
+    leaves: Ints
+    scales: Floats
+    gaussian: bool
+
+    @classmethod
+    def of(cls, root: Grown) -> NodeTable:
+        """The nodes from a root on."""
+        nodes, parents, children = [root], list[int | None]([None]), list[range]()
+        for place, node in enumerate(nodes):
+            children.append(range(len(nodes), len(nodes) + len(node.children)))
+            parents += [place] * len(node.children)
+            nodes += node.children
+        counts, leaves, scales = [np.zeros(0, np.int64)] * len(nodes), [1] * len(nodes), [0.0] * len(nodes)
+        gaussian = any(node.count_deviation is not None for node in nodes)
+        for place, node in reversed(list(enumerate(nodes))):
+            if below := children[place]:
+                own = slice(below.start, below.stop)
+                counts[place] = np.sum(counts[own], axis=0)
+                leaves[place], scales[place] = sum(leaves[own]), max(scales[own])
+            else:
+                counts[place] = np.asarray(node.noisy_counts, dtype=np.int64)
+                scales[place] = node.count_deviation or 1.0 / float(node.count_epsilon or math.inf)
+        return cls(nodes, parents, children, np.stack(counts), np.array(leaves), np.array(scales), gaussian)
+
+    @property
+    def labels(self) -> list[int]:
+        """Class drawn for each node, or its most frequent one."""
+        most = np.argmax(self.counts, axis=1).tolist()
+        return [own if node.label is None else node.label for node, own in zip(self.nodes, most, strict=True)]
+
+    def intervals(self) -> Floats:
+        """95 % intervals of the class shares for the noise alone: (n_nodes, n_classes, 2)."""
+        # A sum of n noises has the spread of one with sqrt(n) times the scale, and no heavier tails.
+        scales = self.scales * np.sqrt(self.leaves)
+        return noise_intervals(self.counts, (ALPHA,) * self.counts.shape[1], scales, gaussian=self.gaussian)
+
+    def deviations(self) -> Floats:
+        """Standard deviation of the noise on each class count, at most: shape (n_nodes,)."""
+        return np.asarray(self.scales * np.sqrt((1 if self.gaussian else 2) * self.leaves))
+
+    def estimates(self) -> tuple[Floats, list[int]]:
+        """Class shares of each node, and the class that is predicted there."""
+        labels = self.labels
+        shares = point_estimates(supporting(self.counts, labels), (ALPHA,) * self.counts.shape[1])
+        told = [place for place, node in enumerate(self.nodes) if node.expected is not None]
+        if told:
+            expected = np.array([self.nodes[place].expected for place in told])
+            shares[told] = pulled_shares(self.counts[told], expected, self.deviations()[told])
+        for place in told:
+            labels[place] = int(np.argmax(shares[place]))
+        return shares, labels
 
 
 def freeze(
@@ -115,76 +184,48 @@ def freeze(
     rows = schema.privacy_unit.max_rows_per_person
     if root.most_spent() * rows > budget:
         raise BudgetError("A path of the tree would spend more than it was given.")
-    order: list[tuple[Grown, int | None]] = [(root, None)]
-    children: list[tuple[int, ...]] = []
-    for position, (grown, _) in enumerate(order):
-        children.append(tuple(range(len(order), len(order) + len(grown.children))))
-        order += [(child, position) for child in grown.children]
-    nodes = tuple(_node(grown, parent, below, rows) for (grown, parent), below in zip(order, children, strict=True))
-    return TreeModel(classes=tuple(classes), nodes=nodes, budget=budget, blocks=blocks).worded(schema)
-
-
-def drawn_label(grown: Grown) -> int:
-    """Class drawn for a node, or its most frequent one."""
-    return int(np.argmax(grown.counts())) if grown.label is None else grown.label
-
-
-def share_intervals(grown: Grown) -> Floats:
-    """95 % intervals of the class shares at a node for the noise alone: (n_classes, 2)."""
-    counts, leaves = grown.counts(), sum(1 for _ in grown.leaves())
-    scale, gaussian = _widest_noise(grown)
-    # A sum of n noises has the spread of one with sqrt(n) times the scale, and no heavier tails.
-    scale *= math.sqrt(leaves)
-    return np.asarray(noise_intervals(counts[None], (ALPHA,) * len(counts), scale, gaussian=gaussian)[0])
-
-
-def _widest_noise(grown: Grown) -> tuple[float, bool]:
-    """Scale of the widest noise below, and whether it is Gaussian: all of a tree is of one kind.
-
-    Margins of mixed sums are stated on the safe side.
-    """
-    deviations = [own for leaf in grown.leaves() if (own := leaf.count_deviation) is not None]
-    if deviations:
-        return max(deviations), True
-    costs = [leaf.count_epsilon for leaf in grown.leaves()]
-    return max(1.0 / float(cost) for cost in costs if cost is not None), False
-
-
-def _node(grown: Grown, parent: int | None, children: tuple[int, ...], rows: int) -> TreeNode:
-    counts, (estimates, label) = grown.counts(), _estimates(grown)
-    ends = share_intervals(grown)
+    table = NodeTable.of(root)
+    estimates, labels = table.estimates()
     # Pooling moves an estimate; an interval that still holds it covers no less than before.
-    lows, highs = np.minimum(ends[:, 0], estimates), np.maximum(ends[:, 1], estimates)
-    leaves = sum(1 for _ in grown.leaves())
-    scale, gaussian = _widest_noise(grown)
-    return TreeNode(
-        parent=parent,
-        split=grown.split,
-        children=children,
-        collapsed=grown.collapsed,
-        noisy_total=grown.noisy_total,
-        noisy_counts=tuple(int(count) for count in counts),
-        count_margin=sum_tail(scale, leaves, 0.95, gaussian=gaussian),
-        estimates=tuple(float(share) for share in estimates),
-        intervals=tuple((float(low), float(high)) for low, high in zip(lows, highs, strict=True)),
-        label=label,
-        spent=grown.spent * rows,
-    )
+    intervals = holding(table.intervals(), estimates)
+    margins = sum_tails(table.scales, table.leaves, 0.95, gaussian=table.gaussian)
+    nodes = [
+        TreeNode(
+            parent=table.parents[place],
+            split=grown.split,
+            children=tuple(table.children[place]),
+            collapsed=grown.collapsed,
+            noisy_total=grown.noisy_total,
+            noisy_counts=table.counts[place].tolist(),
+            count_margin=int(margins[place]),
+            estimates=estimates[place].tolist(),
+            intervals=intervals[place].tolist(),
+            label=labels[place],
+            spent=grown.spent * rows,
+        )
+        for place, grown in enumerate(table.nodes)
+    ]
+    return TreeModel(classes=tuple(classes), nodes=tuple(nodes), budget=budget, blocks=blocks).worded(schema)
 
 
-def _estimates(grown: Grown) -> tuple[Floats, int]:
-    """Class shares of a node, and the class that is predicted there."""
-    counts, label = grown.counts(), drawn_label(grown)
-    if grown.expected is None:
-        return point_estimates(supporting(counts, label)[None], (ALPHA,) * len(counts))[0], label
-    shares = pulled_shares(counts, grown.expected, count_deviation(grown))
-    return shares, int(np.argmax(shares))
+def fold_alike(root: Grown) -> None:
+    """Collapse splits whose sides predict the same class and differ by no more than noise.
 
-
-def count_deviation(grown: Grown) -> float:
-    """Standard deviation of the noise on each class count of a node, at most."""
-    scale, gaussian = _widest_noise(grown)
-    return scale * math.sqrt((1 if gaussian else 2) * sum(1 for _ in grown.leaves()))
+    Post-processing of noisy counts, bottom up: a side that is itself a split stays if that
+    split stays. Classes that are predicted, or that were drawn, do not change.
+    """
+    table = NodeTable.of(root)
+    labels, intervals = table.labels, table.intervals()
+    for place, node in reversed(list(enumerate(table.nodes))):
+        sides = slice(table.children[place].start, table.children[place].stop)
+        own, predicted = intervals[sides], set(labels[sides])
+        if len(predicted) != 1 or any(side.children and not side.collapsed for side in node.children):
+            continue
+        # The noise intervals of the sides' class shares overlap, for every class.
+        if (own[..., 0].max(axis=0) <= own[..., 1].min(axis=0)).all():
+            node.collapsed, node.label, labels[place] = True, labels[sides][0], labels[sides][0]
+            expected = [side.expected for side in node.children if side.expected is not None]
+            node.expected = np.asarray(np.mean(expected, axis=0)) if expected else None
 
 
 #: Confidence factor of C4.5: chance that a leaf errs more often than its limit.

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from typing import Final
 
+from dpcore.domain.conditions import split_conditions
 from dpcore.domain.schemas.schema import Schema
 from dpcore.learning.exact_draws.joint_counts import exact_words, joint_bytes
 from dpcore.learning.workload import GROUPING, evaluation, table_bytes, words_of
 from dpcore.models.trees.learning.greedy import smallest_step
 from dpcore.models.trees.learning.path_form import path_budget
-from dpcore.models.trees.released.splits import split_conditions
 from dpcore.models.trees.released.tree_model import MAX_NODES
 from dpcore.models.trees.released.tree_parameters import ForestSettings, TreeParameters
 from dpcore.released.parameters import chosen_cuts

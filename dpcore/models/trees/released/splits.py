@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from functools import cache
 
-from dpcore.domain.columns import RESERVED, BooleanColumn, Column, NumericColumn
-from dpcore.domain.conditions import ALL_CUTS, Condition, Cuts, cell_conditions, threshold_conditions
+from dpcore.domain.columns import RESERVED, Column, NumericColumn
+from dpcore.domain.conditions import Condition
 from dpcore.domain.schemas.schema import Schema
 from dpcore.frozen import FrozenModel
-
-#: Reserved cells as part of a sentence.
-_RESERVED_WORDS = {cell: cell.strip("()") for cell in RESERVED}
 
 
 class Split(FrozenModel):
@@ -38,15 +35,16 @@ class Split(FrozenModel):
 
 def cells_text(column: Column, allowed: Collection[int]) -> str:
     """The condition that a column has one of some cells, such as ``age > 60 or missing``."""
-    unsaid = column.unsaid
-    cells = [code for code in sorted(allowed) if code not in unsaid] or sorted(allowed)
-    others = [code for code in range(len(column.cells)) if code not in allowed and code not in unsaid]
-    known = all(column.cells[code] in RESERVED for code in others)
-    shorter = known if column.ordered else len(others) < len(cells) and not _one_of_two(column)
-    if others and shorter:
-        return f"{column.name} is not " + _listed([column.cells[code] for code in others])
-    texts = [_run_text(run, column) for run in _runs(cells, column)]
-    if column.for_people and others and texts[-2:] == [_reserved(column, cell) for cell in RESERVED]:
+    known, unsaid = len(column.classes), column.unsaid
+    told = [code for code in range(len(column.cells)) if code not in unsaid]
+    cells = [code for code in told if code in allowed] or sorted(allowed)
+    others = [code for code in told if code not in allowed]
+    # People are told which of two categories it is, rather than which it is not.
+    fewer = len(others) < len(cells) and not (known == 2 and column.for_people)
+    if others and (others[0] >= known if column.ordered else fewer):
+        return f"{column.name} is not " + " or ".join(_word(column, code) for code in others)
+    texts = [_run_text(first, last, column) for first, last in _runs(cells, column)]
+    if others and cells[-2:] == [known, known + 1] and column.for_people:
         texts[-2:] = [f"{column.name}: unknown"]
     first, *more = texts
     return " or ".join([first, *(text.removeprefix(f"{column.name}{column.sign} ") for text in more)])
@@ -63,97 +61,65 @@ def path_texts(paths: Iterable[Answers], schema: Schema) -> list[tuple[str, tupl
     of it earlier answers told already: ``60 < age <= 70`` for ``age > 60 or missing`` and ``age <= 70``. Where two
     answers exclude each other, the condition of each is told.
     """
-    columns = {column.name: column for column in schema}
+    columns, told = {column.name: column for column in schema}, list[tuple[str, tuple[str, ...]]]()
 
     @cache
     def words(name: str, cells: frozenset[int]) -> str:
         return cells_text(columns[name], cells)
 
-    def texts(answers: Answers) -> tuple[str, tuple[str, ...]]:
+    for answers in paths:
         asked: dict[str, list[frozenset[int]]] = {}
         for split, branch in answers:
             asked.setdefault(split.column, []).append(split.cells(branch))
-        told = {name: frozenset.intersection(*answered) for name, answered in asked.items()}
-        conditions = tuple(
-            words(name, cells)
-            for name, answered in asked.items()
-            for cells in ([told[name]] if told[name] else dict.fromkeys(answered))
-        )
-        return words(split.column, asked[split.column][-1]) if answers else "", conditions
-
-    return [texts(answers) for answers in paths]
+        conditions: list[str] = []
+        for name, answered in asked.items():
+            both = frozenset.intersection(*answered)
+            conditions += [words(name, cells) for cells in ([both] if both else dict.fromkeys(answered))]
+        last = words(split.column, asked[split.column][-1]) if answers else ""
+        told.append((last, tuple(conditions)))
+    return told
 
 
-def _run_text(run: Sequence[int], column: Column) -> str:
-    cell = column.cells[run[0]]
-    condition = Condition(column=column.name, first=run[0], last=run[-1])
-    return _reserved(column, cell) if cell in RESERVED else condition.text_on(column)
+def _run_text(first: int, last: int, column: Column) -> str:
+    if first >= len(column.classes):
+        return f"{column.name}{column.sign} {_word(column, first)}"
+    return Condition(column=column.name, first=first, last=last).text_on(column)
 
 
-def _reserved(column: Column, cell: str) -> str:
-    return f"{column.name}{column.sign} {_RESERVED_WORDS[cell]}"
+def _word(column: Column, code: int) -> str:
+    """A cell as part of a sentence."""
+    cell = column.cells[code]
+    return cell.strip("()") if cell in RESERVED else cell
 
 
-def _one_of_two(column: Column) -> bool:
-    """Whether people are told which of two categories it is, rather than which it is not."""
-    return bool(column.for_people) and len(column.classes) == 2
+def _runs(cells: Sequence[int], column: Column) -> list[tuple[int, int]]:
+    """First and last of consecutive codes of an ordered column; reserved cells and categories alone.
+
+    So are ordered categories that neither begin nor end their column: there are few.
+    """
+    known, runs = len(column.classes), list[tuple[int, int]]()
+    for code in cells:
+        if runs and column.ordered and code == runs[-1][1] + 1 and code < known:
+            runs[-1] = (runs[-1][0], code)
+        else:
+            runs.append((code, code))
+    if isinstance(column, NumericColumn):
+        return runs
+    parts: list[tuple[int, int]] = []
+    for first, last in runs:
+        at_an_end = first == 0 or last == known - 1
+        parts += [(first, last)] if at_an_end else [(code, code) for code in range(first, last + 1)]
+    return parts
 
 
-def split_on(condition: Condition, schema: Schema) -> Split:
-    """Binary split: branch 0 where the condition holds, branch 1 elsewhere."""
-    codes, held = range(len(schema.column(condition.column).cells)), condition.cells
-    return Split(column=condition.column, branches=tuple(0 if code in held else 1 for code in codes))
+def split_on(condition: Condition, column: Column) -> Split:
+    """Binary split of a column: branch 0 where the condition holds, branch 1 elsewhere."""
+    branches = [1] * len(column.cells)
+    branches[condition.first : condition.last + 1] = [0] * (condition.last + 1 - condition.first)
+    return Split(column=column.name, branches=tuple(branches))
 
 
 def split_by_category(column: Column) -> Split:
     """One branch per category, and one for ``(other)`` and ``(missing)`` together."""
     known = len(column.classes)
     return Split(column=column.name, branches=tuple(min(code, known) for code in range(len(column.cells))))
-
-
-def split_conditions(schema: Schema, target: str, *, reserved: bool, cuts: Cuts = ALL_CUTS) -> list[Condition]:
-    """Every binary question over the columns other than ``target``, each once.
-
-    Ordered columns: ``<=`` at every cut; others: ``= category``, but for a column of
-    two categories only one, ``yes`` of a yes/no column. If ``reserved``, ``= (missing)`` too,
-    and ``= (other)`` if the column has that cell; nobody is asked for missing values of a column
-    that has none.
-    """
-    conditions: list[Condition] = []
-    for column in schema:
-        if column.name == target:
-            continue
-        if column.ordered:
-            edges = threshold_conditions(column, reserved=False, cuts=cuts)
-            conditions += [item for item in edges if item.first == 0]
-        else:
-            named = cell_conditions(column, reserved=False)
-            one = named[1:] if isinstance(column, BooleanColumn) else named[:1]
-            conditions += one if len(named) == 2 else named
-        if reserved:
-            every = cell_conditions(column, reserved=True)
-            asked = (item for item in every if item.first not in column.unsaid)
-            conditions += [item for item in asked if column.cells[item.first] in RESERVED]
-    return conditions
-
-
-def _listed(cells: Sequence[str]) -> str:
-    return " or ".join(_RESERVED_WORDS.get(cell, cell) for cell in cells)
-
-
-def _runs(cells: Sequence[int], column: Column) -> list[list[int]]:
-    """Consecutive codes of an ordered column together; reserved cells and categories alone.
-
-    So are ordered categories that neither begin nor end their column: there are few.
-    """
-    runs: list[list[int]] = []
-    for code in cells:
-        joins = runs and column.ordered and code == runs[-1][-1] + 1 and column.cells[code] not in RESERVED
-        if joins:
-            runs[-1].append(code)
-        else:
-            runs.append([code])
-    if isinstance(column, NumericColumn):
-        return runs
-    ends = {0, len(column.classes) - 1}
-    return [part for run in runs for part in ([run] if ends & {run[0], run[-1]} else [[code] for code in run])]

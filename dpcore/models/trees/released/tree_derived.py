@@ -139,9 +139,9 @@ def _numbers(release: Release, node: TreeNode, scales: tuple[float, float], leav
 
 def _by_counts(node: TreeNode) -> TreeNode:
     """A node of a greedy tree, whose estimates follow from its counts and its class alone."""
-    counts = supporting(np.array(node.noisy_counts), node.label)
-    shares = point_estimates(counts[None], (ALPHA,) * len(counts))[0]
-    return node.model_copy(update={"estimates": tuple(shares.tolist())})
+    counts = supporting(np.array([node.noisy_counts]), [node.label])
+    (shares,) = point_estimates(counts, (ALPHA,) * counts.shape[1]).tolist()
+    return node.model_copy(update={"estimates": tuple(shares)})
 
 
 def _check_form(release: Release, tree: TreeModel, *, prunes: bool) -> None:

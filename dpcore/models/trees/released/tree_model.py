@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
-from itertools import pairwise
 from typing import Final
 
 import numpy as np
@@ -77,17 +76,15 @@ class TreeModel(FrozenModel):
 
     def worded(self, schema: Schema) -> TreeModel:
         """The same tree, its conditions told in the words of a schema."""
-        told = path_texts(map(self._answers, range(len(self.nodes))), schema)
-        nodes = (
+        answers = [list[tuple[Split, int]]()] * len(self.nodes)
+        for position, node in enumerate(self.nodes):
+            for branch, child in enumerate(node.children):
+                answers[child] = [*answers[position], *([] if node.split is None else [(node.split, branch)])]
+        nodes = [
             node.model_copy(update={"text": text or node.text, "conditions": conditions})
-            for node, (text, conditions) in zip(self.nodes, told, strict=True)
-        )
+            for node, (text, conditions) in zip(self.nodes, path_texts(answers, schema), strict=True)
+        ]
         return self.model_copy(update={"nodes": tuple(nodes)})
-
-    def _answers(self, position: int) -> list[tuple[Split, int]]:
-        """Splits on the way to a node, and the branch taken at each."""
-        steps = ((self.nodes[above], below) for above, below in pairwise(self.path(position)))
-        return [(node.split, node.children.index(below)) for node, below in steps if node.split is not None]
 
     @property
     def finals(self) -> tuple[int, ...]:
@@ -249,15 +246,20 @@ class TreeModel(FrozenModel):
         return row
 
 
-def supporting(counts: Ints, label: int) -> Ints:
-    """Nearest counts in which no class exceeds ``label``: a drawn label is evidence too.
+def supporting(counts: Ints, labels: Sequence[int]) -> Ints:
+    """Nearest counts in which no class of a group exceeds its label: a drawn label is evidence too.
 
     Pools the label with the classes that exceed it, largest first (least squares).
+
+    Parameters
+    ----------
+    counts : array of shape (n_groups, n_classes)
     """
-    pooled = [label]
-    for code in np.argsort(-counts, kind="stable"):
-        if code != label and counts[code] > np.mean(counts[pooled]):
-            pooled.append(int(code))
     nearest = counts.copy()
-    nearest[pooled] = round(float(np.mean(counts[pooled])))
+    for own, label in zip(nearest, labels, strict=True):
+        pooled = [label]
+        for code in np.argsort(-own, kind="stable"):
+            if code != label and own[code] > np.mean(own[pooled]):
+                pooled.append(int(code))
+        own[pooled] = round(float(np.mean(own[pooled])))
     return nearest
