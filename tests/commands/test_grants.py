@@ -12,6 +12,7 @@ import pytest
 
 from dpcore.service import Service
 from dpcore.workspace.people.users import User
+from tests.support.workspaces.accounts import amounts
 from tests.support.workspaces.command_line import HOME, refuse, run
 from tests.support.workspaces.fake_learner import register, small_frame, small_schema
 
@@ -66,9 +67,9 @@ def test_stopping_and_letting_go_on(house: Service) -> None:
     assert "frozen" in run("ledger", "freeze", "other", ANN.name, "--note", "contract ended")
     assert "frozen: contract ended" in run("ledger", "accounts", "other")
     assert "frozen already" in refuse("ledger", "freeze", "other", ANN.name, "--note", "x")
-    assert house.acting(ANN).balance("other").left == 0
+    assert amounts(house.acting(ANN).balance("other")).left == 0
     run("ledger", "thaw", "other", ANN.name, "--note", "new contract")
-    assert house.acting(ANN).balance("other").left == Decimal(3)
+    assert amounts(house.acting(ANN).balance("other")).left == Decimal(3)
     assert "not frozen" in refuse("ledger", "thaw", "other", ANN.name, "--note", "x")
     assert "Give a reason" in refuse("ledger", "freeze", "other", ANN.name, "--note", " ")
 
@@ -84,7 +85,7 @@ def test_answering_a_request(house: Service) -> None:
     assert fields(run("ledger", "requests"), str(asked))[4:7] == ["0.50", "granted", "1.25"]
     assert "granted already" in refuse("ledger", "answer", asked, "--limit", "1")
     assert "no such request" in refuse("ledger", "answer", 10**6, "--limit", "1")
-    assert house.acting(ANN).balance("small").left == Decimal("1.25")
+    assert amounts(house.acting(ANN).balance("small")).left == Decimal("1.25")
     house.acting(ANN).ask("small", Decimal(1), "again")
     last = house.budget_requests()[-1].number
     assert run("ledger", "answer", last, "--decline", "--note", "no").startswith("declined")

@@ -14,6 +14,7 @@ import yaml
 from dpcore.report.certificate import certificate_lines
 from dpcore.service import Service
 from tests.support.rows import for_each
+from tests.support.workspaces.accounts import amounts
 from tests.support.workspaces.command_line import HOME, call, refuse, run
 
 COLUMNS = [
@@ -54,8 +55,8 @@ def test_what_was_learned_is_charged_and_on_record(home: Path) -> None:
     assert schema.column("ward").categories == ("ICU", "Ward A")
     assert schema.column("ward").origin == schema.column("age").origin == "learned privately"
     assert len(schema.column("age").edges) == 3
-    assert balance.spent > 0
-    assert balance.spent == balance.cap - balance.left
+    assert amounts(balance).spent > 0
+    assert amounts(balance).spent == balance.cap - amounts(balance).left
     shown = run("ledger", "show", "clinic")
     [line] = [line for line in shown.splitlines() if " learn " in line]
     assert "facts of 2 columns, privately; asked for: epsilon 1" in line

@@ -16,6 +16,7 @@ from dpcore.workspace.ledger.requests import RunRequest
 from tests.support.servers.dask_clusters import Cluster, dask_cluster
 from tests.support.servers.dask_kernels import written_counts
 from tests.support.texts import lacking
+from tests.support.workspaces.accounts import amounts
 from tests.support.workspaces.fake_learner import small_frame, small_schema
 from tests.support.workspaces.fake_worker import FULL_POINTS, VARIABLE
 from tests.support.workspaces.forked import FORKED, fork_workers
@@ -81,14 +82,14 @@ def test_a_run_on_a_cluster_is_charged_and_released_as_any_other(
     done = service.run(service.submit(request(dataset), "first"))
     assert (done.state, done.charged) == ("done", True)
     assert len(service.releases()) == 1
-    left = service.balance(dataset.id).left
+    left = amounts(service.balance(dataset.id)).left
     cluster.close()
     refused = service.run(service.submit(request(dataset), "second"))
     assert (refused.state, refused.charged) == ("failed", False)
     assert not lacking(refused.message, "tell the custodian", "Nothing was spent")
     assert "127.0.0.1" not in refused.message
     assert cluster.address in caplog.text
-    assert service.balance(dataset.id).left == left
+    assert amounts(service.balance(dataset.id)).left == left
 
 
 def test_a_cluster_that_goes_away_for_good_leaves_the_run_spent(
@@ -102,13 +103,13 @@ def test_a_cluster_that_goes_away_for_good_leaves_the_run_spent(
         return asked(*arguments, **named)
 
     dataset = service.add_dataset(small_frame(), small_schema(), budget=BUDGET)
-    before = service.balance(dataset.id).left
+    before = amounts(service.balance(dataset.id)).left
     monkeypatch.setattr(clusters.ClusterExecutor, "total", total)
     status = service.run(service.submit(request(dataset), "only"))
     assert (status.state, status.charged) == ("failed", True)
     assert "cluster" not in status.message
     assert service.releases() == []
-    assert service.balance(dataset.id).left < before
+    assert amounts(service.balance(dataset.id)).left < before
 
 
 def test_full_disks_of_workers_change_no_run(full: Service) -> None:
@@ -129,14 +130,14 @@ def test_a_worker_that_needs_a_disk_and_has_none_leaves_the_run_spent(
         return asked(self, kernel, partitions, *public, **named)
 
     dataset = full.add_dataset(small_frame(), small_schema(), budget=BUDGET)
-    left = full.balance(dataset.id).left
+    left = amounts(full.balance(dataset.id)).left
     with monkeypatch.context() as patched:
         patched.setattr(clusters.ClusterExecutor, "total", total)
         failed = full.run(full.submit(request(dataset), "first"))
     assert (failed.state, failed.charged) == ("failed", True)
     assert "Its budget stays spent" in failed.message
     assert full.releases() == []
-    assert full.balance(dataset.id).left < left
+    assert amounts(full.balance(dataset.id)).left < left
     assert full.run(full.submit(request(dataset), "second")).state == "done"
 
 
@@ -146,7 +147,7 @@ def test_a_full_disk_of_the_application_keeps_what_was_spent_and_no_more(
 ) -> None:
     """As the run begins, nothing was asked; as it ends, the workers have answered."""
     dataset = lasting.add_dataset(small_frame(), small_schema(), budget=BUDGET)
-    left, touched = lasting.balance(dataset.id).left, point == "full before commit"
+    left, touched = amounts(lasting.balance(dataset.id)).left, point == "full before commit"
     fork_workers(monkeypatch)
     monkeypatch.setenv(VARIABLE, point)
     with Service(tmp_path / "home", workers=1, worker_command=FORKED) as working:
@@ -154,6 +155,6 @@ def test_a_full_disk_of_the_application_keeps_what_was_spent_and_no_more(
     assert (status.state, status.charged) == ("interrupted", touched)
     assert ("Nothing was spent" in status.message) is not touched
     assert lasting.releases() == []
-    assert (lasting.balance(dataset.id).left < left) is touched
+    assert (amounts(lasting.balance(dataset.id)).left < left) is touched
     assert lasting.run(lasting.submit(request(dataset), "second")).state == "done"
     assert len(lasting.releases()) == 1

@@ -18,6 +18,7 @@ from dpcore.workspace.results.dossier import Application
 from dpcore.workspace.results.drafts import Draft
 from tests.support.rows import for_each
 from tests.support.servers.databases import KINDS, ready_url
+from tests.support.workspaces.accounts import amounts
 from tests.support.workspaces.fake_learner import fake_request, register, small_frame, small_schema
 
 register()
@@ -96,12 +97,12 @@ def refused(call: _Call, *details: Any) -> str | None:
 @for_each("name", CALLS)
 def test_any_text_is_taken_or_refused_in_a_sentence(house: tuple[Service, str], name: str, text: str) -> None:
     (service, dataset), call, text = house, CALLS[name], TEXTS[text]
-    spent = service.balance(dataset).spent
+    spent = amounts(service.balance(dataset)).spent
     refusal = refused(call, service, dataset, text)
     if refusal is not None:
         assert refusal.endswith((".", "?"))
         assert "\n" not in refusal.replace(text, "")
-        assert service.balance(dataset).spent == spent, "nothing was done"
+        assert amounts(service.balance(dataset)).spent == spent, "nothing was done"
     assert [info.id for info in service.datasets() if info.id == dataset] == [dataset]
 
 
@@ -115,7 +116,7 @@ def test_a_full_disk_is_said_and_loses_nothing(tmp_path: Path, pages: int) -> No
         assert refusal is None or "full" in refusal
         run = service.submit(fake_request(dataset, note="x" * 9000), "first")
         assert service.run(run).state == "done"
-        assert service.balance(dataset).spent == Decimal("0.5"), "once"
+        assert amounts(service.balance(dataset)).spent == Decimal("0.5"), "once"
 
 
 @contextmanager

@@ -23,6 +23,7 @@ from dpcore.workspace.ledger.requests import RunRequest
 from dpcore.workspace.people.users import User
 from dpcore.workspace.results.dossier import Application
 from tests.support.texts import lacking
+from tests.support.workspaces.accounts import amounts
 from tests.support.workspaces.fake_learner import fake_request, register, register_pairs, small_frame, small_schema
 
 BOB = User("bob@x.org", frozenset({"analyst"}))
@@ -55,7 +56,7 @@ def test_from_a_file_to_a_release(service: Service, tmp_path: Path) -> None:
     assert service.releases(dataset.id) == [release]
     kinds = [entry.kind for entry in service.ledger_entries(dataset.id)]
     assert kinds == ["open", "reserve", "touch", "commit"]
-    assert service.balance(dataset.id).left == Decimal("1.5")
+    assert amounts(service.balance(dataset.id)).left == Decimal("1.5")
 
 
 def inferred() -> Schema:
@@ -77,7 +78,7 @@ def test_public_records_may_have_one_and_every_text_says_so(service: Service) ->
     run = service.submit(rule_list(dataset), "n")
     release = service.release(str(service.run(run).release_id))
     assert release.certificate.guarantee == "none"
-    assert service.balance(dataset.id).left == Decimal("1.5"), "it is charged all the same"
+    assert amounts(service.balance(dataset.id)).left == Decimal("1.5"), "it is charged all the same"
     for page in (
         service.release_page(release.id),
         service.dossier(dataset.id, [release.id], Application(), "html").decode(),
@@ -137,7 +138,7 @@ def test_a_double_click_spends_once(service: Service, dataset: DatasetInfo) -> N
     assert len(runs) == 8
     assert len(set(runs)) == 1
     assert service.wait(runs[0], 30).state == "done"
-    assert service.balance(dataset.id).left == Decimal("1.5")
+    assert amounts(service.balance(dataset.id)).left == Decimal("1.5")
     assert len(service.releases()) == 1
 
 
@@ -157,7 +158,7 @@ def test_a_quote_says_what_a_run_costs(service: Service, dataset: DatasetInfo) -
     assert (quote.affordable, quote.runs_like_this_left, quote.refusal) == (True, 3, "")
     assert "exact" in quote.guarantee
     assert "1.65" in quote.odds
-    assert service.balance(dataset.id).left == 2
+    assert amounts(service.balance(dataset.id)).left == 2
 
 
 def test_the_odds_of_a_conditional_guarantee_carry_its_condition(service: Service, dataset: DatasetInfo) -> None:
@@ -250,7 +251,7 @@ def test_a_run_without_a_target_goes_from_the_request_to_the_release(
     with Service(tmp_path / "home", workers=0) as again:
         assert again.releases() == [release]
         assert again.run(run) == service.run(run)
-    assert service.balance(dataset.id).left == 1
+    assert amounts(service.balance(dataset.id)).left == 1
 
 
 def test_a_rehearsal_is_free_and_says_that_it_is_not_private(service: Service, dataset: DatasetInfo) -> None:
@@ -258,7 +259,7 @@ def test_a_rehearsal_is_free_and_says_that_it_is_not_private(service: Service, d
     assert first.model == second.model
     assert not first.certificate.private
     assert service.releases() == []
-    assert service.balance(dataset.id).left == 2
+    assert amounts(service.balance(dataset.id)).left == 2
 
 
 def finished(service: Service, request: RunRequest) -> str:
@@ -275,10 +276,10 @@ def first_look(service: Service, dataset: DatasetInfo, **parameters: Any) -> str
 def test_a_run_may_take_its_cut_points_from_a_first_look(service: Service, dataset: DatasetInfo) -> None:
     look = first_look(service, dataset)
     request = rule_list(dataset, "0.5", cuts_from=look)
-    left = service.balance(dataset.id).left
+    left = amounts(service.balance(dataset.id)).left
     rehearsed = service.rehearse(request)
     assert service.quote(request).affordable
-    assert service.balance(dataset.id).left == left
+    assert amounts(service.balance(dataset.id)).left == left
     made = service.release(finished(service, request))
     told = made.parameters["cut_points"]
     assert told
@@ -290,7 +291,7 @@ def test_a_run_may_take_its_cut_points_from_a_first_look(service: Service, datas
 
 def test_cut_points_come_from_a_first_look_that_the_caller_may_read(service: Service, dataset: DatasetInfo) -> None:
     look, other = first_look(service, dataset), service.add_dataset(small_frame(), small_schema("other"), budget=2)
-    spent = service.balance(dataset.id).spent
+    spent = amounts(service.balance(dataset.id)).spent
     tree = finished(service, rule_list(other, "0.5"))
     bob = service.acting(BOB)
     for own, request in (
@@ -304,7 +305,7 @@ def test_cut_points_come_from_a_first_look_that_the_caller_may_read(service: Ser
     for own in (("age: 20",), ["age: 20"], "age: 20", 20, {"age": 20}):
         with pytest.raises(RequestError, match="Either name cut points, or the first look"):
             service.quote(rule_list(dataset, cuts_from=look, cut_points=own))
-    assert service.balance(dataset.id).spent == spent
+    assert amounts(service.balance(dataset.id)).spent == spent
     service.share(look)
     assert bob.quote(rule_list(dataset, cuts_from=look)).plan.parameters.cut_points
 
@@ -463,7 +464,7 @@ def test_an_analyst_chooses_no_delta(service: Service, dataset: DatasetInfo) -> 
         service.quote(request)
     with pytest.raises(BudgetError, match="given away"):
         service.raise_caps(dataset.id, delta=Decimal("0.01"))
-    assert service.balance(dataset.id).spent == 0
+    assert amounts(service.balance(dataset.id)).spent == 0
 
 
 @pytest.mark.parametrize("algorithm", ["rule_list", "tree"])
@@ -483,7 +484,7 @@ def test_a_run_that_composes_says_in_its_certificate_what_the_ledger_holds(
     [line] = [entry for entry in service.ledger_entries(dataset.id) if entry.kind == "commit"]
     assert (card.epsilon, card.delta, card.rho) == (line.epsilon, line.delta, line.rho)
     assert (card.epsilon, card.rho) == (quote.plan.epsilon, quote.plan.loss.rho)
-    assert service.balance(dataset.id).spent == quote.adds
+    assert amounts(service.balance(dataset.id)).spent == quote.adds
 
 
 def test_a_part_of_the_sweep_that_fails_keeps_no_other_from_it(
@@ -522,7 +523,7 @@ def test_markov_chains_are_off_on_private_records_until_the_custodian_allows_the
     assert "only the custodian of the data set can allow them" in quote.refusal
     with pytest.raises(BudgetError, match="only the custodian"):
         bob.submit(request, "n")
-    assert service.total_balance(dataset.id).spent == 0
+    assert amounts(service.total_balance(dataset.id)).spent == 0
     with pytest.raises(AccessError):
         bob.allow_conditional(dataset.id, True, note="I want to")
     assert service.allow_conditional(dataset.id, True, note="a trial").allowance

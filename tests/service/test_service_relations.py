@@ -17,6 +17,7 @@ from dpcore.errors import IngestError, LossError
 from dpcore.service import Service
 from tests.support.tables.database_files import database_file
 from tests.support.tables.small_trains import BARE_TEXT
+from tests.support.workspaces.accounts import amounts
 from tests.support.workspaces.fake_learner import small_schema
 
 TRAINS = pd.DataFrame({"train_id": [1, 2, 3], "direction": ["west", "east", "west"]})
@@ -49,7 +50,7 @@ def test_several_tables_are_stored(service: Service, tmp_path: Path, kind: str) 
         service.add_dataset(source, SCHEMA, budget=Decimal(2))
     info = service.add_dataset(source, SCHEMA, budget=Decimal(2), accepted=["car"])
     assert info.schema == SCHEMA
-    assert service.balance(info.id).left == 2
+    assert amounts(service.balance(info.id)).left == 2
     assert stored_cars(service, tmp_path) == ["long", "long", "short"]
 
 

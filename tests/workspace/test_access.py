@@ -18,6 +18,7 @@ from dpcore.workspace.ledger.requests import RunRequest
 from dpcore.workspace.people.users import LOCAL_USER, ROLES, Role, User
 from dpcore.workspace.results.dossier import Application
 from dpcore.workspace.results.drafts import Draft
+from tests.support.workspaces.accounts import amounts
 from tests.support.workspaces.fake_learner import fake_request, register, small_frame, small_schema
 
 register()
@@ -361,12 +362,12 @@ def test_nobody_gets_the_records_of_a_private_data_set(kept_house: House) -> Non
 
 def test_each_analyst_spends_from_their_own_account(house: House) -> None:
     ann, bob, office = house.as_(ANN), house.as_(BOB), house.as_(OFFICE)
-    assert (ann.balance(house.private).left, bob.balance(house.private).left) == (Decimal("0.5"), ONE)
+    assert (amounts(ann.balance(house.private)).left, amounts(bob.balance(house.private)).left) == (Decimal("0.5"), ONE)
     office.grant(house.private, "Bob@x.org", Decimal("0.25"), "a trial")
     with pytest.raises(BudgetError):
         submit(bob, house.private)
     office.answer(house.asked, Decimal(2), "go on")
-    assert ann.balance(house.private).left == Decimal("1.5")
+    assert amounts(ann.balance(house.private)).left == Decimal("1.5")
     assert [entry.actor for entry in office.ledger_entries(house.private)] == [
         OFFICE.name,
         ANN.name,
@@ -398,7 +399,7 @@ def test_a_frozen_analyst_s_waiting_run_is_refunded(tmp_path: Path) -> None:
         office.thaw(dataset, ANN.name, "a new contract")
         with closing(Worker(tmp_path, f"sqlite:///{tmp_path / 'frostglass.db'}")) as worker:
             worker.drain(run)
-        assert office.total_balance(dataset).left == ONE
+        assert amounts(office.total_balance(dataset)).left == ONE
         assert ann.releases() == []
 
 

@@ -14,6 +14,7 @@ from dpcore.service import Service
 from dpcore.workspace.database.home import Home
 from dpcore.workspace.database.installation import look
 from tests.support.servers.databases import KINDS
+from tests.support.workspaces.accounts import amounts
 from tests.support.workspaces.fake_learner import fake_request, register, small_frame, small_schema
 from tests.support.workspaces.kill_points import COST, add, killed_at_each_point, run
 
@@ -48,8 +49,8 @@ def check_ledger(service: Service) -> None:
     lives = Counter((line.run_id, line.kind) for line in lines if line.run_id is not None)
     assert set(lives.values()) <= {1}
     touched = [line for line in lines if line.kind == "touch"]
-    assert service.total_balance("ward").spent == SPENT * len(touched)
-    assert service.total_balance("ward").reserved == 0
+    assert amounts(service.total_balance("ward")).spent == SPENT * len(touched)
+    assert amounts(service.total_balance("ward")).reserved == 0
     committed = sorted(line.release_id for line in lines if line.kind == "commit")
     assert committed == sorted(release.id for release in service.releases())
 

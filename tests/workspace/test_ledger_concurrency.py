@@ -18,7 +18,7 @@ from dpcore.workspace.database.transactions import read
 from dpcore.workspace.ledger.grants import Grants
 from dpcore.workspace.ledger.ledger import Ledger
 from tests.support.servers.databases import KINDS, fresh_url, ready_url
-from tests.support.workspaces.accounts import COMPOSED_DELTA, COST, add_row, compose, create_tables, spend
+from tests.support.workspaces.accounts import COMPOSED_DELTA, COST, add_row, amounts, compose, create_tables, spend
 from tests.support.workspaces.forked import CONTEXT, at_once
 
 #: Processes that spend at once, and a cap that they reach.
@@ -44,8 +44,8 @@ def test_many_processes_never_exceed_the_cap(kind: str, processes: int, cap: Dec
     assert counts["reserve"] == fits
     assert sum(line.epsilon for line in lines if line.kind == "reserve") <= cap
     balance = ledger.balance("data")
-    assert balance.spent + balance.reserved == fits * COST
-    assert balance.left == cap - fits * COST < COST
+    assert amounts(balance).spent + amounts(balance).reserved == fits * COST
+    assert amounts(balance).left == cap - fits * COST < COST
 
     committed = Counter(line.run_id for line in lines if line.kind == "commit")
     stored = sa.select(releases.c.run_id)

@@ -29,7 +29,7 @@ from dpcore.workspace.runs.queue import RunQueue
 from tests.support.rows import for_each
 from tests.support.servers.databases import SERVER
 from tests.support.servers.postgres_server import server
-from tests.support.workspaces.accounts import add_row, release_for
+from tests.support.workspaces.accounts import add_row, amounts, release_for
 from tests.support.workspaces.fake_learner import fake_request, register, small_frame, small_schema
 from tests.support.workspaces.homes import wait_for_step
 
@@ -167,7 +167,7 @@ def test_a_reservation_whose_answer_was_lost_is_run_when_it_is_asked_for_again(
         with pytest.raises(InstallationError):
             service.submit(request, "n")
     [waiting] = service.runs()
-    assert (waiting.state, service.balance(dataset.id).reserved) == ("queued", HALF)
+    assert (waiting.state, amounts(service.balance(dataset.id)).reserved) == ("queued", HALF)
     assert [service.submit(request, "n") for _ in range(2)] == [waiting.id] * 2
     assert service.run(waiting.id).state == "done"
     assert [line.kind for line in service.ledger_entries()] == ["open", "reserve", "touch", "commit"]

@@ -19,7 +19,7 @@ from dpcore.workspace.people.users import User
 from dpcore.workspace.runs import processes
 from dpcore.workspace.runs.processes import ProcessIdentity
 from dpcore.workspace.runs.queue import RunQueue
-from tests.support.workspaces.accounts import release_for
+from tests.support.workspaces.accounts import amounts, release_for
 from tests.support.workspaces.command_line import HOME
 from tests.support.workspaces.fake_learner import fake_request, register, small_frame, small_schema
 
@@ -58,7 +58,7 @@ def test_what_may_have_been_read_stays_spent(service: Service) -> None:
     last = service.ledger_entries("small")[-1]
     assert (last.kind, last.run_id, last.actor) == ("end", run, "local")
     assert (last.analyst, last.note) == (ANN.name, "its machine was scrapped")
-    assert service.total_balance("small").spent == HALF
+    assert amounts(service.total_balance("small")).spent == HALF
     assert service.stranded_runs() == []
     with pytest.raises(ConflictError):
         service.end_run(run, "again")
@@ -69,7 +69,7 @@ def test_what_read_nothing_is_given_back(service: Service) -> None:
     ended = service.end_run(run, "its machine was scrapped")
     assert (ended.state, ended.charged) == ("interrupted", False)
     balance = service.total_balance("small")
-    assert (balance.spent, balance.reserved) == (0, 0)
+    assert (amounts(balance).spent, amounts(balance).reserved) == (0, 0)
     with pytest.raises(ConflictError):  # Should it live after all, it may not begin.
         Ledger(service._engine).touch(run)
 
@@ -80,7 +80,7 @@ def test_a_result_that_comes_after_all_is_kept(service: Service) -> None:
     release = release_for(HALF, service.dataset("small").id)
     RunQueue(service._engine).complete(run, release)
     assert service.run(run).state == "done"
-    assert service.total_balance("small").spent == HALF
+    assert amounts(service.total_balance("small")).spent == HALF
 
 
 def test_only_what_cannot_be_seen_may_be_ended_and_only_by_a_custodian(service: Service) -> None:

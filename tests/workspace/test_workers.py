@@ -27,7 +27,7 @@ from dpcore.workspace.runs import worker
 from dpcore.workspace.runs.processes import ProcessIdentity
 from dpcore.workspace.runs.worker import Reports
 from tests.support.texts import lacking
-from tests.support.workspaces.accounts import release_for
+from tests.support.workspaces.accounts import amounts, release_for
 from tests.support.workspaces.fake_learner import CANARY, FakeLearner, fake_request, register, small_frame, small_schema
 from tests.support.workspaces.fake_worker import FULL_POINTS, VARIABLE
 from tests.support.workspaces.forked import FORKED, fork_workers
@@ -61,7 +61,7 @@ def add(service: Service) -> DatasetInfo:
 
 def spent(service: Service, dataset: DatasetInfo) -> Decimal:
     balance = service.balance(dataset.id)
-    return balance.spent + balance.reserved
+    return amounts(balance).spent + amounts(balance).reserved
 
 
 def worker_pid(service: Service) -> int:

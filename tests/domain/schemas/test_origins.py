@@ -35,6 +35,7 @@ from dpcore.workspace.database.database_tables import datasets
 from dpcore.workspace.database.transactions import write
 from dpcore.workspace.runs.worker import Worker
 from tests.support.rows import for_each
+from tests.support.workspaces.accounts import amounts
 from tests.support.workspaces.fake_learner import fake_request, register, small_frame, small_schema
 
 register()
@@ -228,7 +229,7 @@ def test_nothing_is_spent_on_private_records_with_an_old_inferred_schema(tmp_pat
             worker.drain(waiting)
         assert service.run(waiting).state == "failed"
         assert "would be private" in service.run(waiting).message
-        assert service.total_balance(added.id).left == 2
+        assert amounts(service.total_balance(added.id)).left == 2
 
 
 def test_a_run_on_public_records_with_an_old_inferred_schema_ends_well(tmp_path: Path):

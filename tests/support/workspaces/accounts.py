@@ -6,7 +6,7 @@ import os
 import signal
 import threading
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy.engine import Engine
 
@@ -16,6 +16,7 @@ from dpcore.released.release import Release, make_release
 from dpcore.workspace.database.database import open_database
 from dpcore.workspace.database.database_tables import datasets, utc_now
 from dpcore.workspace.database.transactions import write
+from dpcore.workspace.ledger.accounts import Balance
 from dpcore.workspace.ledger.ledger import Ledger
 from tests.support.workspaces.fake_learner import FakeLearner, FakeModel, small_schema
 
@@ -98,3 +99,16 @@ def compose(url: str, number: int, start: threading.Barrier) -> None:
 
 def create_tables(url: str) -> None:
     open_database(url)
+
+
+class Amounts(NamedTuple):
+    """Parts of a budget without a delta, in epsilon."""
+
+    spent: Decimal
+    reserved: Decimal
+    left: Decimal
+
+
+def amounts(balance: Balance) -> Amounts:
+    """Shares of a budget without a delta as parts of its epsilon."""
+    return Amounts(*(share * balance.cap for share in (balance.spent, balance.reserved, balance.left)))

@@ -18,6 +18,7 @@ from dpcore.workspace.database.home import Home
 from dpcore.workspace.database.installation import look
 from dpcore.workspace.ledger.requests import RunStatus
 from dpcore.workspace.upkeep.recovery import accept
+from tests.support.workspaces.accounts import amounts
 from tests.support.workspaces.fake_learner import fake_request, register, small_frame, small_schema
 
 register()
@@ -42,7 +43,7 @@ def spend(home: Path, url: str | None = None, runs: int = 1, first: int = 0) -> 
 
 def spent(home: Path, url: str | None = None) -> Decimal:
     with Service(home, url, workers=0) as service:
-        return service.total_balance("small").spent
+        return amounts(service.total_balance("small")).spent
 
 
 def acknowledge(home: Path, url: str, *, close: bool = False, note: str = "a drill") -> None:

@@ -32,7 +32,7 @@ from dpcore.workspace.upkeep.recovery import accept
 from tests.support.rows import for_each
 from tests.support.servers.databases import KINDS, ready_url
 from tests.support.texts import lacking
-from tests.support.workspaces.accounts import add_row, spend_on_kin
+from tests.support.workspaces.accounts import add_row, amounts, spend_on_kin
 from tests.support.workspaces.fake_learner import fake_request, register, small_frame, small_schema
 from tests.support.workspaces.forked import at_once
 
@@ -64,7 +64,7 @@ def test_what_is_spent_on_one_of_them_is_spent_on_all(service: Service) -> None:
     run(service, "ward", "a")
     run(service, "second", "b")
     assert service.total_balance("ward") == service.total_balance("second")
-    assert service.total_balance("ward").spent == ONE
+    assert amounts(service.total_balance("ward")).spent == ONE
     assert service.accounts("ward") == service.accounts("second")
     with pytest.raises(BudgetError, match="in your own budget"):
         service.submit(fake_request(service.dataset("second").id), "c")
@@ -91,7 +91,7 @@ def test_one_limit_holds_for_all_of_them(service: Service) -> None:
     assert service.total_balance("ward").cap == 3
     assert service.total_balance("ward").run_cap == HALF
     service.charge("ward", HALF, note="known")
-    assert service.total_balance(second).spent == HALF
+    assert amounts(service.total_balance(second)).spent == HALF
 
 
 def test_the_price_of_learning_is_that_of_one_moment(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -300,7 +300,7 @@ def test_a_restored_database_closes_an_account_once(service: Service, tmp_path: 
     service.close()
     accept(home, url, code=look(Home(home), url).code, note="exchanged", close=True)
     with Service(home, url, workers=0) as again:
-        assert again.total_balance("second").left == 0
+        assert amounts(again.total_balance("second")).left == 0
         kinds = [line.kind for line in again.ledger_entries("ward")]
         assert (kinds.count("accept"), kinds.count("caps")) == (2, 1)
 
@@ -350,7 +350,7 @@ def test_a_run_that_waits_reads_no_data_set_that_has_been_retired(replaced: bool
     assert "Nothing was spent. This data set is retired" in status.message
     assert service.releases() == []
     balance = service.total_balance(first)
-    assert balance.spent == balance.reserved == 0
+    assert amounts(balance).spent == amounts(balance).reserved == 0
 
 
 def accounts(engine: Engine) -> list[Any]:

@@ -13,7 +13,7 @@ from dpcore.workspace.ledger.ledger import Ledger
 from dpcore.workspace.runs import queue
 from dpcore.workspace.runs.processes import ProcessIdentity
 from dpcore.workspace.runs.queue import RunQueue
-from tests.support.workspaces.accounts import add_row
+from tests.support.workspaces.accounts import add_row, amounts
 from tests.support.workspaces.fake_learner import fake_request, register
 
 COST = Decimal("0.001")
@@ -66,7 +66,7 @@ def test_one_person_has_so_many_runs_at_once(engine: Engine, monkeypatch: pytest
     first, _ = add(engine, "ann", "1"), add(engine, "ann", "2")
     with pytest.raises(ConflictError, match="runs that have not ended"):
         add(engine, "ann", "3")
-    assert Ledger(engine).balance("data").reserved == 2 * COST, "nothing is reserved for what is refused"
+    assert amounts(Ledger(engine).balance("data")).reserved == 2 * COST, "nothing is reserved for what is refused"
     assert add(engine, "ann", "1") == first, "asked again, it is the same run"
     add(engine, "bob", "4")
     RunQueue(engine).cancel(first, "ann")

@@ -19,6 +19,7 @@ from dpcore.workspace.database.file_locks import claimed
 from dpcore.workspace.files.store import Store
 from dpcore.workspace.people.users import User
 from tests.support.texts import lacking
+from tests.support.workspaces.accounts import amounts
 from tests.support.workspaces.command_line import HOME, call, run
 from tests.support.workspaces.fake_learner import fake_request, small_frame, small_schema
 from tests.support.workspaces.homes import contents, fill
@@ -93,7 +94,7 @@ def test_an_orphan_is_adopted_with_what_is_known_of_its_past(service: Service, o
     adopted = service.adopt(orphan, name="again", budget=Decimal(2), spent=HALF, delta=Decimal("1e-6"), note="found")
     assert (adopted.id, adopted.name, adopted.public) == (orphan, "again", False)
     balance = service.total_balance("again")
-    assert (balance.spent, balance.left) == (HALF, Decimal("1.5"))
+    assert (amounts(balance).spent, amounts(balance).left) == (HALF, Decimal("1.5"))
     assert (balance.delta, balance.total.delta) == (Decimal("1e-5"), Decimal("1e-6"))
     assert [line.kind for line in service.ledger_entries("again")] == ["open", "charge"]
     assert service.orphans() == []
@@ -144,10 +145,10 @@ def test_learned_categories_share_no_budget_that_was_opened_without_them(
 def test_a_next_version_pays_nothing_for_what_was_learned_before(service: Service, home: Path, tmp_path: Path) -> None:
     first, second, third = learned_folders(home, tmp_path, Decimal("5e-8"), 3)
     service.adopt(first, budget=Decimal(2), note="found")
-    spent = service.total_balance("learned").spent
+    spent = amounts(service.total_balance("learned")).spent
     service.adopt(second, replaces="learned", note="found")
     service.adopt(third, name="beside", same_people_as="learned", note="found")
-    assert service.total_balance("beside").spent == spent > 0
+    assert amounts(service.total_balance("beside")).spent == spent > 0
     kinds = [line.kind for line in service.ledger_entries("learned")]
     assert kinds == ["open", "learn", "join", "retire", "join"]
 
@@ -168,7 +169,7 @@ def test_without_a_budget_nothing_can_be_spent_until_one_is_given(service: Servi
     with pytest.raises(BudgetError, match=r"0\.00 is left"):
         service.submit(fake_request(orphan), "n")
     service.raise_caps("again", budget=Decimal(1), note="the ethics board agrees")
-    assert service.total_balance("again").left == 1
+    assert amounts(service.total_balance("again")).left == 1
 
 
 def test_a_note_has_the_room_that_is_said(service: Service, orphan: str) -> None:
@@ -270,7 +271,7 @@ def test_removing_records_keeps_the_ledger_and_the_results(service: Service, hom
     assert service.release(release.id) == release
     last = service.ledger_entries("small")[-1]
     assert (last.kind, last.note, last.actor) == ("remove", "the study has ended", "local")
-    assert service.total_balance("small").spent == HALF
+    assert amounts(service.total_balance("small")).spent == HALF
     with pytest.raises(RequestError, match="no longer here"):
         service.submit(fake_request(service.dataset("small").id), "n")
     assert [orphan.state for orphan in service.orphans()] == ["removed"]
@@ -296,6 +297,6 @@ def test_a_missing_folder_is_listed_and_no_budget_is_spent_on_it(service: Servic
     assert [(orphan.name, orphan.state) for orphan in service.orphans()] == [("small", "missing")]
     with pytest.raises(RequestError, match="no longer here"):
         service.submit(fake_request(dataset), "n")
-    assert service.total_balance("small").reserved == 0
+    assert amounts(service.total_balance("small")).reserved == 0
     aside.rename(home / "datasets" / dataset)
     assert service.orphans() == []
