@@ -15,7 +15,7 @@ from typing import Any, NoReturn, TypeVar
 import numpy as np
 
 from dpcore.arrays import Array, Cells, Flags, Floats, Ints, Words
-from dpcore.data.execution.executors import cache_limit
+from dpcore.data.cache_limit import cache_limit
 from dpcore.data.packing import pack, pack_rows, unpack, whole_words, word_count
 from dpcore.domain.columns import Column, NumericColumn
 from dpcore.domain.conditions import Condition

@@ -13,7 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from dpcore.data.execution.executors import cache_limit
+from dpcore.data.cache_limit import cache_limit
 from dpcore.errors import AccessError, LoginError, NotFoundError
 from dpcore.validation import whole_number
 from dpcore.workspace.database.database import chosen_home, default_url

@@ -1,18 +1,16 @@
-"""Where kernels run: an executor asks every partition and adds up what they find. What they may keep meanwhile."""
+"""Where kernels run: an executor asks every partition and adds up what they find."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any, Concatenate, Final, ParamSpec, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 import numpy as np
-import psutil
 
 from dpcore.arrays import Array
 from dpcore.cores import share_of_cores
-from dpcore.validation import whole_number
 
 if TYPE_CHECKING:
     from dpcore.data.partition import Partition  # Loads the engine, which no page waits for.
@@ -123,17 +121,3 @@ def added(found: Iterable[Sums]) -> Sums:
 LOCAL = LocalExecutor()
 #: Setting of the operator: where the scheduler of a Dask cluster listens.
 CLUSTER = "FROSTGLASS_DASK"
-#: Setting of the operator: MiB that may be kept of intermediate steps; by default half of the memory.
-_MEMORY: Final = "FROSTGLASS_MEMORY"
-
-
-def cache_limit() -> int:
-    """Bytes that may be kept of intermediate steps.
-
-    Raises
-    ------
-    RequestError
-        If the setting is not a whole number above 0.
-    """
-    chosen = whole_number(_MEMORY, example=8192)
-    return psutil.virtual_memory().total // 2 if chosen is None else chosen << 20

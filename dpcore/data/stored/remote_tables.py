@@ -14,7 +14,7 @@ from pathlib import Path, PurePath
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
-from dpcore.data.execution.executors import cache_limit
+from dpcore.data.cache_limit import cache_limit
 from dpcore.data.partition import Partition
 from dpcore.data.stored.storage import (
     PARTITIONS,
