@@ -252,13 +252,15 @@ class Balance:
 
     def _too_much(self, cap_state: CapState, loss: Loss) -> str:
         """That there is no room in a cap, and what would help."""
+        account = "this data set's budget" if cap_state is self.cap_states[-1] else "your own budget"
+        if not cap_state.cap.epsilon:
+            return f"Not enough budget: {account} is 0. Ask the custodian of the data set for more."
         takes = cap_state.adds(loss)
         if not cap_state.cap.share(cap_state.total).is_finite():
             at = at_delta(cap_state.cap.delta) or " without a delta"
             return f"Not enough budget: what was spent has no bound{at}. Ask the custodian to raise the delta first."
         if not takes.is_finite():
             return f"Not enough budget: what this run could tell has no bound without a delta. {_WHOM}"
-        account = "this data set's budget" if cap_state is self.cap_states[-1] else "your own budget"
         largest = self.largest(pure=not loss.delta)
         fits = f" A run of up to ε = {_shown(largest, up=False)} would fit." if largest > 0 else ""
         return (
