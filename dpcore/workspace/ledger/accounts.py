@@ -12,9 +12,9 @@ from decimal import ROUND_FLOOR, Decimal
 from functools import cached_property
 from typing import Literal
 
-from dpcore.privacy.budgets import at_delta, format_epsilon, percent
+from dpcore.privacy.budgets import EPSILON_STEP, at_delta, format_epsilon, percent
 from dpcore.privacy.filters import SHARE_STEP, PrivacyFilter, smallest_epsilon
-from dpcore.privacy.losses import NOTHING, Loss
+from dpcore.privacy.losses import NOTHING, Loss, largest_epsilon
 from dpcore.released.plan import RunPlan
 
 #: What may be in the way of a run: nothing can be run on the data set any more (``over``), the analyst is
@@ -86,8 +86,17 @@ class CapState:
         return max(_ZERO, 1 - self.cap.share(self.total + loss))
 
     def lacks(self, loss: Loss) -> Decimal:
-        """By how much the cap would have to be larger for one more run of this loss, in epsilon; never below 0."""
-        return max(_ZERO, self.cap.spent(self.total + loss) - self.cap.epsilon)
+        """By how much the cap would have to be larger for one more run of this loss, for which it has no room.
+
+        In epsilon, looked for: under a larger cap orders and prices are others.
+        """
+
+        def fits(more: Decimal) -> Decimal:
+            cap = replace(self.cap, epsilon=self.cap.epsilon + more)
+            return Decimal(cap.accepts(self.total + cap.priced(loss)))
+
+        spent = self.cap.spent(self.total + loss)
+        return largest_epsilon(fits, _ZERO) + EPSILON_STEP if spent.is_finite() else spent
 
     def accepts(self, loss: Loss) -> bool:
         """Whether there is room for one more run of this loss."""
