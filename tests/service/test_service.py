@@ -14,7 +14,8 @@ from dpcore.domain.schemas.origins import INFERRED
 from dpcore.domain.schemas.schema import Schema
 from dpcore.errors import AccessError, BudgetError, ConflictError, IngestError, NotFoundError, RequestError, SchemaError
 from dpcore.models.registry import LEARNERS
-from dpcore.privacy.budgets import default_delta, plain_epsilon
+from dpcore.privacy.budgets import EPSILON_STEP, default_delta
+from dpcore.privacy.filters import RHO_SHARE
 from dpcore.privacy.losses import pure_loss
 from dpcore.service import Service
 from dpcore.workspace.files.descriptions import DatasetInfo
@@ -24,7 +25,14 @@ from dpcore.workspace.people.users import User
 from dpcore.workspace.results.dossier import Application
 from tests.support.texts import lacking
 from tests.support.workspaces.accounts import amounts
-from tests.support.workspaces.fake_learner import fake_request, register, register_pairs, small_frame, small_schema
+from tests.support.workspaces.fake_learner import (
+    fake_request,
+    real_learners,
+    register,
+    register_pairs,
+    small_frame,
+    small_schema,
+)
 
 BOB = User("bob@x.org", frozenset({"analyst"}))
 
@@ -45,8 +53,8 @@ def test_from_a_file_to_a_release(service: Service, tmp_path: Path) -> None:
     path = tmp_path / "patients.csv"
     small_frame().assign(unused="x").to_csv(path, index=False)
     dataset = service.add_dataset(path, small_schema(), budget=Decimal(2))
-    run = service.submit(rule_list(dataset), "n")
-    status = service.run(run)
+    share = service.quote(rule_list(dataset)).share
+    status = service.run(service.submit(rule_list(dataset), "n"))
     assert (status.state, status.charged) == ("done", True)
     assert status.release_id is not None
     release = service.release(status.release_id)
@@ -56,7 +64,7 @@ def test_from_a_file_to_a_release(service: Service, tmp_path: Path) -> None:
     assert service.releases(dataset.id) == [release]
     kinds = [entry.kind for entry in service.ledger_entries(dataset.id)]
     assert kinds == ["open", "reserve", "touch", "commit"]
-    assert amounts(service.balance(dataset.id)).left == Decimal("1.5")
+    assert service.balance(dataset.id).left == 1 - share
 
 
 def inferred() -> Schema:
@@ -78,7 +86,7 @@ def test_public_records_may_have_one_and_every_text_says_so(service: Service) ->
     run = service.submit(rule_list(dataset), "n")
     release = service.release(str(service.run(run).release_id))
     assert release.certificate.guarantee == "none"
-    assert amounts(service.balance(dataset.id)).left == Decimal("1.5"), "it is charged all the same"
+    assert service.balance(dataset.id).left == quote.left_after < 1, "it is charged all the same"
     for page in (
         service.release_page(release.id),
         service.dossier(dataset.id, [release.id], Application(), "html").decode(),
@@ -95,7 +103,7 @@ def test_public_records_may_have_one_and_every_text_says_so(service: Service) ->
 def test_a_run_is_accepted_once_the_budget_is_larger_by_what_it_was_short_by(
     service: Service, dataset: DatasetInfo, family: str, limited: bool
 ) -> None:
-    """A larger budget may have it made in another form, with another cost."""
+    """A larger budget has it charged at another price."""
 
     def give(budget: Decimal) -> None:
         if limited:
@@ -114,9 +122,10 @@ def test_a_run_is_accepted_once_the_budget_is_larger_by_what_it_was_short_by(
         request = RunRequest(dataset_id=dataset.id, algorithm=family, target=target, epsilon=epsilon, parameters=sides)
         quote = bob.quote(request)
         assert quote.hindrance == "budget"
-        assert f"It is short by {plain_epsilon(quote.short_by)}." in quote.refusal
         give(most + quote.short_by)
         assert bob.quote(request).affordable
+        give(most + quote.short_by - EPSILON_STEP)
+        assert not bob.quote(request).affordable
         give(most)
 
 
@@ -154,15 +163,15 @@ def test_a_nonce_belongs_to_one_request(service: Service, dataset: DatasetInfo) 
 
 def test_a_quote_says_what_a_run_costs(service: Service, dataset: DatasetInfo) -> None:
     quote = service.quote(fake_request(dataset.id))
-    assert (quote.cost, quote.left_after) == (Decimal("0.5"), Decimal("1.5"))
-    assert (quote.affordable, quote.runs_like_this_left, quote.refusal) == (True, 3, "")
+    assert (quote.epsilon, quote.share, quote.left_after) == (Decimal("0.5"), Decimal("0.25"), Decimal("0.75"))
+    assert (quote.affordable, quote.runs_like_this_left, quote.refusal) == (True, 4, "")
     assert "exact" in quote.guarantee
     assert "1.65" in quote.odds
     assert amounts(service.balance(dataset.id)).left == 2
 
 
 def test_the_odds_of_a_conditional_guarantee_carry_its_condition(service: Service, dataset: DatasetInfo) -> None:
-    free = service.quote(rule_list(dataset)).odds
+    free = service.quote(rule_list(dataset).model_copy(update={"pure": True})).odds
     assert service.quote(rule_list(dataset, sampler="mcmc")).odds == (
         f"If the chain has converged: w{free.removeprefix('W')}"
     )
@@ -173,8 +182,8 @@ def test_several_prices_are_seen_from_one_budget(service: Service, dataset: Data
     asked = [rule_list(dataset, epsilon) for epsilon in ("0.1", "0.5", "3")]
     assert [price(each) for each in asked] == [service.quote(each) for each in asked]
     service.wait(service.submit(asked[1], "n" * 12))
-    assert price(asked[1]).balance.left == 2
-    assert service.pricing(dataset.id)(asked[1]).balance.left < 2
+    assert price(asked[1]).balance.left == 1
+    assert service.pricing(dataset.id)(asked[1]).balance.left < 1
 
 
 def test_what_was_planned_is_not_planned_again(
@@ -194,7 +203,9 @@ def test_what_was_planned_is_not_planned_again(
 def test_a_quote_over_budget_says_why(service: Service, dataset: DatasetInfo) -> None:
     quote = service.quote(fake_request(dataset.id, "2.25"))
     assert (quote.affordable, quote.left_after) == (False, 0)
-    assert not lacking(quote.refusal, "ε = 2.25", "short by 0.25.")
+    assert quote.short_by == Decimal("0.25")
+    told = ("take 112.5 % of this data set's budget, but 100 % is left", "up to ε = 2.00 would fit")
+    assert not lacking(quote.refusal, *told)
     with pytest.raises(BudgetError) as error:
         service.submit(fake_request(dataset.id, "2.25"), "n")
     assert str(error.value) == quote.refusal
@@ -454,7 +465,7 @@ def test_the_users_own_folder_may_be_written_short(tmp_path: Path, monkeypatch: 
 def test_an_analyst_chooses_no_delta(service: Service, dataset: DatasetInfo) -> None:
     request = RunRequest(dataset_id=dataset.id, algorithm="ebm", target="ill", epsilon=Decimal("0.1"))
     told = service.quote(request)
-    assert told.plan.delta == default_delta(dataset.schema.max_rows) / 20
+    assert told.plan.delta == default_delta(dataset.schema.max_rows) * RHO_SHARE
     greedy = request.model_copy(update={"parameters": {"delta": "0.01"}})
     for act in (lambda: service.quote(greedy), lambda: service.submit(greedy, "n")):
         with pytest.raises(RequestError, match="its custodian sets"):
@@ -467,24 +478,28 @@ def test_an_analyst_chooses_no_delta(service: Service, dataset: DatasetInfo) -> 
     assert amounts(service.balance(dataset.id)).spent == 0
 
 
-@pytest.mark.parametrize("algorithm", ["rule_list", "tree"])
-def test_a_run_that_composes_says_in_its_certificate_what_the_ledger_holds(
-    service: Service, dataset: DatasetInfo, algorithm: str
-) -> None:
+def test_what_is_picked_is_promised_at_one_price_by_every_family(service: Service, dataset: DatasetInfo) -> None:
     service.raise_caps(dataset.id, budget=Decimal(5))
-    request = RunRequest(dataset_id=dataset.id, algorithm=algorithm, target="ill", epsilon=Decimal("0.1"))
-    quote, pure = service.quote(request), service.quote(request.model_copy(update={"pure": True}))
-    assert quote.form
-    assert not pure.form
-    assert (pure.plan.delta, pure.plan.epsilon, pure.adds) == (0, Decimal("0.1"), Decimal("0.1"))
-    assert quote.plan.loss.rho <= pure.plan.loss.rho
-    assert quote.runs_like_this_left >= pure.runs_like_this_left
-    status = service.run(service.submit(request, "n"))
-    card = service.release(str(status.release_id)).certificate
-    [line] = [entry for entry in service.ledger_entries(dataset.id) if entry.kind == "commit"]
-    assert (card.epsilon, card.delta, card.rho) == (line.epsilon, line.delta, line.rho)
-    assert (card.epsilon, card.rho) == (quote.plan.epsilon, quote.plan.loss.rho)
-    assert amounts(service.balance(dataset.id)).spent == quote.adds
+    delta, shares = service.balance(dataset.id).run_delta, []
+    for name, learner in real_learners().items():
+        sides = {"left": ["age"], "right": ["ill"]} if name == "redescriptions" else {}
+        asked = {"target": "ill" if learner.targeted else "", "epsilon": "0.5", "parameters": sides}
+        request = RunRequest(dataset_id=dataset.id, algorithm=name, **asked)
+        quote = service.quote(request)
+        assert (quote.epsilon, quote.plan.epsilon, quote.plan.delta) == (Decimal("0.5"), Decimal("0.5"), delta)
+        if not learner.family.needs_delta:
+            pure = service.quote(request.model_copy(update={"pure": True})).plan
+            assert (pure.epsilon, pure.delta) == (Decimal("0.5"), 0)
+        before = service.balance(dataset.id).spent
+        status = service.run(service.submit(request, name))
+        card = service.release(str(status.release_id)).certificate
+        line = service.ledger_entries(dataset.id)[-1]
+        assert (line.kind, card.epsilon, card.delta) == ("commit", line.epsilon, line.delta) == ("commit", quote.epsilon, delta)
+        assert card.rho == quote.plan.loss.rho <= line.rho == quote.loss.rho
+        assert service.balance(dataset.id).spent == before + quote.share
+        shares.append(quote.share)
+    assert len(set(shares)) == 1
+    assert service.balance(dataset.id).left == 1 - sum(shares)
 
 
 def test_a_part_of_the_sweep_that_fails_keeps_no_other_from_it(

@@ -14,7 +14,7 @@ from dpcore.privacy.losses import NOT_STATED, NOTHING, Loss, pure_loss, run_loss
 from dpcore.released.release import Release, make_release
 from dpcore.workspace.ledger.ledger import Ledger
 from dpcore.workspace.upkeep.upkeep import Upkeep
-from tests.support.workspaces.accounts import add_row, amounts, release_for
+from tests.support.workspaces.accounts import add_row, release_for
 from tests.support.workspaces.fake_learner import FakeLearner, FakeModel, small_schema
 
 HALF, NONE = Decimal("0.5"), Decimal(0)
@@ -106,13 +106,13 @@ def test_their_epsilons_are_added_and_older_lines_keep_their_rho(engine: Engine)
     old = run_loss(Decimal("0.02"), NONE, Decimal("0.0002"))
     for number in range(100):
         reserve(engine, old, f"old {number}")
-    before = amounts(Ledger(engine).balance("data")).reserved
+    before = Ledger(engine).balance("data").epsilon
     assert before == PrivacyFilter(Decimal(5), DELTA).composed(total_loss([old] * 100)) < 1
     allow(engine)
     small = run_loss(Decimal("0.02"), NONE, NOT_STATED)
     spent = []
     for number in range(3):
         reserve(engine, small, f"new {number}")
-        spent.append(amounts(Ledger(engine).balance("data")).reserved)
+        spent.append(Ledger(engine).balance("data").epsilon)
     assert spent[2] - spent[1] == spent[1] - spent[0] == Decimal("0.02")
     assert Ledger(engine).balance("data").total.without_rho == Decimal("0.06")

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from dpcore.errors import BudgetError
-from dpcore.privacy.filters import PrivacyFilter
-from dpcore.privacy.losses import NOTHING, Loss, engine_loss, gaussian_rho, pure_loss, run_loss, total_loss
+from dpcore.privacy.filters import PrivacyFilter, largest_rho
+from dpcore.privacy.losses import NOTHING, Loss, engine_loss, pure_loss, run_loss, total_loss
 from dpcore.workspace.database.database import open_database
 from dpcore.workspace.ledger.grants import Grants
 from dpcore.workspace.ledger.ledger import Ledger
@@ -46,11 +46,13 @@ class Account:
         return min(cap.fitting(total, loss) for cap, total in self.filters(analyst))
 
 
-def any_loss(dice: random.Random, delta: Decimal) -> Loss:
+def promised(epsilon: Decimal, cap: PrivacyFilter) -> Loss:
+    return run_loss(epsilon, cap.run_delta, largest_rho(epsilon, cap.run_delta))
+
+
+def any_loss(dice: random.Random, cap: PrivacyFilter) -> Loss:
     epsilon = Decimal(dice.randint(1, 900)).scaleb(-3)
-    if dice.random() < 0.5:
-        return pure_loss(epsilon)
-    return run_loss(epsilon, delta / 20, gaussian_rho(float(epsilon) / 5))
+    return pure_loss(epsilon) if dice.random() < 0.5 else cap.priced(promised(epsilon, cap))
 
 
 #: What a ledger adds up is not for a database to say: one of them suffices in the short form.
@@ -72,7 +74,7 @@ def test_a_ledger_accepts_and_says_what_an_account_by_hand_does(seed: int, kind:
         what, analyst = dice.random(), dice.choice(NAMES)
         waiting = [run for run, (_, _, began) in kept.runs.items() if not began]
         if what < 0.6:
-            loss = any_loss(dice, kept.delta)
+            loss = any_loss(dice, PrivacyFilter(kept.cap, kept.delta))
             assert (balance := ledger.balance("data", analyst)).fitting(loss) == kept.fits(analyst, loss)
             assert balance.cap_states[-1].adds(loss) >= 0
             if kept.takes(analyst, loss):
@@ -109,11 +111,14 @@ def _check(ledger: Ledger, kept: Account) -> None:
     whole = ledger.balance("data")
     assert whole.total == kept.total()
     assert (whole.cap, whole.delta) == (kept.cap, kept.delta)
-    assert whole.spent == cap.spent(kept.total(begun=True))
-    assert whole.spent + whole.reserved == max(whole.spent, cap.spent(kept.total()))
-    assert whole.left == max(0, kept.cap - whole.spent - whole.reserved)
+    assert whole.spent == cap.share(kept.total(begun=True))
+    assert whole.spent + whole.reserved == max(whole.spent, cap.share(kept.total()))
+    assert whole.left == max(0, 1 - whole.spent - whole.reserved)
+    assert whole.epsilon == cap.spent(kept.total())
     for analyst in NAMES:
         own = ledger.balance("data", analyst)
-        assert own.left <= whole.left
-        assert own.largest == max(0, min(cap.left(total) for cap, total in kept.filters(analyst)))
-        assert not own.largest or kept.takes(analyst, pure_loss(own.largest))
+        assert own.left * own.rho <= whole.left * whole.rho
+        for pure in (True, False):
+            most = own.largest(pure=pure)
+            assert most == min(each.largest(total, pure=pure) for each, total in kept.filters(analyst))
+            assert not most or kept.takes(analyst, pure_loss(most) if pure else promised(most, cap))

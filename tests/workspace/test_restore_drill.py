@@ -56,7 +56,7 @@ def test_restoring_gives_no_budget_back_once_the_operator_has_done_the_steps(kin
         service.charge("ward", missing, note="runs since the copy, from certificates")
         assert service.balance("ward") == known
         request = RunRequest(dataset_id="ward", algorithm="tree", target="ill", epsilon="0.5")
-        with pytest.raises(BudgetError, match="short by"):
+        with pytest.raises(BudgetError, match="50 % of this data set's budget, but 25 % is left"):
             service.submit(request, "again")
         assert [entry.kind for entry in service.ledger_entries("ward")][-1] == "charge"
         spend(service, "0.25", "rest")
@@ -66,7 +66,7 @@ def test_a_charge_may_go_beyond_the_cap_and_then_nothing_is_left(service: Servic
     service.add_dataset(ROWS, SCHEMA, budget=Decimal(1), analyst_cap=Decimal("0.5"))
     balance = service.charge("ward", Decimal(3), Decimal("0.000001"), note="nobody knows")
     assert (balance.total.epsilon, amounts(balance).left, balance.total.delta) == (3, 0, Decimal("0.000001"))
-    assert amounts(balance).spent >= 3
+    assert balance.epsilon >= 3
     assert amounts(service.balance("ward")).left == 0
     request = RunRequest(dataset_id="ward", algorithm="tree", target="ill", epsilon="0.1")
     with pytest.raises(BudgetError):

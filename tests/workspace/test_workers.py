@@ -15,6 +15,7 @@ import pytest
 
 from dpcore.errors import ConflictError, SchemaError
 from dpcore.privacy.budgets import default_delta
+from dpcore.privacy.filters import RHO_SHARE, largest_rho
 from dpcore.privacy.losses import pure_loss, pure_rho, run_loss
 from dpcore.released.workload import DurationForecast
 from dpcore.service import Service
@@ -411,8 +412,9 @@ def test_a_waiting_run_is_made_as_it_was_reserved_whatever_the_budget_has_become
         status = again.wait(run, 60)
         assert (status.state, status.charged) == ("done", True)
         [release] = again.releases()
-        assert (release.certificate.delta, release.certificate.rho) == (reserved.delta, reserved.rho)
-        assert reserved.delta == default_delta(small_schema().max_rows) / 20
+        card, delta = release.certificate, default_delta(small_schema().max_rows) * RHO_SHARE
+        assert (card.epsilon, card.delta) == (reserved.epsilon, reserved.delta) == (COST, delta)
+        assert card.rho == largest_rho(COST, delta) <= reserved.rho
 
 
 @pytest.mark.parametrize(("compiled", "passes"), [(0, [True]), (1, [True, False])])

@@ -12,9 +12,9 @@ from decimal import ROUND_FLOOR, Decimal
 from functools import cached_property
 from typing import Literal
 
-from dpcore.privacy.budgets import at_delta, format_epsilon, percent
+from dpcore.privacy.budgets import EPSILON_STEP, at_delta, format_epsilon, percent
 from dpcore.privacy.filters import SHARE_STEP, PrivacyFilter, smallest_epsilon
-from dpcore.privacy.losses import NOTHING, Loss
+from dpcore.privacy.losses import NOTHING, Loss, largest_epsilon
 from dpcore.released.plan import RunPlan
 
 #: What may be in the way of a run: nothing can be run on the data set any more (``over``), the analyst is
@@ -86,8 +86,17 @@ class CapState:
         return max(_ZERO, 1 - self.cap.share(self.total + loss))
 
     def lacks(self, loss: Loss) -> Decimal:
-        """By how much the cap would have to be larger for one more run of this loss, in epsilon; never below 0."""
-        return max(_ZERO, self.cap.spent(self.total + loss) - self.cap.epsilon)
+        """By how much the cap would have to be larger for one more run of this loss, for which it has no room.
+
+        In epsilon, looked for: under a larger cap orders and prices are others.
+        """
+
+        def fits(more: Decimal) -> Decimal:
+            cap = replace(self.cap, epsilon=self.cap.epsilon + more)
+            return Decimal(cap.accepts(self.total + cap.priced(loss)))
+
+        spent = self.cap.spent(self.total + loss)
+        return largest_epsilon(fits, _ZERO) + EPSILON_STEP if spent.is_finite() else spent
 
     def accepts(self, loss: Loss) -> bool:
         """Whether there is room for one more run of this loss."""
@@ -252,13 +261,15 @@ class Balance:
 
     def _too_much(self, cap_state: CapState, loss: Loss) -> str:
         """That there is no room in a cap, and what would help."""
+        account = "this data set's budget" if cap_state is self.cap_states[-1] else "your own budget"
+        if not cap_state.cap.epsilon:
+            return f"Not enough budget: {account} is 0. Ask the custodian of the data set for more."
         takes = cap_state.adds(loss)
         if not cap_state.cap.share(cap_state.total).is_finite():
             at = at_delta(cap_state.cap.delta) or " without a delta"
             return f"Not enough budget: what was spent has no bound{at}. Ask the custodian to raise the delta first."
         if not takes.is_finite():
             return f"Not enough budget: what this run could tell has no bound without a delta. {_WHOM}"
-        account = "this data set's budget" if cap_state is self.cap_states[-1] else "your own budget"
         largest = self.largest(pure=not loss.delta)
         fits = f" A run of up to ε = {_shown(largest, up=False)} would fit." if largest > 0 else ""
         return (

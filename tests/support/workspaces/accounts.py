@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from sqlalchemy.engine import Engine
 
 from dpcore.errors import BudgetError
+from dpcore.privacy.filters import RHO_SHARE
 from dpcore.privacy.losses import RHO_STEP, pure_loss, run_loss
 from dpcore.released.release import Release, make_release
 from dpcore.workspace.database.database import open_database
@@ -22,7 +23,7 @@ from tests.support.workspaces.fake_learner import FakeLearner, FakeModel, small_
 
 ATTEMPTS = 12
 COST = Decimal("0.07")
-#: Cost of runs that are not pure, and the delta of the cap that they are under.
+#: Runs that are not pure, each of a little more than this rho, and the delta of the cap that they are under.
 COMPOSED_EPSILON, COMPOSED_RHO, COMPOSED_DELTA = Decimal("0.2"), Decimal("0.001"), Decimal("0.000001")
 
 
@@ -90,7 +91,7 @@ def compose(url: str, number: int, start: threading.Barrier) -> None:
     while refused < 5:
         attempt += 1
         rho = COMPOSED_RHO + (1000 * number + attempt) * RHO_STEP
-        loss = run_loss(COMPOSED_EPSILON, COMPOSED_DELTA / 20, rho)
+        loss = run_loss(COMPOSED_EPSILON, COMPOSED_DELTA * RHO_SHARE, rho)
         try:
             ledger.reserve("data", analyst, loss, f"{number}-{attempt}", "hash")
         except BudgetError:
@@ -102,7 +103,7 @@ def create_tables(url: str) -> None:
 
 
 class Amounts(NamedTuple):
-    """Parts of a budget without a delta, in epsilon."""
+    """Parts of a budget without a delta, in epsilon; shares are whole millionths, so that these have three digits."""
 
     spent: Decimal
     reserved: Decimal
@@ -111,4 +112,4 @@ class Amounts(NamedTuple):
 
 def amounts(balance: Balance) -> Amounts:
     """Shares of a budget without a delta as parts of its epsilon."""
-    return Amounts(*(share * balance.cap for share in (balance.spent, balance.reserved, balance.left)))
+    return Amounts(*(round(share * balance.cap, 3) for share in (balance.spent, balance.reserved, balance.left)))

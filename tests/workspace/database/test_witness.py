@@ -24,7 +24,6 @@ from dpcore.workspace.database.installation import look
 from dpcore.workspace.database.witness import Line, Witness, witness_folder
 from tests.support.servers.databases import KINDS, fresh_url, ready_url
 from tests.support.texts import lacking
-from tests.support.workspaces.accounts import amounts
 from tests.support.workspaces.backups import back_up, restore
 from tests.support.workspaces.command_line import at_terminal
 from tests.support.workspaces.fake_learner import fake_request
@@ -109,7 +108,7 @@ def test_a_home_that_is_mirrored_back_in_place_gives_no_budget_back(
     acknowledge(home, url, close=True)
     if lines:
         with Service(home, url, workers=0) as service:
-            assert amounts(service.total_balance("small")).left == 0
+            assert service.total_balance("small").left == 0
             assert "The ledger ended at line 4; line 7 had been seen." in service.ledger_entries("small")[-2].note
     Service(home, url, workers=0).close()
 
