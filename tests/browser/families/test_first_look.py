@@ -12,7 +12,16 @@ from playwright.sync_api import Page, expect
 
 from dpcore.domain.schemas.schema import Schema
 from tests.support.browsers.app_server import Server, invented, spent
-from tests.support.browsers.browser_steps import ONE_SPEND, Store, choose, finished, open_page, open_review, settled, spend_button
+from tests.support.browsers.browser_steps import (
+    ONE_SPEND,
+    Store,
+    choose,
+    finished,
+    open_page,
+    open_review,
+    settled,
+    spend_button,
+)
 
 #: Further columns of the invented patients, beside age, sex, diabetes and died.
 _SIGNS = [f"sign {number}" for number in range(1, 9)]

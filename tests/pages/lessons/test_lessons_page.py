@@ -198,7 +198,7 @@ def test_the_budget_of_the_fourth_lesson_refuses_when_it_is_empty(learn):
     slide(learn, "lesson-budget-epsilon", "0.2")
     assert not learn.warning
     slide(learn, "lesson-budget-epsilon", "2")
-    assert "Question 9 does not fit." in learn.warning[0].value
+    assert f"Question {answered(budget.CAP, Decimal(2)) + 1} does not fit." in learn.warning[0].value
 
 
 def test_each_epsilon_of_the_fourth_lesson_is_added_and_composed(learn):
@@ -210,7 +210,9 @@ def test_each_epsilon_of_the_fourth_lesson_is_added_and_composed(learn):
         added, composed = (percent(ways[asked - 1]) for ways in (taken.added, taken.composed))
         said = words(learn)
         assert f"{asked} answers take <b>{composed}</b> of the budget; added, they would take <b>{added}</b>." in said
-        ends = f"{percent(taken.added[-1])} if their epsilons were added, {percent(taken.composed[-1])} as it is counted"
+        ends = (
+            f"{percent(taken.added[-1])} if their epsilons were added, {percent(taken.composed[-1])} as it is counted"
+        )
         assert ends in chart(learn, "The average of")
         assert re.search(rf">{asked}</t[hd]><td>[\d.]+</td><td>±[\d.]+</td><td>{added}</td><td>{composed}</td>", said)
         last = "not asked" if asked == 40 else "refused"
