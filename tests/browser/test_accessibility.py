@@ -35,8 +35,6 @@ DARK_PAGE = "rgb(15, 29, 36)"
 AS_IF_IDLE = "[data-stale=true] { opacity: 1 !important; transition: none !important; }"
 #: Rule and selector of what cannot be changed from outside of Streamlit; none so far.
 ALLOWED: set[tuple[str, str]] = set()
-#: The same for the one list of the menu: its groups are no items, so its items have no list.
-GROUPED = {"list": "ul[data-testid=stSidebarNavItems]", "listitem": "ul[data-testid=stSidebarNavItems] > div > li"}
 #: Page of a result, algorithm, data set, target and parameters.
 RESULTS: dict[str, tuple[str, str, str, Mapping[str, Any]]] = {
     "rule_list": ("rule_list", "people", DIED, {"pool_size": 500}),
@@ -106,14 +104,8 @@ def faults(page: Page, *rules: str) -> list[str]:
         for rule in Axe().run(page, options=options).response["violations"]
         if rule["impact"] in {"serious", "critical"}
         for node in rule["nodes"]
-        if (rule["id"], node["target"][-1]) not in ALLOWED and not in_groups(page, rule["id"], node["target"][-1])
+        if (rule["id"], node["target"][-1]) not in ALLOWED
     ]
-
-
-def in_groups(page: Page, rule: str, place: str) -> bool:
-    """Whether it is the list of Streamlit's own menu, or an item of it: between them stand its groups."""
-    selector = GROUPED.get(rule)
-    return selector is not None and bool(page.locator(place).first.evaluate("(e, own) => e.matches(own)", selector))
 
 
 def darken(page: Page) -> None:

@@ -13,7 +13,7 @@ from playwright.sync_api import Page, Route, expect
 from dpcore.domain.schemas.schema import Schema
 from dpcore.service import Service
 from tests.support.browsers.app_server import SCHEMA_TEXT, Server, invented, serve
-from tests.support.browsers.browser_steps import choose, go
+from tests.support.browsers.browser_steps import choose, go, menu_link
 
 #: Signs that mean something in an address, and letters that no address holds as they are.
 ODD = "wärd & co = 50 % + #2?"
@@ -51,7 +51,7 @@ def test_the_data_set_of_the_address_stays_when_the_menu_is_quicker_until_anothe
     page: Page, server: Server
 ) -> None:
     page.goto(server.page())
-    page.get_by_test_id("stSidebarNav").get_by_role("link", name="Rule list").click()
+    menu_link(page, "Rule list").click()
     expect(page.get_by_role("heading", name="Rule list", exact=True)).to_be_visible()
     choice = page.get_by_label("Data set", exact=True)
     expect(choice).to_have_value("ward 2")
@@ -79,7 +79,7 @@ def test_it_stays_too_when_the_browser_draws_it_late(page: Page, server: Server)
         route.continue_()
 
     page.route("**/Selectbox*.js", later)
-    go_on = page.get_by_test_id("stSidebarNav").get_by_role("link", name="Rule list")
+    go_on = menu_link(page, "Rule list")
     page.goto(server.page())
     expect(page.get_by_role("heading", name="Data sets", exact=True)).to_be_visible()
     expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")

@@ -5,21 +5,22 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from decimal import ROUND_UP, Decimal
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from dpcore.domain.schemas.schema import Schema
-from dpcore.privacy.budgets import alike
+from dpcore.privacy.budgets import percent
 from dpcore.workspace.people.users import User
 from tests.support.browsers.app_server import SCHEMA_TEXT, Server, invented, serve
 from tests.support.browsers.browser_steps import choose, finished, go, settled, type_epsilon, written_dossier
 from tests.support.browsers.hospital_day import ANALYST, ANN, BOB, OFFICE, PEOPLE, ROLES, grant, show
 from tests.support.browsers.identity_provider import arrive, log_in, provider
+from tests.support.workspaces.accounts import amounts
 
-#: Nine decimals: the ledger and the dossier keep every digit, the meter rounds costs up.
+#: Nine decimals: the ledger and the dossier keep every digit, the meter rounds what is spent up.
 ODD = "0.333333333"
 
 
@@ -69,11 +70,11 @@ def spend(page: Page) -> None:
     page.get_by_role("button", name="Run and spend").click()
 
 
-def meter_says(page: Page, spent: str, left: str) -> None:
+def meter_says(page: Page, spent: str, of: str = "1") -> None:
     """The meter, while no run is being set up and none is waiting. It is drawn after the page."""
-    amounts = zip(("Spent so far", "Reserved", "Left"), alike([spent, "0.00", left]), strict=True)
+    share = Decimal(spent) / Decimal(of)
     lines = page.locator(".fg-meter .fg-legend li")
-    expect(lines).to_have_text([f"{label}ε {amount}" for label, amount in amounts])
+    expect(lines).to_have_text([f"Spent{percent(share)}", f"Left{percent(1 - share, up=False)}"])
 
 
 def at_work(office: Page, visit: Callable[[str], Page]) -> tuple[Page, Page]:
@@ -91,15 +92,15 @@ def at_work(office: Page, visit: Callable[[str], Page]) -> tuple[Page, Page]:
         spend(page)
     for page in (ann, bob):
         finished(page)
-    meter_says(ann, spent="0.75", left="0.25")
-    meter_says(bob, spent="0.3334", left="0.6666")
+    meter_says(ann, "0.75")
+    meter_says(bob, ODD)
     return ann, bob
 
 
 def ask_for_more(ann: Page, office: Page) -> None:
     """Ann runs out, asks for more and gets it."""
     price(ann, "Tree", "0.5")
-    expect(ann.get_by_text("It is short by 0.25")).to_be_visible()
+    expect(ann.get_by_text("A run of up to ε = 0.25 would fit.")).to_be_visible()
     expect(ann.get_by_role("button", name="Review and spend")).to_be_disabled()
     expect(ann.get_by_label("How much more, ε")).to_have_value("0.25")
     ann.get_by_label("Reason (the custodian reads it)").fill("one tree for the application")
@@ -174,12 +175,12 @@ def agree(server: Server, ann: Page, office: Page, *, own: str, limit: str, runs
         mine = service.acting(User(ANN, ANALYST)).balance(dataset.id)
         whole = service.total_balance(dataset.id)
     assert sum(line.epsilon for line in lines if line.kind == "commit") == everything
-    assert (mine.spent, mine.left, whole.spent) == (Decimal(own), left, everything)
-    meter_says(ann, spent=own, left=f"{left:.2f}")
+    assert amounts(mine) == (Decimal(own), 0, left)
+    assert amounts(whole) == (everything, 0, 3 - everything)
+    meter_says(ann, own, of=limit)
     go(office, "Data sets")
     settled(office, 1500)
-    shown = everything.quantize(Decimal("0.0001"), ROUND_UP)
-    meter_says(office, spent=f"{shown}", left=f"{3 - shown}")
+    meter_says(office, str(everything), of="3")
     kinds = [line.kind for line in lines]
     assert kinds.count("reserve") == kinds.count("touch") == kinds.count("commit") == runs
     assert [line.actor for line in lines if line.kind in ("ask", "grant", "share")] == [

@@ -37,9 +37,9 @@ def review(page: Page) -> None:
     """Open the review, as far as the button that spends."""
     tab_to(page, "Review and spend")
     page.keyboard.press("Enter")
-    expect(page.get_by_role("dialog")).to_contain_text("cannot be undone")
+    expect(page.get_by_role("dialog")).to_contain_text("stays spent")
     settle(page)
-    tab_to(page, "Run and spend ε = 0.50", most=10)
+    tab_to(page, "Run and spend", most=10)
 
 
 def test_a_rehearsal_the_review_and_the_run_by_keyboard_alone(page, ward):
@@ -50,8 +50,12 @@ def test_a_rehearsal_the_review_and_the_run_by_keyboard_alone(page, ward):
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name="Rule list", exact=True)).to_be_visible()
     settle(page)
-    for name in ("Data set", "What should be predicted?", "Exact ε", "Rehearse (free)"):
+    for name in ("Data set", "What should be predicted?", "Exact ε"):
         tab_to(page, name)
+    page.keyboard.press("ControlOrMeta+a")
+    page.keyboard.type("0.5")
+    tab_to(page, "Rehearse (free)")
+    settle(page)
     page.keyboard.press("Enter")
     rehearsed(page)
     settle(page)

@@ -61,13 +61,12 @@ def test_meter_says_in_words_that_a_run_does_not_fit():
     dataset_id = add_ward(budget="1.2", delta="0")
     fit(dataset_id, "1")
     price = quote(dataset_id)
-    html = meter.meter_html("x", price.balance, price.balance, price)
-    assert "Over budget: short by ε 0.30." in html
-    assert "more like it" not in html
+    html = meter.meter_html(price.balance, price.balance, price)
+    assert not lacking(html, "This run does not fit.", "This run</span><b>41.6666 %", "Left</span><b>16.6666 %")
 
 
 def test_meter_escapes_the_name_of_a_data_set():
-    assert "<script>" not in meter.meter_html("<script>", *[balance("3", "1", "2")] * 2)
+    assert "<script>" not in meter.meter_html(*[balance("3", "1", "2")] * 2, sharing="<script>")
 
 
 # Data sets
@@ -170,6 +169,7 @@ def test_a_markov_chain_on_private_records_says_who_can_allow_it():
 def test_a_run_that_another_tab_made_unaffordable_is_refused_in_words():
     dataset_id = add_ward(budget="0.6")
     app = open_page("rule_list")
+    app.text_input(key="epsilon").set_value("0.5").run()
     button(app, "Review and spend").click().run()
     fit(dataset_id)
     assert "left" in errors(press(app, key="spend"))

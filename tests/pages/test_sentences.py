@@ -2,42 +2,26 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from decimal import Decimal
 from types import SimpleNamespace
 
-import pytest
-
 from dpcore.domain.conditions import pretty
 from dpcore.models.trees.released.tree_reading import tree_groups
 from dpcore.privacy.losses import pure_loss
-from dpcore.service import Service
-from dpcore.workspace.ledger.requests import Quote, RunRequest
-from pages.components.visitor import access
-from tests.support.pages.page_tools import open_page, press, words
-from tests.support.pages.ward_runs import add_ward
+from pages.components.run import meter
+from tests.support.pages.ward_runs import balance
 from tests.support.results.hand_made_trees import sample
+from tests.support.texts import lacking
 
 
-def test_what_a_waiting_run_reserves_is_not_called_spent(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_a_waiting_run_reserves_is_not_called_spent() -> None:
     """It may be cancelled for free, as the card of the run says."""
-    dataset_id, price = add_ward(budget="5"), Service.quote
-
-    def with_reserved(service: Service, request: RunRequest) -> Quote:
-        found = price(service, request)
-        [cap_state] = found.balance.cap_states
-        waiting = replace(cap_state, total=cap_state.total + pure_loss(Decimal("0.5")))
-        return replace(found, balance=found.balance.exchanged(cap_state, waiting))
-
-    for called, prices in (("spent", price), ("spent or reserved", with_reserved)):
-        monkeypatch.setattr(Service, "quote", prices)
-        app = open_page("rule_list")
-        app.text_input(key="epsilon").set_value("0.1").run()
-        shown = words(press(app, "Review and spend"))
-        for line in ("Budget before", "Budget after"):
-            assert re.search(rf"{line}</th><td>ε [\d.]+ {called}, ε [\d.]+ left", shown)
-    assert access.service().releases(dataset_id) == []
+    found = balance("5", "1", "4")
+    [told, room] = found.cap_states
+    waiting = replace(told, total=told.total + pure_loss(Decimal("0.5")))
+    shown = meter.meter_html(replace(found, cap_states=(waiting, room)), found)
+    assert not lacking(shown, "Spent</span><b>20 %", "Reserved</span><b>10 %")
 
 
 def test_conditions_with_an_or_are_in_brackets_wherever_a_tree_is_read() -> None:

@@ -13,8 +13,8 @@ from functools import cached_property
 from typing import Literal
 
 from dpcore.privacy.budgets import EPSILON_STEP, at_delta, format_epsilon, percent
-from dpcore.privacy.filters import SHARE_STEP, PrivacyFilter, smallest_epsilon
-from dpcore.privacy.losses import NOTHING, Loss, largest_epsilon
+from dpcore.privacy.filters import SHARE_STEP, PrivacyFilter, largest_rho
+from dpcore.privacy.losses import NOTHING, Loss, largest_epsilon, pure_loss, run_loss
 from dpcore.released.plan import RunPlan
 
 #: What may be in the way of a run: nothing can be run on the data set any more (``over``), the analyst is
@@ -297,13 +297,10 @@ def missing_for(limit: Decimal, used: Balance, whole: Balance) -> Decimal:
         Of the data set.
     """
     own, all_states = used.cap_states[0], whole.cap_states[-1]
-    cap = all_states.cap
-    if not whole.epsilon.is_finite():
+    rest, delta = replace(own.cap, epsilon=limit).largest(own.total), all_states.cap.run_delta
+    if not rest or not whole.epsilon.is_finite():
         return _ZERO
-    if not cap.run_delta:
-        return max(_ZERO, limit - own.total.epsilon + all_states.total.epsilon - cap.epsilon)
-    more = max(_ZERO, replace(own.cap, epsilon=limit).rho - own.total.rho)
-    return max(_ZERO, smallest_epsilon(all_states.total.rho + more, cap.run_delta) - cap.epsilon)
+    return all_states.lacks(run_loss(rest, delta, largest_rho(rest, delta)) if delta else pure_loss(rest))
 
 
 def _shown(amount: Decimal, *, up: bool = True) -> str:

@@ -118,9 +118,8 @@ def _meaning(dataset: DatasetInfo, account: Account | None, entry: str) -> None:
         stops = f"The data set has only {percent(whole.left, up=False)} of its budget left for everybody."
         markup.notice("amber", "The total of the data set stops it first.", stops)
     else:
-        markup.notice(
-            "plain", f"{percent(left, up=False)} of it could be spent.", "The rest is spent or reserved already."
-        )
+        rest = "Nothing is spent yet." if left == 1 else "The rest is spent or reserved already."
+        markup.notice("plain", f"{percent(left, up=False)} of it could be spent.", rest)
 
 
 def _grant(dataset: DatasetInfo, who: str, new: str, limit: str, reason: str) -> None:

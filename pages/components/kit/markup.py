@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from base64 import b64encode
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, tzinfo
 from functools import cache
@@ -148,13 +148,13 @@ def roomy(words: str) -> str:
     return f'<span class="fg-said">{escape(words)}</span>'
 
 
-def table(caption: str, header: Iterable[str], rows: Iterable[str]) -> None:
-    """A table with a caption; ``rows`` come from :func:`row`."""
-    head = row((escape(name) for name in header), head=True)
+def table(caption: str, header: Sequence[str], rows: Iterable[str]) -> None:
+    """A table with a caption; ``rows`` come from :func:`row`. Without names there is no header."""
+    names = row((escape(name) for name in header), head=True) if any(header) else ""
     st.html(  # It can be reached by keyboard, since a wide table scrolls.
         '<div class="fg-scroll" tabindex="0"><table class="fg-table">'
         f"<caption>{escape(caption)}</caption>"
-        f"<thead>{head}</thead><tbody>{''.join(rows)}</tbody></table></div>"
+        f"<thead>{names}</thead><tbody>{''.join(rows)}</tbody></table></div>"
     )
 
 

@@ -62,7 +62,7 @@ def _account(balance: Balance) -> dict[str, str]:
 def _run(quote: Quote) -> dict[str, str]:
     return {
         "Takes": percent(quote.share),
-        **({"Counted by": spending.rho_sentence(quote.loss.rho)} if quote.plan.delta else {}),
+        **({"ρ": exact_amount(quote.loss.rho)} if quote.plan.delta else {}),
         "ε as odds": quote.odds,
         **({"What δ allows": delta_sentence(quote.plan.delta)} if quote.plan.delta else {}),
         "Guarantee": quote.guarantee,

@@ -45,6 +45,7 @@ def meter_html(balance: Balance, whole: Balance, quote: Quote | None = None, *, 
         With which data sets the budget is shared.
     """
     own = balance.cap_states[0] != whole.cap_states[0]
+    quote = None if spending.none_yet(balance, whole) else quote
     title = "Your budget" if own else "Privacy budget"
     parts = _parts(balance, quote)
     words = "; ".join(f"{label} {_shown(style, share)}" for style, label, share in parts)
@@ -53,7 +54,7 @@ def meter_html(balance: Balance, whole: Balance, quote: Quote | None = None, *, 
         f'<li><i class="{style}" aria-hidden="true"></i><span>{label}</span><b>{_shown(style, share)}</b></li>'
         for style, label, share in parts
     )
-    below = "".join(f'<p class="fg-over">{escape(line)}</p>' for line in _warnings(balance, whole, quote))
+    below = "".join(f'<p class="fg-over">{escape(line)}</p>' for line in _warnings(balance, quote))
     notes = [f"Of {spending.total(balance)}.", *_notes(balance, whole, own=own), sharing]
     below += "".join(f'<p class="fg-note">{escape(line)}</p>' for line in notes if line)
     return (
@@ -89,12 +90,10 @@ def _bar(parts: list[tuple[str, str, Decimal]]) -> Iterator[str]:
             yield _segment(style, share)
 
 
-def _warnings(balance: Balance, whole: Balance, quote: Quote | None) -> list[str]:
+def _warnings(balance: Balance, quote: Quote | None) -> list[str]:
     if balance.frozen is not None:
         return [f"Frozen by the custodian: {balance.frozen}"]
-    if quote is None or not quote.short or spending.none_yet(balance, whole):
-        return []
-    return ["This run does not fit."]
+    return ["This run does not fit."] if quote is not None and quote.short else []
 
 
 def _notes(balance: Balance, whole: Balance, *, own: bool) -> list[str]:

@@ -114,8 +114,8 @@ def _lines(review: Review, quote: Quote) -> dict[str, str]:
         "Promises": f"ε = {plain_epsilon(quote.epsilon)}{at_delta(quote.plan.delta)}",
         "Takes": price(quote).removeprefix("It takes ").removesuffix("."),
         "Left after it": percent(quote.left_after, up=False) if quote.affordable else "not enough",
-        f"Noise on {noise.what}": f"±{whole(noise.margin())}, 95%",
-        "Time": quote.forecast.text,
+        f"Noise on {noise.what.partition(' (')[0]}": f"±{whole(noise.margin())}, 95%",
+        "Time": quote.forecast.text.removesuffix(" on this machine"),
     }
 
 

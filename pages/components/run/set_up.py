@@ -98,11 +98,15 @@ def _request(
 def _presets(
     dataset: DatasetInfo, family: Family, target: str | None, parameters: dict[str, Any] | None
 ) -> dict[str, Preset]:
-    """What each size comes to on a data set, with the noise that it means for the run that is set up."""
-    balance, price = access.balance(dataset.id), access.service().pricing(dataset.id)
+    """What each size comes to on a data set, with the noise that it means for the run that is set up.
+
+    Whoever has no budget yet is shown sizes of that of the data set.
+    """
+    service, balance = access.service(), access.balance(dataset.id)
+    price, budget = service.pricing(dataset.id), balance if balance.cap else service.total_balance(dataset.id)
 
     def preset(share: Decimal) -> Preset:
-        value = balance.epsilon_of(share)
+        value = budget.epsilon_of(share)
         if parameters is None or not value:
             return Preset(value, None)
         quote, _ = access.attempt(lambda: price(_request(dataset, family, target, str(value), parameters)))
@@ -128,7 +132,8 @@ def _quote(request: RunRequest | None, problem: str | None) -> Quote | None:
     margin = first.margin()
     noise = f"Noise on {first.what}: ±{whole(margin)}, 95%." if margin else "Every count is as good as exact."
     markup.notice("plain", noise, _meaning(quote))
-    st.markdown(f"**{markup.plain(spending.price(quote))}**")
+    if quote.share.is_finite():
+        st.markdown(f"**{markup.plain(spending.price(quote))}**")
     if not quote.affordable:
         _refused(quote)
     return quote

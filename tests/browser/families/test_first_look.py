@@ -12,7 +12,16 @@ from playwright.sync_api import Page, expect
 
 from dpcore.domain.schemas.schema import Schema
 from tests.support.browsers.app_server import Server, invented, spent
-from tests.support.browsers.browser_steps import ONE_SPEND, Store, choose, finished, open_page, settled, spend_button
+from tests.support.browsers.browser_steps import (
+    ONE_SPEND,
+    Store,
+    choose,
+    finished,
+    open_page,
+    open_review,
+    settled,
+    spend_button,
+)
 
 #: Further columns of the invented patients, beside age, sex, diabetes and died.
 _SIGNS = [f"sign {number}" for number in range(1, 9)]
@@ -50,7 +59,7 @@ def test_from_the_data_set_to_all_columns_one_column_and_table_one(page: Page, s
     expect(page.get_by_text("Noise on a count of a column: ±")).to_be_visible()
     look_up(page, "Groups to compare", "died")
     # Two clicks: review, spend.
-    page.get_by_role("button", name="Review and spend").click()
+    open_review(page)
     spend_button(page).click()
     finished(page)
     cards = page.get_by_role("list", name="All columns").get_by_role("listitem").filter(has=page.locator("h4"))

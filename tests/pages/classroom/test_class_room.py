@@ -66,8 +66,8 @@ def test_a_class_sees_everybody_s_answers_and_the_truth_once_it_is_revealed(teac
         assert not lacking(words(app), "In the room: Ann, student 2", "Answers: <b>3</b>, students: <b>2</b>")
         assert picture(app)[0].startswith("3 answers, from")
         assert "true count" not in picture(app)[0]
-    assert 'aria-label="Spent ε 0.40; Left for one question ε 0.60"' in words(ann)
-    assert 'aria-label="Spent ε 0.20; Left for one question ε 0.80"' in words(other)
+    assert 'aria-label="Spent 40 %; Left 60 %"' in words(ann)
+    assert 'aria-label="Spent 20 %; Left 80 %"' in words(other)
     set_to(teacher, "revealed")
     for app in (teacher, checked(ann.run())):
         assert "true count is 123" in picture(app)[0]

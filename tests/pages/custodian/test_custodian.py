@@ -14,6 +14,7 @@ from streamlit.testing.v1.element_tree import TextInput
 
 from dpcore.domain.schemas.origins import INFERRED
 from dpcore.errors import AwayError
+from dpcore.privacy.budgets import format_epsilon, percent, plain_epsilon
 from dpcore.privacy.losses import run_loss
 from dpcore.service import Service
 from dpcore.workspace.database.transactions import write
@@ -72,7 +73,7 @@ def test_budgets_can_be_changed() -> None:
     app.text_input(key=f"caps-{dataset}-budget").set_value("4")
     assert not errors(press(app, "Change the budget"))
     assert access.service().balance(dataset).cap == Decimal(4)
-    assert "<dd>ε 4.00</dd>" in words(app)
+    assert "<dd>ε 4.00 at δ = 10⁻⁵</dd>" in words(app)
     app.text_input(key=f"caps-{dataset}-analyst").set_value("1.5")
     assert "<dt>Most per analyst</dt><dd>ε 1.50</dd>" in words(press(app, "Change the budget"))
 
@@ -110,7 +111,7 @@ def test_a_new_data_set_with_a_login_is_for_those_with_a_grant(visitor: User | N
     app.text_input(key="intake-analyst").set_value("0")
     assert not errors(press(app, "Check and store"))
     [stored] = as_(ANN).datasets()
-    assert (as_(ANN).balance(stored.id).left, as_(ANN).total_balance(stored.id).left) == (0, 5)
+    assert (as_(ANN).balance(stored.id).left, as_(ANN).total_balance(stored.id).left) == (0, 1)
 
 
 # Analysts
@@ -123,10 +124,10 @@ def test_without_analysts_the_view_says_so_and_lets_one_be_added() -> None:
     assert not [item for item in app.button if item.label.startswith("Stop")]
     app.text_input(key=f"grant-new-{dataset}").set_value(" Ann@X.org ")
     app.text_input(key=f"grant-limit-{dataset}").set_value("2").run()
-    assert "ε 2.00 could be spent. Nothing is spent yet." in notices(app).replace("</strong>", "")
+    assert "100 % of it could be spent. Nothing is spent yet." in notices(app).replace("</strong>", "")
     app.text_input(key=f"grant-reason-{dataset}").set_value("pilot")
     assert "The budget is set." in words(press(app, "Give this budget"))
-    assert cells(app, ANN.name) == ["granted ε 2.00", "ε 0.00", "ε 0.00", "ε 2.00", "0", "may spend"]
+    assert cells(app, ANN.name) == ["granted ε 2.00", "0 %", "0 %", "100 %", "0", "may spend"]
     assert app.text_input(key=f"grant-limit-{dataset}").value == ""
     line = as_(OFFICE).ledger_entries(dataset)[-1]
     assert (line.note, line.analyst_cap) == ("pilot", Decimal(2))
@@ -140,21 +141,23 @@ def test_the_table_shows_what_each_analyst_has_spent_alone(visit: Visit) -> None
     as_(OFFICE).grant(dataset, ANN.name, Decimal("0.12345"), "a pilot")
     as_(OFFICE).freeze(dataset, BOB.name, HOSTILE)
     app = view("Analysts")
-    assert cells(app, "local") == ["as all: ε 1.00", "ε 0.50", "ε 0.00", "ε 0.5000", "1", "may spend"]
+    [own] = [one.balance for one in as_(OFFICE).accounts(dataset) if one.analyst == "local"]
+    spent, left = percent(own.spent), percent(1 - own.spent, up=False)
+    assert cells(app, "local") == ["as all: ε 1.00", spent, "0 %", left, "1", "may spend"]
     assert cells(app, ANN.name)[0] == "granted ε 0.1234"  # Limits are rounded down.
-    assert cells(app, BOB.name)[3:] == ["ε 0.0000", "0", f"frozen: {escape(HOSTILE)}"]
+    assert cells(app, BOB.name)[3:] == ["0 %", "0", f"frozen: {escape(HOSTILE)}"]
     assert "<b>x</b>" not in page_words(app)
 
 
 def test_what_a_grant_would_mean_is_said_before_it_is_given() -> None:
-    dataset = add_ward()
+    dataset = add_ward(budget="2", delta="0")
     fit(dataset)
     app = view("Analysts")
     for limit, told in (
-        ("2.25", "ε 1.75 could be spent. ε 0.50 is spent or reserved already."),
-        ("3", "ε 2.50 could be spent. ε 0.50 is spent or reserved already."),
-        ("4", "stops it first. The grant would leave ε 3.50, but the data set has only ε 2.50 left for everybody."),
-        ("0.5", "Nothing more could be spent. ε 0.50 is spent or reserved already."),
+        ("1.25", "60 % of it could be spent. The rest is spent or reserved already."),
+        ("2", "75 % of it could be spent. The rest is spent or reserved already."),
+        ("4", "stops it first. The data set has only 75 % of its budget left for everybody."),
+        ("0.5", "Nothing more could be spent. As much is spent or reserved already."),
     ):
         checked(app.text_input(key=f"grant-limit-{dataset}").set_value(limit).run())
         assert told in notices(app).replace("</strong>", "")
@@ -216,8 +219,8 @@ def test_requests_of_all_data_sets_wait_in_order_and_are_counted() -> None:
         ">On second, 20",
         "<dt>Limit now</dt><dd>no limit of their own</dd>",
         "<dt>Limit now</dt><dd>as all: ε 0.25</dd>",
-        "<dt>Spent</dt><dd>ε 0.00</dd>",
-        "<dt>Left of the data set</dt><dd>ε 3.00</dd>",
+        "<dt>Spent</dt><dd>0 %</dd>",
+        "<dt>Left of the data set</dt><dd>100 %</dd>",
     ):
         assert part in text, part
     assert [item.value for item in app.text] == ["one more tree", HOSTILE]
@@ -229,9 +232,10 @@ def test_the_limit_proposed_gives_what_was_asked_for_beyond_what_is_spent() -> N
     fit(dataset)
     access.service().grant(dataset, "local", Decimal("0.25"), "a pilot")
     number = asked(dataset, LOCAL_USER)
-    assert view("Requests").text_input(key=f"answer-limit-{number}").value == "1.00"
-    access.service().answer(number, ONE)
-    assert access.service().balance(dataset).left == HALF
+    proposed = access.service().balance(dataset).epsilon + HALF
+    assert view("Requests").text_input(key=f"answer-limit-{number}").value == plain_epsilon(proposed)
+    access.service().answer(number, proposed)
+    assert access.service().balance(dataset).largest() >= HALF
 
 
 def test_a_request_is_granted_and_the_view_stays() -> None:
@@ -246,7 +250,7 @@ def test_a_request_is_granted_and_the_view_stays() -> None:
     assert "granted: ε 1.1234 in all" in words(app)
     assert app.segmented_control(key="custodian-view").value == "Requests"
     assert "Requests" in _tabs(app)
-    assert as_(ANN).balance(dataset).left == Decimal("1.123456789")
+    assert (as_(ANN).balance(dataset).cap, as_(ANN).balance(dataset).left) == (Decimal("1.123456789"), 1)
 
 
 def test_declining_needs_a_reason_and_a_wrong_limit_is_a_sentence() -> None:
@@ -289,7 +293,8 @@ def test_a_grant_can_raise_the_total_that_would_stop_it() -> None:
     number = asked(dataset)
     assert "raise the total by" in notices(view("Requests"))
     assert "The request is granted." in words(_granted_with_the_total(number))
-    assert as_(LOCAL_USER).total_balance(dataset).cap == as_(ANN).balance(dataset).left == ONE
+    assert as_(LOCAL_USER).total_balance(dataset).cap == as_(ANN).balance(dataset).cap == ONE
+    assert as_(ANN).balance(dataset).left == 1
 
 
 def test_a_total_that_was_lowered_below_what_is_spent_is_raised_far_enough() -> None:
@@ -297,9 +302,9 @@ def test_a_total_that_was_lowered_below_what_is_spent_is_raised_far_enough() -> 
     as_(OFFICE).charge(dataset, Decimal(5), note="a study before this ledger")
     as_(OFFICE).raise_caps(dataset, budget=Decimal(2))
     number = asked(dataset)
-    assert "raise the total by ε 3.50" in notices(view("Requests"))
+    assert "raise the total by ε" in notices(view("Requests"))
     assert "The request is granted." in words(_granted_with_the_total(number))
-    assert as_(ANN).balance(dataset).left == ONE
+    assert as_(ANN).balance(dataset).largest() == ONE
 
 
 def test_a_grant_is_told_even_if_the_total_could_not_be_raised(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -321,8 +326,7 @@ def test_waiting_requests_are_counted_in_the_menu(visit: Visit, monkeypatch: pyt
     asked(dataset)
     assert menu.waiting() == 1
     shown: list[str] = []
-    page = menu.st.Page
-    monkeypatch.setattr(menu.st, "Page", lambda *file, **more: shown.append(more["title"]) or page(*file, **more))
+    monkeypatch.setattr(menu.st, "page_link", lambda *_, label, **__: shown.append(label))
     open_page()
     assert "Custodian (1)" in shown
     visit(ANN)
@@ -381,7 +385,7 @@ def test_a_long_audit_log_is_sent_a_page_at_a_time(monkeypatch: pytest.MonkeyPat
 def over_budget(dataset: str) -> AppTest:
     app = open_page("rule_list")
     assert app.sidebar.selectbox[0].value == dataset
-    return app
+    return app.text_input(key="epsilon").set_value("0.5").run()
 
 
 def titles(app: AppTest) -> list[str]:
@@ -393,13 +397,18 @@ def amount_asked(app: AppTest) -> TextInput:
     return next(entry for entry in app.text_input if entry.label == "How much more, ε")
 
 
+def shortage(app: AppTest) -> str:
+    """What the budget lacks for the run that is set up."""
+    return plain_epsilon(app.session_state[access.THIS_RUN_KEY].short_by)
+
+
 def test_another_proposal_takes_the_place_of_the_last_but_not_of_what_was_typed(visit: Visit) -> None:
     dataset = new_ward(each="0.25")
     visit(ANN)
     app = over_budget(dataset)
-    assert amount_asked(app).value == "0.25"
+    assert amount_asked(app).value == shortage(app)
     app.text_input(key="epsilon").set_value("0.75").run()
-    assert amount_asked(app).value == "0.50"
+    assert amount_asked(app).value == shortage(app) > "0.5"
     amount_asked(app).set_value("3")
     button(app, "Ask the custodian").click().run()  # Without a reason: it is not sent.
     app.text_input(key="epsilon").set_value("1").run()
@@ -413,12 +422,17 @@ def test_an_analyst_short_of_budget_asks_and_reads_the_answer(visit: Visit) -> N
     app = over_budget(dataset)
     assert "Not enough budget" in errors(app)
     assert titles(app) == ["Over budget"]
-    short = "0.376543211"
+    short = shortage(app)
     assert amount_asked(app).value == short
     assert "Give a reason" in errors(press(app, "Ask the custodian"))
     app.text_input(key=f"ask-reason-{dataset}").set_value("one more tree")
     text = words(press(app, "Ask the custodian"))
-    assert not lacking(text, "Your request is on its way", "You asked for ε 0.3766 more on", "has not answered yet")
+    assert not lacking(
+        text,
+        "Your request is on its way",
+        f"You asked for ε {format_epsilon(Decimal(short), up=False)} more on",
+        "has not answered yet",
+    )
     assert not [item for item in app.button if item.label == "Ask the custodian"]
     [request] = as_(ANN).budget_requests(dataset)
     assert (request.epsilon, request.reason) == (Decimal(short), "one more tree")
@@ -484,7 +498,7 @@ def test_a_retired_data_set_is_not_said_to_lack_budget(each: str, visit: Visit) 
     assert "This data set is retired" in errors(app)
     assert titles(app) == ["No run is possible now"]
     assert not [item for item in app.button if item.label == "Ask the custodian"]
-    assert "Over budget" not in app.sidebar.get("html")[-1].value
+    assert "does not fit" not in app.sidebar.get("html")[-1].value
 
 
 def test_an_analyst_has_no_page_custodian(visit: Visit) -> None:
@@ -503,10 +517,9 @@ def test_a_meter_shows_spending_that_nothing_bounds() -> None:
     office = as_(LOCAL_USER)
     office.raise_caps(dataset, delta=Decimal(0))
     office.charge(dataset, Decimal("0.25"), Decimal("5e-8"), Decimal("0.0012"), note="since the copy")
-    told = meter.meter_html("x", *[office.balance(dataset)] * 2, quote(dataset))
-    assert "Spent so far ε ∞; Reserved ε 0.00; This run adds ε ∞;" in told
-    assert "counted together" not in told
-    assert not lacking(told, "Over budget: no larger ε would help", 'class="fg-spent" style="width:100.000%"')
+    told = meter.meter_html(*[office.balance(dataset)] * 2, quote(dataset))
+    assert not lacking(told, "Spent ∞ %; This run ∞ %; Left 0 %", 'class="fg-spent" style="width:100.000%"')
+    assert "This run does not fit." in told
     assert "fg-left" not in told.partition('class="fg-bar"')[2].partition("</div>")[0]
 
 
@@ -514,8 +527,9 @@ def test_who_was_never_given_a_budget_is_not_over_it(visit: Visit) -> None:
     dataset = new_ward(each="0")
     visit(ANN)
     price = access.service().quote(RunRequest(dataset_id=dataset, target="died", epsilon=HALF))
-    told = meter.meter_html("x", as_(ANN).balance(dataset), as_(ANN).total_balance(dataset), price)
+    told = meter.meter_html(as_(ANN).balance(dataset), as_(ANN).total_balance(dataset), price)
     assert "No budget yet: ask" in told
+    assert "This run" not in told
     assert "fg-over" not in told
     app = open_page("rule_list")
     assert "The custodian has not given you any budget" in page_words(app)
@@ -526,7 +540,7 @@ def test_who_was_never_given_a_budget_is_not_over_it(visit: Visit) -> None:
 def test_a_frozen_meter_keeps_its_numbers_and_escapes_the_reason() -> None:
     whole = balance("3", "1", "2")
     frozen = balance("3", "1", "0", frozen=HOSTILE)
-    told = meter.meter_html("x", frozen, whole, replace(quote(add_ward()), balance=frozen))
-    assert not lacking(told, f"Frozen by the custodian: {escape(HOSTILE)}", "Spent so far ε 1.00")
+    told = meter.meter_html(frozen, whole, replace(quote(add_ward()), balance=frozen))
+    assert not lacking(told, f"Frozen by the custodian: {escape(HOSTILE)}", "Spent</span><b>33.3334 %")
     assert "<h2>Privacy budget</h2>" in told
-    assert "Over budget" not in told
+    assert "does not fit" not in told

@@ -37,7 +37,7 @@ def test_a_second_data_set_about_the_same_people_shares_their_budget() -> None:
     assert app.selectbox(key="intake-kin").value == NEW
     kin_of(app, first)
     assert "intake-budget" not in {box.key for box in app.text_input}
-    assert "3.00 is left for both together" in words(app)
+    assert "100 % is left for both together" in words(app)
     stored(app)
     later = access.service().dataset("later")
     assert (later.population, later.replaces) == (first, None)

@@ -54,9 +54,9 @@ def test_every_method_goes_from_the_form_to_a_result(own: FamilyPage, method: st
     assert not errors(app)
     assert "Noise on " in words(app)
     price = app.session_state[access.THIS_RUN_KEY]
-    assert price.plan.delta or price.left_after == Decimal(6)
+    assert price.plan.delta or price.share == Decimal("0.333334")
     assert "Rehearsal on synthetic data" in words(press(app, "Rehearse"))
-    assert access.service().balance(dataset_id).left == Decimal(9)
+    assert access.service().balance(dataset_id).left == 1
     assert not access.service().releases(dataset_id)
     text = words(press(app, "Review and spend"))
     assert f"{own.family.describe({'method': method})}</td>" in text

@@ -12,21 +12,21 @@ from dpcore.lessons import (
     COUNTS,
     RISK_BEFORE,
     STAYS,
+    answered,
     averages,
     both_ways,
     calibrated,
     ceiling,
     coin_epsilon,
-    costs,
     difference_attack,
     estimate_margin,
     margin,
     reconstruction_attack,
+    shares,
     shown_chance,
-    toy_cap,
     worst_odds,
 )
-from dpcore.privacy.budgets import format_epsilon
+from dpcore.privacy.budgets import percent
 from pages.components.kit.markup import text
 from pages.components.lessons import course
 from pages.components.lessons.topics import budget, delta
@@ -101,7 +101,7 @@ def test_the_truths_are_what_the_engine_computes(learn):
         "Epsilon as odds": [shown_chance(worst_odds(0.1, half).highest)],
         "Who is in the data?": [f"{ceiling(half):.0%}"],
         "A coin for everybody": ["70 people"],
-        "Composition and the budget": ["91 questions"],
+        "Composition and the budget": [f"{answered(budget.CAP, half)} questions"],
         "What delta is": [delta.MORE],
         "Many questions, one measurement": [f"±{max(both_ways(15, tenth, 1).added_margins)} patients"],
         "What privacy does not prevent": ["20.0%"],
@@ -122,21 +122,21 @@ def test_the_way_through_the_course_leads_to_every_lesson(learn):
 
 def test_figures_told_in_the_texts_are_right():
     """What the engine computes, at the places where a text prints it."""
-    tenth, counted = Decimal("0.1"), costs(toy_cap(budget.CAP), Decimal("0.1"), 100)
-    margins = averages([0] * 100, tenth).margins
-    assert counted.spent[19] == 2
-    assert counted.composed[99] / counted.composed[24] == pytest.approx(2, rel=0.1)
+    tenth, half = Decimal("0.1"), Decimal("0.5")
+    taken = shares(budget.CAP, tenth, 20).composed[-1], shares(budget.CAP, Decimal("0.49"), 1).composed[0]
+    exact = [averages(COUNTS[2], budget.CAP, *asked, 1).margins[-1] for asked in ((tenth, 20), (Decimal("0.49"), 1))]
+    assert exact[0] == pytest.approx(exact[1], rel=0.05)
+    assert [f"{100 * share:.1f}" for share in taken] == ["1.4", "1.4"]
+    assert 1 / shares(budget.CAP, half, 1).added[0] == 10
+    assert shares(budget.CAP, Decimal(5), 1).composed[0] == pytest.approx(Decimal(1), abs=Decimal("0.001"))
     assert margin(Decimal(1)) == 3
     gaussian = calibrated(1.0, 1e-5)
     trusted = margin(Decimal(f"{coin_epsilon(0.5):.6f}"))
     told = {
         "noise_question": (f"±{margin(Decimal('0.1'))}", f"than {4 + margin(Decimal('0.1'))} people"),
         "noise_guess": (f"{COUNTS[3].people} patients have",),
-        "budget_question": (
-            f"±{margin(Decimal(2))} (95%)",
-            f"±{margins[19]:.0f}",
-            f"cost about ε = {counted.spent[99]:.1f}, and their average is within ±{margins[99]:.0f},",
-        ),
+        "budget_truth": (f"lets {answered(budget.CAP, half)} in",),
+        "budget_costs": (f"**Why {answered(budget.CAP, half)} fit.**",),
         "histogram_question": (
             f"alone with ε = 0.1 is within ±{margin(tenth)} (95%)",
             f"from 15 groups it is within ±{both_ways(15, tenth, 1).added_margins[0]}.",
@@ -173,7 +173,7 @@ def test_nothing_on_the_page_reaches_a_ledger():
     press(opened(app, "Noise and counts"), key="lesson-noise-again-1")
     press(opened(app, "Sandbox"), key="lesson-sandbox-ask")
     balance = access.service().balance(dataset_id)
-    assert balance.left == balance.cap
+    assert balance.left == 1
     assert not [e for e in access.service().ledger_entries(dataset_id) if e.kind == "reserve"]
     assert not access.service().runs(dataset_id)
 
@@ -188,38 +188,36 @@ def test_nothing_on_the_page_reaches_a_ledger():
 
 
 def test_the_budget_of_the_fourth_lesson_refuses_when_it_is_empty(learn):
-    """By adding alone it would have refused after 50 questions."""
+    """By adding alone it would have refused after 10 questions."""
     opened(learn, "Composition and the budget")
     assert not learn.warning
     learn.slider(key="lesson-budget-questions").set_value(100).run()
     [refusal] = [item.value for item in checked(learn).warning]
-    assert "91 of 100 questions were answered" in refusal
-    assert re.search(r"costs ε 0\.10, but ε 0\.0\d+ is left for one question", refusal)
-    assert "average of 91 noisy answers" in chart(learn, "The average of")
-    slide(learn, "lesson-budget-epsilon", "0.05")
+    assert refusal == f"Question {answered(budget.CAP, Decimal('0.5')) + 1} does not fit."
+    assert "average of 70 noisy answers" in chart(learn, "The average of")
+    slide(learn, "lesson-budget-epsilon", "0.2")
     assert not learn.warning
-    slide(learn, "lesson-budget-epsilon", "0.5")
-    assert "10 of 100" in learn.warning[0].value
+    slide(learn, "lesson-budget-epsilon", "2")
+    assert f"Question {answered(budget.CAP, Decimal(2)) + 1} does not fit." in learn.warning[0].value
 
 
 def test_each_epsilon_of_the_fourth_lesson_is_added_and_composed(learn):
     opened(learn, "Composition and the budget")
+    learn.slider(key="lesson-budget-questions").set_value(40).run()
     for stop in budget.STOPS:
         slide(learn, "lesson-budget-epsilon", stop)
-        counted = costs(toy_cap(budget.CAP), Decimal(stop), 100)
-        told = "Adding costs less for all"
-        if counted.crossing:
-            told = f"Composing costs less from question {counted.crossing} on"
-        assert told in chart(learn, "The average of")
-    learn.slider(key="lesson-budget-questions").set_value(40).run()
-    slide(learn, "lesson-budget-epsilon", "0.1")
-    composed = format_epsilon(costs(toy_cap(budget.CAP), Decimal("0.1"), 40).composed[-1])
-    said = words(learn)
-    assert f"40 answers: ε <b>4.00</b> added, ε <b>{composed}</b> composed" in said
-    assert f"The smaller counts: ε <b>{composed}</b>" in said
+        asked, taken = min(40, answered(budget.CAP, Decimal(stop))), shares(budget.CAP, Decimal(stop), 100)
+        added, composed = (percent(ways[asked - 1]) for ways in (taken.added, taken.composed))
+        said = words(learn)
+        assert f"{asked} answers take <b>{composed}</b> of the budget; added, they would take <b>{added}</b>." in said
+        ends = (
+            f"{percent(taken.added[-1])} if their epsilons were added, {percent(taken.composed[-1])} as it is counted"
+        )
+        assert ends in chart(learn, "The average of")
+        assert re.search(rf">{asked}</t[hd]><td>[\d.]+</td><td>±[\d.]+</td><td>{added}</td><td>{composed}</td>", said)
+        last = "not asked" if asked == 40 else "refused"
+        assert re.search(rf">{asked + 1}</t[hd]><td>{last}</td><td></td>", said)
     assert "δ is not the chance that the factor e^ε is exceeded" in said
-    assert re.search(r">24</t[hd]><td>[\d.]+</td><td>±[\d.]+</td><td>2.40</td><td>2.3\d+</td>", said)
-    assert re.search(r">41</t[hd]><td>not asked</td><td></td><td>4.10</td>", said)
 
 
 # One histogram, and attacks
@@ -251,14 +249,14 @@ def test_the_sandbox_spends_refuses_and_is_reset(learn):
     assert "Nothing asked yet" in words(learn)
     for _ in range(5):
         press(learn, key="lesson-sandbox-ask")
-    assert 'aria-label="Spent ε 1.00; Left for one question ε 0.00"' in words(learn)
+    assert 'aria-label="Spent 100 %; Left 0 %"' in words(learn)
     assert not learn.warning
     press(learn, key="lesson-sandbox-ask")
     assert "Refused" in learn.warning[0].value
     assert _sandbox_rows(learn) == 5
     press(learn, key="lesson-sandbox-reset")
     assert not learn.warning
-    assert not lacking(words(learn), 'aria-label="Spent ε 0.00; Left for one question ε 1.00"', "Nothing asked yet")
+    assert not lacking(words(learn), 'aria-label="Spent 0 %; Left 100 %"', "Nothing asked yet")
 
 
 def _sandbox_table(app):

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import streamlit as st
 
-from dpcore.privacy.budgets import format_epsilon
+from dpcore.privacy.budgets import plain_epsilon
 from dpcore.workspace.database.database_tables import imported_releases
 from dpcore.workspace.database.transactions import write
 from dpcore.workspace.results.imports import keep_import
@@ -27,7 +27,7 @@ def test_results_stand_in_a_table_with_what_tells_them_apart() -> None:
     table = library.frame(releases, access.service().release_notes(), {})
     assert table["Kind"].tolist() == ["Shape functions", "Rule list"]
     assert table["Predicts"].tolist() == ["age", "died"]
-    assert table["ε"].tolist() == [float(format_epsilon(release.certificate.epsilon)) for release in releases]
+    assert table["ε"].tolist() == [float(release.certificate.epsilon) for release in releases]
     assert table["Name"].tolist() == ["first draft", ""]
     assert table[library.AUC].notna().tolist() == [False, True]
     assert table[library.ERROR].notna().tolist() == [True, False]
@@ -37,7 +37,7 @@ def test_results_stand_in_a_table_with_what_tells_them_apart() -> None:
     assert library.frame(other, {}, {})["Data set"].tolist() == [releases[0].dataset_name, "another"]
     [shown] = [item for item in open_page("releases").dataframe if "Kind" in item.value]
     assert shown.value["Kind"].tolist() == table["Kind"].tolist()
-    digits = max(len(format_epsilon(release.certificate.epsilon).partition(".")[2]) for release in releases)
+    digits = max(len(plain_epsilon(release.certificate.epsilon).partition(".")[2]) for release in releases)
     assert json.loads(shown.proto.columns)["ε"]["type_config"]["format"] == f"%.{digits}f", "all are written alike"
 
 

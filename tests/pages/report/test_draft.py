@@ -9,6 +9,7 @@ import sqlalchemy as sa
 from streamlit.testing.v1 import AppTest
 
 from dpcore.errors import RequestError
+from dpcore.privacy.budgets import plain_epsilon
 from dpcore.report.forms.forms import FORMS
 from dpcore.service import Service
 from dpcore.workspace.database.database import default_home, default_url, open_database
@@ -145,7 +146,7 @@ def test_the_page_says_of_all_that_was_spent_what_the_dossier_says(visit: Visit)
     assert text.count(condition) == 1, "of a result that he may not read, its kind counts"
     dossier = access.service().dossier(dataset_id, [his], Application(), "html").decode()
     assert condition in reports.read(dossier).text
-    assert "<td>1.00</td>" in text
+    assert f"<td>{plain_epsilon(access.service().total_balance(dataset_id).epsilon)}</td>" in text
 
 
 def test_a_broken_draft_gives_a_sentence_and_can_be_replaced():

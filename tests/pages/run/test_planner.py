@@ -50,7 +50,7 @@ def test_one_sentence_answers_and_one_button_fills_the_entry(answer: dict[str, Q
     assert not lacking(words(app), "About ε = 0.32 should reach 70%", "Working it out spent nothing.")
     assert press(app, "Use ε = 0.32").session_state["epsilon"] == "0.32"
     service = access.service()
-    assert service.balance(dataset_id).left == Decimal(3)
+    assert service.balance(dataset_id).left == 1
     assert not service.runs(dataset_id)
 
 
@@ -58,7 +58,7 @@ def test_more_than_is_left_is_marked(answer: dict[str, QualityForecast]) -> None
     add_ward(budget="2")
     app = ask(open_page("tree"), 88)
     text = words(app)
-    assert "does not fit into what you have left: ε = 2.00" in text
+    assert "That does not fit: 100 % of the budget is left." in text
     assert text.count("no: more than is left") == 1
 
 
@@ -67,7 +67,7 @@ def test_what_is_in_the_way_is_named(answer: dict[str, QualityForecast]) -> None
     app = ask(open_page("tree"), 88)
     access.installation().raise_caps(dataset_id, run_cap=Decimal(2))
     text = words(checked(app.run()))
-    assert "but 2.00 is allowed for one run" in text
+    assert "but at most 2.00 is allowed for one run" in text
     assert text.count("no: more than one run may cost") == 1
     assert "more than is left" not in text
     access.installation().retire_dataset(dataset_id, note="the study has ended")
@@ -77,7 +77,7 @@ def test_what_is_in_the_way_is_named(answer: dict[str, QualityForecast]) -> None
 def test_other_settings_ask_for_another_answer(answer: dict[str, QualityForecast]) -> None:
     add_ward()
     app = ask(open_page("tree"))
-    assert "About ε = 0.32" in words(checked(app.segmented_control(key="epsilon_preset").set_value("1").run()))
+    assert "About ε = 0.32" in words(checked(app.segmented_control(key="epsilon_size").set_value("Large").run()))
     fit(str(access.service().datasets()[0].id))
     app.run()
     assert "Work it out again" in words(checked(app))
@@ -125,7 +125,7 @@ def test_rehearsals_use_earlier_results_unless_switched_off() -> None:
     assert f"to fit this earlier result: {release.id[:8]}." in words(press(app, "Rehearse"))
     app.toggle(key=f"shaped-{dataset_id}").set_value(False).run()
     assert "from the schema alone" in words(press(app, "Rehearse"))
-    assert access.service().balance(dataset_id).left == left < 3
+    assert access.service().balance(dataset_id).left == left < 1
 
 
 def test_the_whole_answer_comes_from_rehearsals() -> None:
@@ -133,4 +133,4 @@ def test_the_whole_answer_comes_from_rehearsals() -> None:
     dataset_id = add_ward()
     app = ask(open_page("tree"), 72)
     assert not lacking(words(app), "on invented records like these", planner.text("planner_schema"))
-    assert access.service().balance(dataset_id).left == Decimal(3)
+    assert access.service().balance(dataset_id).left == 1

@@ -11,48 +11,38 @@ from typer.testing import CliRunner
 
 from dpcore.commands import app as command_line
 from dpcore.numerals import small
-from dpcore.privacy.budgets import at_delta, exact_amount, format_epsilon, plain_epsilon
-from dpcore.report.spending import adds_reason
-from dpcore.report.totals import cost_together, exact_epsilon
+from dpcore.privacy.budgets import at_delta, exact_amount, percent, plain_epsilon
+from dpcore.report.totals import cost_together
 from dpcore.workspace.ledger.accounts import Balance
 from pages.components.visitor import access
-from tests.support.pages.page_tools import button, checked, open_page, press, words
+from tests.support.pages.page_tools import checked, open_page, press, words
 from tests.support.pages.ward_runs import add_ward, fit, quote, submit
-from tests.support.texts import lacking
 
-#: Page and epsilon of each run; small ones, a large one, and a pure one that may be composed.
+#: Page and epsilon of each run: small ones, a large one, and one of all the digits that there may be.
 RUNS = (("tree", "0.1"), ("shape_functions", "0.2"), ("rule_list", "0.05"), ("tree", "1.234567891"))
-PURE = "Keep this run free of δ"
 
 
 @pytest.mark.parametrize("delta", ["0.000001", "0"])
 def test_everything_says_the_same_after_every_run(delta: str) -> None:
     dataset_id = add_ward(budget="5", delta=delta)
-    at = at_delta(Decimal(delta))
+    prices = Decimal(0)
     for page, epsilon in RUNS:
         if page == "shape_functions" and delta == "0":
             continue
         app = open_page(page)
         app.text_input(key="epsilon").set_value(epsilon).run()
         before, price = access.service().balance(dataset_id), access.service().quote(access_request(app))
-        meter = meter_of(app)
-        used, added = before.spent + before.reserved, amount(meter["This run adds"])
-        assert added == Decimal(format_epsilon(used + price.adds)) - Decimal(format_epsilon(used))
-        assert amount(meter["Left after it"]) == Decimal(format_epsilon(price.left_after, up=False))
-        reason = adds_reason(price)
-        assert reason in meter_text(app)
-        assert bool(reason) == (format_epsilon(price.adds) != format_epsilon(price.cost))
-        assert f"This run and {price.runs_like_this_left:,} more like it fit." in meter_text(app)
+        takes, after_it = percent(price.share), percent(price.left_after, up=False)
+        assert meter_of(app) == {"Spent": percent(before.spent), "This run": takes, "Left after it": after_it}
+        assert f"It takes {takes} of the budget; {price.runs_like_this_left:,} such runs are left." in words(app)
         reviewed = review_of(press(app, "Review and spend"))
-        assert reviewed["Asked for"] == f"ε {format_epsilon(Decimal(epsilon))}"
-        assert amount(reviewed["Adds to what is spent"].partition(". ")[0].removesuffix(at)) == added
-        assert reviewed["Adds to what is spent"].endswith(reason or at)
-        assert reviewed["Budget before"] == spent_and_left(before) + at
-        assert reviewed["How many fit"] in meter_text(app)
+        assert reviewed["Promises"] == f"ε = {plain_epsilon(Decimal(epsilon))}{at_delta(before.run_delta)}"
+        assert reviewed["Takes"] == f"{takes} of the budget; {price.runs_like_this_left:,} such runs are left"
+        assert reviewed["Left after it"] == after_it
+        assert app.button(key="spend").label == f"Run and spend {takes}"
         app.button(key="spend").click().run()
-        after = access.service().balance(dataset_id)
-        assert after.spent == before.spent + price.adds, "what was told is what is spent"
-        assert reviewed["Budget after"] == spent_and_left(after) + at
+        after, prices = access.service().balance(dataset_id), prices + price.share
+        assert after.spent == prices, "what was told is what is spent"
         assert_same_everywhere(dataset_id, after)
 
 
@@ -66,14 +56,8 @@ def meter_text(app: AppTest) -> str:
 
 
 def meter_of(app: AppTest) -> dict[str, str]:
-    """Parts of the meter, by the words before a comma."""
-    found = re.findall(r"<span>([^<]+)</span><b>([^<]+)</b>", meter_text(app))
-    return {label.partition(",")[0]: amount for label, amount in found}
-
-
-def amount(shown: str) -> Decimal:
-    """The number behind an ε; lists may write it with more zeros."""
-    return Decimal(shown.removeprefix("ε "))
+    """Parts of the meter."""
+    return dict(re.findall(r"<span>([^<]+)</span><b>([^<]+)</b>", meter_text(app)))
 
 
 def review_of(app: AppTest) -> dict[str, str]:
@@ -85,27 +69,17 @@ def facts_of(app: AppTest) -> dict[str, str]:
     return dict(re.findall(r"<dt>([^<]+)</dt><dd>([^<]+)</dd>", words(app)))
 
 
-def spent_and_left(balance: Balance) -> str:
-    return f"ε {format_epsilon(balance.spent)} spent, ε {format_epsilon(balance.left, up=False)} left"
-
-
 def assert_same_everywhere(dataset_id: str, balance: Balance) -> None:
-    spent, left = format_epsilon(balance.spent), format_epsilon(balance.left, up=False)
-    added = None if balance.total.epsilon == balance.spent else format_epsilon(balance.total.epsilon)
+    spent, left = percent(balance.spent), percent(balance.left, up=False)
     app = open_page("custodian")
-    meter = meter_of(app)
-    assert (amount(meter["Spent so far"]), amount(meter["Left"])) == (Decimal(spent), Decimal(left))
-    assert (f"would add up to {added}." in meter_text(app)) == (added is not None)
+    assert meter_of(app) == {"Spent": spent, "Left": left}
     facts = facts_of(checked(app.segmented_control(key="custodian-view").set_value("Budget").run()))
     assert facts["Total budget"] == f"ε 5.00{at_delta(balance.delta)}"
-    assert (facts["Spent by all analysts"], facts["Left"]) == (f"ε {spent}", f"ε {left}")
-    captions = [caption.value for caption in app.main.caption]
-    assert any(f"would add up to {added}." in caption for caption in captions) == (added is not None)
+    assert (facts["Spent by all analysts"], facts["Left"]) == (spent, left)
     assert_audit_log()
     assert_report(dataset_id, balance)
     told = CliRunner().invoke(command_line, ["ledger", "show", "ward"], catch_exceptions=False).stdout
-    assert not lacking(told, f"budget 5.00{at_delta(balance.delta)}, spent {spent}, ", f", left {left}")
-    assert (f"without composition {added}," in told) == (added is not None)
+    assert f"budget 5.00{at_delta(balance.delta)}, {spent} spent, {left} left" in told
 
 
 def assert_audit_log() -> None:
@@ -129,9 +103,9 @@ def assert_report(dataset_id: str, balance: Balance) -> None:
     [newest, *_] = access.service().releases(dataset_id)
     of_chosen, of_all = access.service().dossier_totals(dataset_id, [newest.id])
     epsilon, delta = cost_together([newest], balance)
-    assert (of_chosen.epsilon, of_chosen.delta) == (exact_epsilon(epsilon), small(delta))
-    assert epsilon <= min(newest.certificate.epsilon, balance.spent)
-    assert (of_all.epsilon, of_all.delta) == (exact_epsilon(balance.spent), small(balance.delta))
+    assert (of_chosen.epsilon, of_chosen.delta) == (plain_epsilon(epsilon), small(delta))
+    assert epsilon == newest.certificate.epsilon
+    assert (of_all.epsilon, of_all.delta) == (plain_epsilon(balance.epsilon), small(balance.delta))
     app = open_page("report")
     app.multiselect[0].set_value([newest.id]).run()
     shown = words(checked(app))
@@ -164,7 +138,7 @@ def test_the_meter_asks_again_for_the_price_if_somebody_has_spent() -> None:
     checked(other.run())
     seen = other.session_state["told"]
     assert seen.balance == now != first.balance
-    assert seen.adds == access.service().quote(first.request).adds != first.adds
+    assert (seen.share, seen.left_after) == (first.share, first.left_after - now.spent)
 
 
 def test_a_limited_analyst_is_told_what_will_be_left_of_the_nearer_budget() -> None:
@@ -175,42 +149,40 @@ def test_a_limited_analyst_is_told_what_will_be_left_of_the_nearer_budget() -> N
     price = quote(dataset_id, "0.1")
     fit(dataset_id, "0.1")
     after = service.balance(dataset_id)
-    assert after.left == price.left_after < after.cap - after.spent
-    assert after.spent == price.balance.spent + price.adds
+    assert after.left == price.left_after < 1 - after.spent
+    assert after.spent == price.balance.spent + price.share
 
 
 # A run without a delta
 
 
-def test_what_a_run_without_a_delta_could_still_spend_is_told() -> None:
+def test_the_largest_run_that_would_fit_is_told_of_its_own_kind() -> None:
     dataset_id = add_ward(budget="4")
-    fit(dataset_id, "3")
-    refused = quote(dataset_id)
-    assert not refused.affordable
-    assert "A run without a delta of up to ε = 1.00 would fit." in refused.refusal
-    assert quote(dataset_id, pure=True).affordable
+    fit(dataset_id, "3.5")
+    for pure in (False, True):
+        largest = access.service().balance(dataset_id).largest(pure=pure)
+        refusal = quote(dataset_id, "3.9", pure=pure).refusal
+        assert f"A run of up to ε = {plain_epsilon(largest)} would fit." in refusal
+        assert quote(dataset_id, str(largest), pure=pure).affordable
 
 
 def test_a_run_may_be_kept_free_of_a_delta_where_there_is_a_choice() -> None:
     dataset_id = add_ward(budget="5")
     app = open_page("rule_list")
     app.text_input(key="epsilon").set_value("0.1").run()
-    assert "Made to be one of many" in words(app)
     _box(app).check().run()
-    assert "Made to be one of many" not in words(checked(app))
     app.switch_page("releases.py").run()
     app.switch_page("rule_list.py").run()
     assert _box(app).value
     assert "Rehearsal on synthetic data" in words(press(app, "Rehearse"))
-    button(app, "Review and spend").click().run()
-    assert "What δ means" not in words(app)
+    assert review_of(press(app, "Review and spend"))["Promises"] == "ε = 0.10"
     app.button(key="spend").click().run()
     [release] = access.service().releases(dataset_id)
     assert (release.certificate.delta, release.certificate.epsilon) == (0, Decimal("0.1"))
 
 
 def _box(app: AppTest):
-    return next(box for box in app.checkbox if box.label == PURE)
+    return next(box for box in app.checkbox if box.label == "Pure: no δ")
 
 
 # The custodian's delta

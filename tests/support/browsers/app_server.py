@@ -155,5 +155,5 @@ def spent(server: Server) -> tuple[Decimal, int, int]:
         reserved = [e for e in service.ledger_entries(info.id) if e.kind == "reserve"]
     counted = {run.id: run.request.epsilon for run in runs if run.charged}
     losses = [run_loss(e.epsilon, e.delta, e.rho) for e in reserved if e.run_id in counted]
-    assert balance.cap - balance.left == PrivacyFilter(balance.cap, balance.delta).spent(total_loss(losses))
+    assert 1 - balance.left == PrivacyFilter(balance.cap, balance.delta).share(total_loss(losses))
     return sum(counted.values(), Decimal(0)), len(runs), len(reserved)

@@ -22,9 +22,14 @@ from tests.support.browsers.identity_provider import WAIT
 LONG_POOL = "150000"
 
 
+def menu_link(page: Page, title: str) -> Locator:
+    """A link of the menu."""
+    return page.get_by_test_id("stSidebar").get_by_role("link", name=title)
+
+
 def go(page: Page, title: str) -> None:
     """Follow the menu to a page."""
-    page.get_by_test_id("stSidebarNav").get_by_role("link", name=title).click()
+    menu_link(page, title).click()
     expect(page.get_by_role("heading", name=title, exact=True)).to_be_visible()
 
 
@@ -72,12 +77,15 @@ def use_pool(page: Page, size: str) -> None:
 
 
 def open_review(page: Page) -> None:
+    """Open the review of a run of epsilon 0.5."""
+    type_epsilon(page, "0.5")
+    settled(page)
     page.get_by_role("button", name="Review and spend").click()
     expect(spend_button(page)).to_be_enabled()
 
 
 def spend_button(page: Page):
-    return page.get_by_role("button", name="Run and spend ε = 0.50")
+    return page.get_by_role("button", name=re.compile("^Run and spend [\\d.]+ %$"))
 
 
 def rehearsed(page: Page) -> None:
@@ -108,8 +116,9 @@ def from_data_set_to_review(page: Page, ward: Server) -> None:
     assert spent(ward) == (0, 0, 0)
     open_review(page)
     dialog = page.get_by_role("dialog")
-    expect(dialog).to_contain_text("cannot be undone")
-    expect(dialog).to_contain_text("This run and 3 more like it fit.")
+    expect(dialog).to_contain_text("stays spent")
+    expect(dialog).to_contain_text("ε = 0.50 at δ = 8 · 10⁻⁶")
+    expect(dialog).to_contain_text(re.compile(r"[\d.]+ % of the budget; \d+ such runs are left"))
 
 
 def type_epsilon(page: Page, entry: str) -> None:
@@ -125,12 +134,12 @@ def settle(page: Page) -> None:
     page.wait_for_timeout(500)
 
 
-def written_dossier(page: Page, folder: Path) -> Path:
-    """Write findings about the two results that are chosen, and download the dossier."""
+def written_dossier(page: Page, folder: Path, results: int = 2) -> Path:
+    """Write findings about the results that are chosen, and download the dossier."""
     findings = page.get_by_label("Findings", exact=True)
     findings.fill("The old die more often.")
     findings.press("Control+Enter")
-    expect(page.get_by_text("The 2 results in this dossier").first).to_be_visible()
+    expect(page.get_by_text(f"The {results} results in this dossier").first).to_be_visible()
     settled(page, 1500)
     with page.expect_download() as download:
         page.get_by_role("button", name="Web page", exact=True).click()

@@ -46,8 +46,7 @@ class Queue:
         return [self.service.run(run).state for run in runs]
 
     def spent(self) -> Decimal:
-        balance = self.service.balance(self.dataset_id)
-        return balance.spent + balance.reserved
+        return self.service.balance(self.dataset_id).total.epsilon
 
 
 def ward(service: Service) -> str:

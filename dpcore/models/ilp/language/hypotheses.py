@@ -16,8 +16,8 @@ from dpcore.models.ilp.language.ilp_parameters import ILPParameters, ILPSettings
 from dpcore.models.ilp.language.lattice import Lattice, build_lattice
 from dpcore.models.ilp.language.overlap_bounds import overlap_bounds
 from dpcore.models.ilp.language.prolog import Prolog
-from dpcore.models.ilp.language.sensitivities import CLAUSES, counts_sensitivity, first_clause_epsilon
-from dpcore.privacy.budgets import geometric_tail
+from dpcore.models.ilp.language.sensitivities import CLAUSES, counts_sensitivity, divided, first_clause_epsilon
+from dpcore.privacy.budgets import gaussian_tail, geometric_tail
 from dpcore.released.plan import RunPlan
 
 
@@ -86,7 +86,8 @@ def hypotheses(plan: RunPlan) -> Hypotheses:
     chosen: ILPSettings = plan.parameters
     lattice = build_lattice(plan.schema, plan.target, chosen)
     atoms = lattice.conditions
-    share = float(first_clause_epsilon(plan.row_epsilon(CLAUSES), chosen))
+    rho = _first_rho(plan)
+    share = float(first_clause_epsilon(plan.row_epsilon(CLAUSES), chosen)) if rho is None else math.sqrt(8 * rho)
     held = plan.schema.holdout_percent if plan.part == "train" else 0
     return Hypotheses(
         conditions=len(atoms),
@@ -94,9 +95,20 @@ def hypotheses(plan: RunPlan) -> Hypotheses:
         needed=_needed(plan, _independent(atoms, chosen.max_variables)),
         enough=people_enough(_contenders(lattice, chosen), share / chosen.heaviest),
         people=plan.schema.max_rows * (100 - held) // 100,
-        choice_margin=_choice_margin(lattice, chosen, share),
+        choice_margin=_choice_margin(lattice, chosen, share, rho),
         bottom=Prolog(plan.schema).bottom(atoms, plan.target, chosen.positive),
     )
+
+
+def _first_rho(plan: RunPlan) -> float | None:
+    """Rho of a row for the counts by which the first clause is chosen, if they have Gaussian noise.
+
+    By report noisy max the same rho would choose a clause with the square root of eight times it as epsilon.
+    """
+    if plan.row_rho is None or plan.parameters.method == "noisy_max":
+        return None
+    _, choosing = divided(plan.split[CLAUSES], alike=plan.parameters.alike)
+    return plan.row_rho * float(choosing / plan.split.total) / int(plan.parameters.clauses)
 
 
 def _needed(plan: RunPlan, atoms: int) -> int:
@@ -123,15 +135,16 @@ def _independent(atoms: Sequence[Atom], variables: int) -> int:
     return own + sum(size for _, size in sizes.most_common(variables))
 
 
-def _choice_margin(lattice: Lattice, chosen: ILPParameters, epsilon: float) -> int | None:
+def _choice_margin(lattice: Lattice, chosen: ILPParameters, epsilon: float, rho: float | None) -> int | None:
     if chosen.method == "noisy_max":
         return None
     counted = [np.arange(len(lattice))]
     if chosen.method == "relevance_aware":
         counted = [np.flatnonzero(lattice.lengths == n) for n in range(chosen.max_literals + 1)]
-        epsilon /= chosen.max_literals + 1
     most = max(overlap_bounds(lattice).most(positions) for positions in counted)
-    return geometric_tail(counts_sensitivity(most).value / epsilon, 0.95)
+    if rho is None:
+        return geometric_tail(counts_sensitivity(most).value * len(counted) / epsilon, 0.95)
+    return gaussian_tail(math.sqrt(counts_sensitivity(most).value * len(counted) / (2 * rho)), 0.95)
 
 
 def condition_texts(schema: Schema, target: str, *, reserved: bool = False) -> Mapping[str, dict[str, str]]:

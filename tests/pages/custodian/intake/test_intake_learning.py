@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from decimal import Decimal
+
 from streamlit.testing.v1 import AppTest
 
 from dpcore.domain.schemas.learnable_schema import LearnableSchema
@@ -38,13 +41,15 @@ def test_what_is_learned_is_asked_for_told_and_charged():
     app = described()
     assert "Facts of 'ward', 'age' are read off the records with privacy noise" in words(app)
     app = checked(app.text_input(key="intake-learn").set_value("0.5").run())
-    assert not lacking(words(app), "It would add ε 2.", "of which ε 5.00 is left")
+    [takes] = re.findall(r"It would take (\S+) % of the budget, of which 100 % is left", words(app))
     assert "is stored" in words(store(app))
     [info] = access.service().datasets()
     assert info.schema.column("ward").categories == ("ICU", "Ward A")
     assert len(info.schema.column("age").edges) <= 2
     assert info.schema.learned.columns == ("ward", "age")
-    assert access.service().total_balance(info.id).spent > 2
+    balance = access.service().total_balance(info.id)
+    assert balance.spent * 100 == Decimal(takes)
+    assert balance.total.epsilon == Decimal("0.5")
 
 
 def test_a_schema_that_was_learned_before_says_that_it_is_charged():
@@ -65,9 +70,9 @@ def test_a_schema_that_was_learned_before_says_that_it_is_charged():
 
 def test_what_does_not_fit_the_budget_stores_nothing():
     app = described()
-    app.text_input(key="intake-learn").set_value("3")
+    app.text_input(key="intake-learn").set_value("6")
     app = store(checked(app.run()))
-    assert "Not enough budget: learning the schema would add" in words(app)
+    assert "Not enough budget: learning the schema would take" in words(app)
     assert not access.service().datasets()
 
 
