@@ -75,10 +75,12 @@ COMPOSING: Final = (
     *SIDES,
     *TREES_OF_RHO,
 )
+PAIRED: Final = "pairs, composing"
+MACHINES_OF_RHO: Final = (PAIRED, "random splits, composing")
 ADAPTIVE: Final = tuple(name for name in ALL if name.startswith("adiffp") and name not in CHOSEN)
 FORESTS: Final = tuple(f"{name}, {how}" for name in ("rfdiffp", "random_trees") for how in ("parts", "split"))
 GAUSSIAN_LEVELS: Final = ("groups and finer cells with a delta", "groups and finer cells, composing")
-GAUSSIAN_LOOKS: Final = ("with a delta", "pairs found with a delta", "weighted, composing", *GAUSSIAN_LEVELS)
+GAUSSIAN_LOOKS: Final = ("with a delta", "pairs found with a delta", "tables, composing", *GAUSSIAN_LEVELS)
 #: A method of each family that evaluates.
 EVALUATED: Final = ("pool", "blocks", "diffp_id3", "random_trees, parts", "all bins, classes", "noisy_max")
 TREE, PAIR_OF_TREES = "tree: lookahead", "redescriptions: lookahead"
@@ -135,20 +137,20 @@ TABLE: Final[tuple[tuple[str, str, str, Break, tuple[str, ...]], ...]] = (
         f"{MACHINES}.fit",
         "histogram_mechanism",
         question_times(2),
-        ("all bins, classes", "random splits, numbers"),
+        ("all bins, classes", "random splits, numbers", *MACHINES_OF_RHO),
     ),
     (
         "residuals",
         f"{MACHINES}.fit",
         "residual_mechanism",
         question_times(2),
-        ("all bins, numbers", "random splits, classes"),
+        ("all bins, numbers", "random splits, classes", *MACHINES_OF_RHO),
     ),
-    ("sizes of residuals", f"{MACHINES}.fit", "size_mechanism", question_times(2), ("all bins, numbers",)),
-    ("counts of pairs", f"{MACHINES}.fit", "pair_count_mechanism", question_times(2), ("pairs, classes",)),
-    ("residuals of pairs", f"{MACHINES}.fit", "pair_residual_mechanism", question_times(2), ("pairs, numbers",)),
-    ("choice of a pair of columns", f"{MACHINES}.pairs", EXPONENTIAL, budget_times(2), ("pairs, classes",)),
-    ("monotone choice of a pair of columns", f"{MACHINES}.pairs", EXPONENTIAL, monotone, ("pairs, classes",)),
+    ("sizes of residuals", f"{MACHINES}.fit", "size_mechanism", question_times(2), ("all bins, numbers", PAIRED)),
+    ("counts of pairs", f"{MACHINES}.fit", "pair_count_mechanism", question_times(2), ("pairs, classes", PAIRED)),
+    ("residuals of pairs", f"{MACHINES}.fit", "pair_residual_mechanism", question_times(2), ("pairs, numbers", PAIRED)),
+    ("choice of a pair of columns", f"{MACHINES}.pairs", EXPONENTIAL, budget_times(2), ("pairs, classes", PAIRED)),
+    ("monotone choice of a pair of columns", f"{MACHINES}.pairs", EXPONENTIAL, monotone, ("pairs, classes", PAIRED)),
     ("start", f"{PAIRS}.starts", EXPONENTIAL, budget_times(2), (PAIR_OF_TREES,)),
     ("monotone start", f"{PAIRS}.starts", EXPONENTIAL, monotone, (PAIR_OF_TREES,)),
     ("pool of pairs", f"{PAIRS}.pool", EXPONENTIAL, budget_times(2), ("mcmc_tree_pair, pool",)),
@@ -206,6 +208,7 @@ OTHERS: Final[tuple[tuple[str, Callable[[], Broken], tuple[str, ...]], ...]] = (
             MINED[0],
             SIDES[0],
             SIDES[3],
+            PAIRED,
         ),
     ),
     ("each table of a first look at the budget of all", breaking.whole_for_each_table, _of("summaries")),
