@@ -19,8 +19,8 @@ from dpcore.privacy.budgets import BudgetSplit
 from dpcore.privacy.losses import pure_rho
 from dpcore.released.plan import CountNoise, RunPlan, check_classes, guarantee_sentence, target_column
 from dpcore.released.release import Release, make_release
+from dpcore.report.certificate import certificate_lines
 from dpcore.version import __version__
-from pages.components.families.shared import downloads
 from tests.oracles import privacy_oracle
 from tests.support.rows import for_each
 from tests.support.strategies import schemas
@@ -207,8 +207,8 @@ def test_certificate_says_how_parts_compose():
     shown = certificate_text(made)
     assert "delta = 10⁻⁷" in shown
     assert made.certificate.composition in shown
-    assert downloads.certificate_pairs(made)["How the parts add up"] == made.certificate.composition
-    assert "How the parts add up" not in downloads.certificate_pairs(release())
+    assert certificate_lines(made)["How the parts add up"] == made.certificate.composition
+    assert "How the parts add up" not in certificate_lines(release())
 
 
 def test_releases_made_before_there_was_a_composition_still_read():

@@ -249,6 +249,7 @@ METHODS: Final[tuple[ReplayMethod, ...]] = (
     ReplayMethod("summaries", "with a delta", _LOOKS, {**_TABLES, "delta": (_DELTA, "0.00001")}),
     ReplayMethod("summaries", "pairs found with a delta", _LOOKS, {**_FOUND, "delta": (_DELTA,)}),
     ReplayMethod("summaries", "tables, composing", _LOOKS, {**_TABLES, "method": ("weighted", "equal")}, _DELTA),
+    ReplayMethod("summaries", "pairs found, composing", _LOOKS, {**_FOUND, "records": _ON_OR_OFF}, _DELTA),
     ReplayMethod("summaries", "groups and finer cells", _LEVELS, _NESTED),
     ReplayMethod("summaries", "groups and finer cells with a delta", _LEVELS, {**_NESTED, "delta": (_DELTA,)}),
     ReplayMethod("summaries", "groups and finer cells, composing", _LEVELS, _NESTED, _DELTA),

@@ -80,7 +80,11 @@ MACHINES_OF_RHO: Final = (PAIRED, "random splits, composing")
 ADAPTIVE: Final = tuple(name for name in ALL if name.startswith("adiffp") and name not in CHOSEN)
 FORESTS: Final = tuple(f"{name}, {how}" for name in ("rfdiffp", "random_trees") for how in ("parts", "split"))
 GAUSSIAN_LEVELS: Final = ("groups and finer cells with a delta", "groups and finer cells, composing")
-GAUSSIAN_LOOKS: Final = ("with a delta", "pairs found with a delta", "tables, composing", *GAUSSIAN_LEVELS)
+PAIRS_FOUND: Final = ("pairs found", "pairs found, composing")
+GAUSSIAN_LOOKS: Final = (
+    *("with a delta", "pairs found with a delta", "tables, composing", PAIRS_FOUND[1]),
+    *GAUSSIAN_LEVELS,
+)
 #: A method of each family that evaluates.
 EVALUATED: Final = ("pool", "blocks", "diffp_id3", "random_trees, parts", "all bins, classes", "noisy_max")
 TREE, PAIR_OF_TREES = "tree: lookahead", "redescriptions: lookahead"
@@ -171,9 +175,9 @@ TABLE: Final[tuple[tuple[str, str, str, Break, tuple[str, ...]], ...]] = (
     ),
     ("tables of a first look with a delta", LOOKS, "FineGaussian", budget_times(2), GAUSSIAN_LOOKS),
     ("rows of a person ignored by first looks", LOOKS, "table_sensitivity", one_for_all, _of("summaries")),
-    ("choice of a pair of a first look", LOOKS, EXPONENTIAL, budget_times(2), ("pairs found",)),
-    ("monotone choice of a pair of a first look", LOOKS, EXPONENTIAL, monotone, ("pairs found",)),
-    ("rows ignored by that choice", LOOKS, "distance_sensitivity", one_for_all, ("pairs found",)),
+    ("choice of a pair of a first look", LOOKS, EXPONENTIAL, budget_times(2), PAIRS_FOUND),
+    ("monotone choice of a pair of a first look", LOOKS, EXPONENTIAL, monotone, PAIRS_FOUND),
+    ("rows ignored by that choice", LOOKS, "distance_sensitivity", one_for_all, PAIRS_FOUND),
 )
 
 #: Mutants that need words of their own.
@@ -209,6 +213,7 @@ OTHERS: Final[tuple[tuple[str, Callable[[], Broken], tuple[str, ...]], ...]] = (
             SIDES[0],
             SIDES[3],
             PAIRED,
+            PAIRS_FOUND[1],
         ),
     ),
     ("each table of a first look at the budget of all", breaking.whole_for_each_table, _of("summaries")),
