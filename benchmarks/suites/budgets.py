@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import ROUND_FLOOR, Decimal
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -27,8 +27,9 @@ from dpcore.domain.schemas.schema import Schema
 from dpcore.intake.process.learning import learn_schema
 from dpcore.learning.learner import Run
 from dpcore.models.registry import LEARNERS
+from dpcore.privacy.budgets import EPSILON_STEP
 from dpcore.privacy.filters import ADDED_SHARE, PrivacyFilter
-from dpcore.privacy.losses import NOTHING
+from dpcore.privacy.losses import NOTHING, RHO_STEP, pure_epsilon
 from dpcore.privacy.mechanisms import ExponentialMechanism, FineGaussian, GeometricMechanism, NoisyMax
 from dpcore.privacy.randomness import SecureRandom, SeededRandom
 from dpcore.released.learning_plan import plan_learning
@@ -38,16 +39,25 @@ CAP: Final = PrivacyFilter(Decimal(5), Decimal("0.000001"))
 #: Public schema for which runs are planned, and the column that they predict.
 _STROKE, _TARGET = "stroke", "stroke_within_year"
 COMPOSED, ADDED = "composed", "added"
-SHARE, RUNS, NOISE = "share, per cent", "runs", "noise on a count"
+SHARE, RUNS, NOISE, PURE = "share, per cent", "runs", "noise on a count", "noise on a count, pure"
 FAMILY_NAMES: Final = {learner.title: name for name, learner in LEARNERS.items()}
 
 
 def _measure_runs(cell: Cell, _: Mapping[str, Any]) -> dict[str, float]:
     """Arithmetic on plans: no record is read. Default parameters, and nobody set aside."""
-    plan = _stroke_plan(FAMILY_NAMES[cell.method], Decimal(str(cell.epsilon)))
+    name = FAMILY_NAMES[cell.method]
+    plan = _stroke_plan(name, Decimal(str(cell.epsilon)), CAP.run_delta)
     loss = CAP.priced(plan.loss)
-    runs = CAP.fitting(NOTHING, loss)
-    return {SHARE: 100 * float(CAP.share(loss)), RUNS: float(runs), NOISE: float(plan.count_margin())}
+    runs, share = CAP.fitting(NOTHING, loss), CAP.share(loss)
+    found = {SHARE: 100 * float(share), RUNS: float(runs), NOISE: float(plan.count_margin())}
+    alone = _stroke_plan(name, _pure_epsilon(share), Decimal(0))
+    return found if alone.delta else found | {PURE: float(alone.count_margin())}
+
+
+def _pure_epsilon(share: Decimal) -> Decimal:
+    """Epsilon of a pure run that takes so much, and no more in any way of counting."""
+    composed = pure_epsilon((share * CAP.rho).quantize(RHO_STEP, rounding=ROUND_FLOOR))
+    return max((share * CAP.epsilon).quantize(EPSILON_STEP, rounding=ROUND_FLOOR), composed)
 
 
 @cache
@@ -56,12 +66,12 @@ def _stroke_schema() -> Schema:
 
 
 @cache
-def _stroke_plan(name: str, epsilon: Decimal) -> RunPlan:
+def _stroke_plan(name: str, epsilon: Decimal, delta: Decimal) -> RunPlan:
     learner, schema = LEARNERS[name], _stroke_schema()
     names = [column.name for column in schema]
     views = {"left": names[: len(names) // 2], "right": names[len(names) // 2 :]} if learner.family.views else {}
     target = _TARGET if learner.targeted else ""
-    return learner.plan(schema, target, epsilon, views, CAP.run_delta)
+    return learner.plan(schema, target, epsilon, views, delta)
 
 
 _RUNS: Final = {"rows": ("method",), "columns": ("epsilon",), "spread": False}
@@ -75,6 +85,7 @@ BUDGET = Suite(
         Layout(**_RUNS, metrics=(SHARE,), digits=4, title=f"Share of a budget of ε = {CAP.epsilon}, per cent"),
         Layout(**_RUNS, metrics=(RUNS,), digits=0, title="Runs that fit"),
         Layout(**_RUNS, metrics=(NOISE,), digits=0, title="Noise on a count, 95 %"),
+        Layout(**_RUNS, metrics=(PURE,), digits=0, title="The same of a pure run that takes the same share"),
     ],
     (0.1, 0.25, 0.5, 0.59852, 0.9755, 1.0, 1.7603, 5.0),
 )

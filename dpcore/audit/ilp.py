@@ -23,9 +23,9 @@ from dpcore.data.building.ingest import frame_chunks, ingest
 from dpcore.data.partition import ChildRecords
 from dpcore.data.table import PrivateTable
 from dpcore.domain.schemas.schema import Schema
+from dpcore.learning import count_budget
 from dpcore.learning.learner import Run
 from dpcore.models.ilp.language.nested_conditions import single
-from dpcore.models.ilp.learning import ilp_learner as engine
 from dpcore.models.ilp.learning import selection
 from dpcore.models.ilp.learning.ilp_learner import ILPLearner
 from dpcore.models.ilp.released.ilp_model import ILPModel
@@ -199,14 +199,14 @@ def _each_count_alone() -> AbstractContextManager[None]:
     def build(sensitivity: int, epsilon: Decimal) -> GeometricMechanism:  # noqa: ARG001
         return GeometricMechanism(1, _FAR_LESS_NOISE * epsilon)
 
-    return replaced(selection, "GeometricMechanism", build)
+    return replaced(count_budget, "GeometricMechanism", build)
 
 
 def _less_noise_on_counts() -> AbstractContextManager[None]:
     def build(sensitivity: int, epsilon: Decimal) -> GeometricMechanism:
         return GeometricMechanism(sensitivity, _LESS_NOISE * epsilon)
 
-    return replaced(engine, "GeometricMechanism", build)
+    return replaced(count_budget, "GeometricMechanism", build)
 
 
 def links_of_anybody() -> AbstractContextManager[None]:

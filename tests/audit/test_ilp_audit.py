@@ -9,7 +9,7 @@ import pytest
 
 from dpcore.audit.bounds import Audit
 from dpcore.audit.ilp import AUDITS, NestedChoiceRuns, choice_audit, count_audit, level_audit, nested_audit
-from dpcore.models.ilp.learning import ilp_learner as learner
+from dpcore.learning import count_budget
 from dpcore.models.ilp.learning import selection
 
 
@@ -47,8 +47,8 @@ def test_a_row_of_anybody_is_what_an_audit_would_see() -> None:
 
 
 def test_an_audit_leaves_the_engine_as_it_was() -> None:
-    before = selection.NoisyMax, selection.GeometricMechanism, learner.GeometricMechanism
+    before = selection.NoisyMax, count_budget.GeometricMechanism
     for make in AUDITS:
         for broken in make().controls.values():
             broken(1, 1)
-    assert before == (selection.NoisyMax, selection.GeometricMechanism, learner.GeometricMechanism)
+    assert before == (selection.NoisyMax, count_budget.GeometricMechanism)

@@ -27,6 +27,7 @@ from dpcore.learning.learner import Run
 from dpcore.models.registry import get_learner
 from dpcore.models.summaries.learning.accounting import Noise
 from dpcore.privacy.randomness import public_generator
+from dpcore.released.plan import UNCONDITIONAL
 from dpcore.released.release import make_release
 from tests.oracles import redescriptions_oracle, rules_oracle
 from tests.support.learning.mutants import MUTANTS
@@ -67,6 +68,22 @@ def test_every_family_and_every_way_to_learn_is_replayed():
         drawn = {own.choices.get(field, (None,))[0] for own in METHODS if own.family == name}
         default = get_learner(name).parameters.model_fields[field].default
         assert {own or default for own in drawn} == set(known)
+
+
+def test_every_way_to_learn_is_replayed_in_the_form_that_composes():
+    """But for chains, which have none."""
+
+    def ways(methods):
+        found = set()
+        for own in methods:
+            known = get_learner(own.family).parameters.model_fields
+            fields = [name for name in ("method", "sampler", "antecedents", "records") if name in known]
+            values = product(*(own.choices.get(name, (known[name].default,)) for name in fields))
+            found |= {(own.family, *chosen) for chosen in values}
+        return found
+
+    certain = [own for own in METHODS if run._random_plan(own.generator(0), own).guarantee == UNCONDITIONAL]
+    assert ways(own for own in certain if own.delta != "0") == ways(certain)
 
 
 def test_a_witness_belongs_to_a_method():

@@ -14,7 +14,7 @@ from benchmarks import __main__ as program
 from benchmarks.declared import LeftOutError, Quick, Suite
 from benchmarks.results import VARIANT, Cell, Layout, Result, Stored
 from benchmarks.runner import Choice, Kept, attempted, cells, run
-from benchmarks.suites import SUITES, find
+from benchmarks.suites import SUITES, budgets, find
 from dpcore.errors import RequestError
 
 ASKED: list[Cell] = []
@@ -186,11 +186,11 @@ def test_suites_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_suite_prints_its_tables_and_writes_its_results(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "budget.json"
     program.main(["budget", "--method", "Tree", "--epsilon", "1", "--epsilon", "0.1", "--json", str(path)])
-    assert "Runs within ε = 5, composed" in " ".join(capsys.readouterr().out.split())
+    assert "Share of a budget of ε = 5" in " ".join(capsys.readouterr().out.split())
     stored = Stored.read(path)
     [told] = stored.runs
     assert told["command"] == "python -m benchmarks budget --method Tree --epsilon 1.0 --epsilon 0.1"
-    assert {own.metric for _, own in stored.results} == {"composed", "added"}
+    assert {own.metric for _, own in stored.results} == {budgets.SHARE, budgets.RUNS, budgets.NOISE, budgets.PURE}
 
 
 def test_the_command_that_is_told_holds_no_path() -> None:

@@ -75,10 +75,16 @@ COMPOSING: Final = (
     *SIDES,
     *TREES_OF_RHO,
 )
+PAIRED: Final = "pairs, composing"
+MACHINES_OF_RHO: Final = (PAIRED, "random splits, composing")
 ADAPTIVE: Final = tuple(name for name in ALL if name.startswith("adiffp") and name not in CHOSEN)
 FORESTS: Final = tuple(f"{name}, {how}" for name in ("rfdiffp", "random_trees") for how in ("parts", "split"))
 GAUSSIAN_LEVELS: Final = ("groups and finer cells with a delta", "groups and finer cells, composing")
-GAUSSIAN_LOOKS: Final = ("with a delta", "pairs found with a delta", "weighted, composing", *GAUSSIAN_LEVELS)
+PAIRS_FOUND: Final = ("pairs found", "pairs found, composing")
+GAUSSIAN_LOOKS: Final = (
+    *("with a delta", "pairs found with a delta", "tables, composing", PAIRS_FOUND[1]),
+    *GAUSSIAN_LEVELS,
+)
 #: A method of each family that evaluates.
 EVALUATED: Final = ("pool", "blocks", "diffp_id3", "random_trees, parts", "all bins, classes", "noisy_max")
 TREE, PAIR_OF_TREES = "tree: lookahead", "redescriptions: lookahead"
@@ -135,20 +141,20 @@ TABLE: Final[tuple[tuple[str, str, str, Break, tuple[str, ...]], ...]] = (
         f"{MACHINES}.fit",
         "histogram_mechanism",
         question_times(2),
-        ("all bins, classes", "random splits, numbers"),
+        ("all bins, classes", "random splits, numbers", *MACHINES_OF_RHO),
     ),
     (
         "residuals",
         f"{MACHINES}.fit",
         "residual_mechanism",
         question_times(2),
-        ("all bins, numbers", "random splits, classes"),
+        ("all bins, numbers", "random splits, classes", *MACHINES_OF_RHO),
     ),
-    ("sizes of residuals", f"{MACHINES}.fit", "size_mechanism", question_times(2), ("all bins, numbers",)),
-    ("counts of pairs", f"{MACHINES}.fit", "pair_count_mechanism", question_times(2), ("pairs, classes",)),
-    ("residuals of pairs", f"{MACHINES}.fit", "pair_residual_mechanism", question_times(2), ("pairs, numbers",)),
-    ("choice of a pair of columns", f"{MACHINES}.pairs", EXPONENTIAL, budget_times(2), ("pairs, classes",)),
-    ("monotone choice of a pair of columns", f"{MACHINES}.pairs", EXPONENTIAL, monotone, ("pairs, classes",)),
+    ("sizes of residuals", f"{MACHINES}.fit", "size_mechanism", question_times(2), ("all bins, numbers", PAIRED)),
+    ("counts of pairs", f"{MACHINES}.fit", "pair_count_mechanism", question_times(2), ("pairs, classes", PAIRED)),
+    ("residuals of pairs", f"{MACHINES}.fit", "pair_residual_mechanism", question_times(2), ("pairs, numbers", PAIRED)),
+    ("choice of a pair of columns", f"{MACHINES}.pairs", EXPONENTIAL, budget_times(2), ("pairs, classes", PAIRED)),
+    ("monotone choice of a pair of columns", f"{MACHINES}.pairs", EXPONENTIAL, monotone, ("pairs, classes", PAIRED)),
     ("start", f"{PAIRS}.starts", EXPONENTIAL, budget_times(2), (PAIR_OF_TREES,)),
     ("monotone start", f"{PAIRS}.starts", EXPONENTIAL, monotone, (PAIR_OF_TREES,)),
     ("pool of pairs", f"{PAIRS}.pool", EXPONENTIAL, budget_times(2), ("mcmc_tree_pair, pool",)),
@@ -169,9 +175,9 @@ TABLE: Final[tuple[tuple[str, str, str, Break, tuple[str, ...]], ...]] = (
     ),
     ("tables of a first look with a delta", LOOKS, "FineGaussian", budget_times(2), GAUSSIAN_LOOKS),
     ("rows of a person ignored by first looks", LOOKS, "table_sensitivity", one_for_all, _of("summaries")),
-    ("choice of a pair of a first look", LOOKS, EXPONENTIAL, budget_times(2), ("pairs found",)),
-    ("monotone choice of a pair of a first look", LOOKS, EXPONENTIAL, monotone, ("pairs found",)),
-    ("rows ignored by that choice", LOOKS, "distance_sensitivity", one_for_all, ("pairs found",)),
+    ("choice of a pair of a first look", LOOKS, EXPONENTIAL, budget_times(2), PAIRS_FOUND),
+    ("monotone choice of a pair of a first look", LOOKS, EXPONENTIAL, monotone, PAIRS_FOUND),
+    ("rows ignored by that choice", LOOKS, "distance_sensitivity", one_for_all, PAIRS_FOUND),
 )
 
 #: Mutants that need words of their own.
@@ -206,6 +212,8 @@ OTHERS: Final[tuple[tuple[str, Callable[[], Broken], tuple[str, ...]], ...]] = (
             MINED[0],
             SIDES[0],
             SIDES[3],
+            PAIRED,
+            PAIRS_FOUND[1],
         ),
     ),
     ("each table of a first look at the budget of all", breaking.whole_for_each_table, _of("summaries")),

@@ -184,13 +184,11 @@ def cost_of(
     if rho is not None:
         own = (rho * choice / epsilon).quantize(RHO_STEP, rounding=ROUND_FLOOR)
         choice = parameters.pairs * selection_epsilon(own / parameters.pairs) if own else choice
-        gaussian = math.sqrt(2 * float(rho - own)) * (1 - _ROUNDING) / rows
+        gaussian = math.sqrt(2 * float(rho - own)) * (1 - _ROUNDING)
 
     def mu_for(filled: EBMSettings) -> float:
-        if rho is not None:
-            return gaussian
         draws = rows * _draws(filled, features, outputs)
-        whole = calibrate_fine_gaussian(epsilon, delta, draws, profile)
+        whole = gaussian if rho is not None else calibrate_fine_gaussian(epsilon, delta, draws, profile)
         return gaussian_part(whole, Fraction(1, rows**2))
 
     # The rule needs mu; mu hardly depends on the number of draws, so any will do for the rule.
