@@ -35,7 +35,7 @@ def home(home: Path) -> Path:
 def test_rules_are_fitted_printed_and_written(home: Path) -> None:
     path = home / "result.json"
     wish = (*FIT, "--clauses", "1", "--max-variables", "1")
-    assert "would cost epsilon = 2.00;" in run(*wish, "--quote")
+    assert "would promise epsilon = 2.00;" in run(*wish, "--quote")
     text = run(*wish, "-o", path)
     assert text.startswith("Relational rules for 'direction' on 'trains'  (release ")
     assert f"\n{RULE}\n" in text
