@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 Target = Annotated[str, typer.Option(metavar="COLUMN", help="What to predict.")]
 Epsilon = Annotated[
     str,
-    typer.Option(metavar="EPSILON", help="What the run promises: less is more private and takes less of the budget."),
+    typer.Option(metavar="EPSILON", help="What the run promises: less is more private."),
 ]
 QuoteOnly = Annotated[
-    bool, typer.Option("--quote", help="Only say what it would promise and take of the budget: free.")
+    bool, typer.Option("--quote", help="Only say what it would promise and take: free.")
 ]
 Rehearse = Annotated[
     bool,

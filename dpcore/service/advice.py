@@ -169,7 +169,7 @@ def advise(
 
     usual = [Decimal(stop) for stop in USUAL_EPSILONS]
     largest = price(usual[0]).balance.epsilon_of(question.part)
-    stops = sorted({*usual, largest} - {Decimal(0)})
+    stops = sorted({*usual, max(largest, usual[0])})
 
     def shows(epsilon: Decimal) -> bool:
         return group_needed(question, family, price(epsilon).plan) <= question.group * rows
@@ -275,13 +275,13 @@ def _shown(question: AdviceQuestion, family: str, rows: int, quote: Quote) -> st
     if family == "ebm":
         return f"{start}."
     clear = group_needed(question, family, plan)
-    share = f", 1 in {whole(rows // clear)} rows" if 0 < clear <= rows else ""
+    share = f", 1 in {whole(rows // clear)} rows" if 0 < 2 * clear <= rows else ""
     if question.aim not in (DESCRIBE, PREDICT):
         return f"{start}, so groups of {whole(clear)} and more stand out{share}."
     aside = " (those set aside among them)" if _learned_percent(plan) < 100 else ""
     return (
         f"{start}: in a group of {whole(clear)}{aside}{share}, the noise moves the chance by no more than 5 "
-        "points; chance in whose records these are comes on top."
+        "points; sampling variation comes on top."
     )
 
 
@@ -336,7 +336,7 @@ def _limit(larger: Quote | None) -> tuple[str, str]:
         return "the most that one run may cost here", "ask the custodian to allow more for one run"
     if larger.hindrance is not None:
         return "the most that is left", "ask for more budget"
-    return "the most at this size", "choose a larger size"
+    return "the most at this size", "take a larger size"
 
 
 def _too_few(quote: Quote, rows: int) -> list[str]:

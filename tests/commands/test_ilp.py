@@ -45,7 +45,8 @@ def test_rules_are_fitted_printed_and_written(home: Path) -> None:
     assert "\nA train with a car that has length = short, roof in closed (" in text
     assert "\nEvery other train: direction = east for about " in text
     assert "accuracy" in text
-    assert "choosing clauses epsilon 1.60; noisy counts epsilon 0.40" in text
+    assert re.search(r"choosing clauses epsilon 1\.(80|79)\d*; noisy counts epsilon 0\.20", text)
+    assert "the parts are shares of rho" in text
     release = Release.from_json(path.read_text())
     assert (release.kind, release.target) == ("ilp", "direction")
     west, east = parse_model(release).groups[0].noisy_counts

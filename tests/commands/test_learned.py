@@ -86,7 +86,7 @@ def test_a_data_set_that_shares_a_budget_pays_from_it() -> None:
     shared = ("--same-people-as", "clinic")
     assert "only when a budget is opened" in refuse(*add(*shared, "--learn", "1", schema="more"))
     write_schema("more", [COLUMNS[0], COLUMNS[2]])
-    assert "Not enough budget" in refuse(*add(*shared, "--learn", "5", schema="more"))
+    assert "Not enough budget" in refuse(*add(*shared, "--learn", "10", schema="more"))
     spent = run("ledger", "show", "clinic").count(" learn ")
     run(*add(*shared, "--learn", "1", schema="more"))
     assert run("ledger", "show", "clinic").count(" learn ") == spent + 1

@@ -249,7 +249,7 @@ def test_without_a_delta_everything_is_a_sum(service: Service) -> None:
     assert of_chosen[1:] == ["0.123456789", "0"]
     assert of_all[1:] == ["1.123456796", "0"]
     account = dict(table_rows(html, "Budget of the data set, all analysts together"))
-    assert (account["Left"], account["Budget"]) == ("87.517 %", "ε = 9.00")
+    assert (account["Left"], account["Budget"]) == ("87.5171 %", "ε = 9.00")
     assert "the ε of all runs add up" in html
 
 

@@ -12,8 +12,8 @@ from dpcore.models.released import get_family
 from dpcore.numerals import measured, percent, score
 from dpcore.plots.methods import EpsilonCurve
 from dpcore.plots.quality_forecast_figure import QualityForecastMarks, quality_forecast_alt, quality_forecast_figure
-from dpcore.privacy.budgets import plain_epsilon
 from dpcore.privacy.budgets import percent as share
+from dpcore.privacy.budgets import plain_epsilon
 from dpcore.rehearsal import epsilon_for
 from dpcore.workspace.ledger.accounts import Hindrance
 from dpcore.workspace.ledger.requests import Quote, RunRequest

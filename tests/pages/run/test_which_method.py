@@ -172,7 +172,7 @@ def test_a_limit_on_one_run_is_not_told_as_a_lack_of_budget() -> None:
     [
         ("0.05", "1", "At ε = 0.05, the most that one run may cost here, "),
         (None, "1", "At ε = 0.10, the most that is left, "),
-        (None, "0.3", "At ε = 0.05, the most at this size, "),
+        (None, "0.3", "At ε = 0.052047, the most at this size, "),
     ],
 )
 def test_what_keeps_a_run_from_costing_more_is_named(run_cap: str | None, part: str, told: str) -> None:
