@@ -28,9 +28,7 @@ Epsilon = Annotated[
     str,
     typer.Option(metavar="EPSILON", help="What the run promises: less is more private."),
 ]
-QuoteOnly = Annotated[
-    bool, typer.Option("--quote", help="Only say what it would promise and take: free.")
-]
+QuoteOnly = Annotated[bool, typer.Option("--quote", help="Only say what it would promise and take: free.")]
 Rehearse = Annotated[
     bool,
     typer.Option("--rehearse", help="Run on made-up records, shaped by schema and earlier releases: free."),

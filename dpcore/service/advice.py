@@ -16,7 +16,7 @@ from dpcore.domain.schemas.schema import Schema
 from dpcore.models.released import parse_model
 from dpcore.models.summaries.released.reading import total_of
 from dpcore.numerals import whole
-from dpcore.privacy.budgets import USUAL_EPSILONS, plain_epsilon, row_epsilon
+from dpcore.privacy.budgets import USUAL_EPSILONS, percent, plain_epsilon, row_epsilon
 from dpcore.released.noisy_counts import sum_tail
 from dpcore.released.plan import RunPlan
 from dpcore.released.release import Release
@@ -184,11 +184,11 @@ def advise(
     quote = price(chosen)
     cautions = []
     if enough > most:
-        wanted = stops[enough] if enough < len(stops) else None
+        wanted = price(stops[enough]) if enough < len(stops) else None
         if not quote.affordable:
             cautions.append(_none_fits(quote))
         elif most < 0:
-            cautions.append(_none_allowed(chosen, wanted))
+            cautions.append(_none_allowed(quote, wanted))
         else:
             larger = price(stops[most + 1]) if most + 1 < len(stops) else None
             seen = None if family == "ebm" else group_needed(question, family, quote.plan)
@@ -295,15 +295,19 @@ def _none_fits(quote: Quote) -> str:
     return "Not even a small run fits into what is left: ask for more budget." if quote.short else quote.refusal
 
 
-def _none_allowed(least: Decimal, wanted: Decimal | None) -> str:
+def _none_allowed(least: Quote, wanted: Quote | None) -> str:
     """That the least that is proposed takes more than the share of the budget that it may."""
-    told = f"Even ε = {plain_epsilon(least)}, the smallest proposed here, takes more: choose a larger size."
+    told = f"Even ε = {plain_epsilon(least.epsilon)}, the smallest proposed here, takes more: choose a larger size."
     if wanted is None:
         return f"{told} No usual ε shows groups as small as yours."
-    return told if wanted == least else f"{told} Your groups need ε = {plain_epsilon(wanted)}."
+    return told if wanted == least else f"{told} Your groups need {_priced(wanted)}."
 
 
-def _not_enough(seen: int | None, rows: int, quote: Quote, larger: Quote | None, wanted: Decimal | None) -> str:
+def _priced(quote: Quote) -> str:
+    return f"ε = {plain_epsilon(quote.epsilon)}, {percent(quote.share)} of the budget"
+
+
+def _not_enough(seen: int | None, rows: int, quote: Quote, larger: Quote | None, wanted: Quote | None) -> str:
     """Which groups stand out at the most that can be spent, and what would show smaller ones.
 
     Parameters
@@ -312,8 +316,8 @@ def _not_enough(seen: int | None, rows: int, quote: Quote, larger: Quote | None,
         The least size of these groups; ``None`` where no counts of groups are printed.
     larger : Quote or None
         Price at the next of the usual epsilons, which is too much; ``None`` if there is none.
-    wanted : Decimal or None
-        The epsilon that shows the groups that are wanted, if a usual one does.
+    wanted : Quote or None
+        Price at the epsilon that shows the groups that are wanted, if a usual one does.
     """
     most, more = _limit(larger)
     chosen = plain_epsilon(quote.epsilon)
@@ -325,18 +329,18 @@ def _not_enough(seen: int | None, rows: int, quote: Quote, larger: Quote | None,
         told = f"At ε = {chosen}, {most}, only groups of {whole(seen)} and more stand out"
     if wanted is None:
         return f"{told}, and no usual ε shows smaller ones: choose larger groups."
-    return f"{told}. Yours need ε = {plain_epsilon(wanted)}: {more}, or choose larger groups."
+    return f"{told}. Yours need {_priced(wanted)}: {more}, or choose larger groups."
 
 
 def _limit(larger: Quote | None) -> tuple[str, str]:
     """What keeps a run from costing more, and what would allow it to."""
     if larger is None:
-        return "the largest that is proposed", "enter more on the page of the method"
+        return "the largest that is proposed", "enter it on the page of the method"
     if larger.hindrance == "one run":
         return "the most that one run may cost here", "ask the custodian to allow more for one run"
     if larger.hindrance is not None:
         return "the most that is left", "ask for more budget"
-    return "the most at this size", "take a larger size"
+    return "the most at this size", "enter it on the page of the method"
 
 
 def _too_few(quote: Quote, rows: int) -> list[str]:
