@@ -24,8 +24,11 @@ if TYPE_CHECKING:
     from dpcore.service import Service
 
 Target = Annotated[str, typer.Option(metavar="COLUMN", help="What to predict.")]
-Epsilon = Annotated[str, typer.Option(metavar="EPSILON", help="What to spend: less is more private.")]
-QuoteOnly = Annotated[bool, typer.Option("--quote", help="Only say what it would cost and promise: free.")]
+Epsilon = Annotated[
+    str,
+    typer.Option(metavar="EPSILON", help="What the run promises: less is more private."),
+]
+QuoteOnly = Annotated[bool, typer.Option("--quote", help="Only say what it would promise and take: free.")]
 Rehearse = Annotated[
     bool,
     typer.Option("--rehearse", help="Run on made-up records, shaped by schema and earlier releases: free."),
@@ -47,8 +50,8 @@ Nonce = Annotated[
     typer.Option(help="Repeating a command with the same nonce spends once. Default: random."),
 ]
 _SPENDS = """
-This spends EPSILON of the data set's budget for good, prints what was found and writes the release
-as JSON. Look first with --quote (cost) and --rehearse (what the result will look like); both are
+This takes a share of the data set's budget for good, prints what was found and writes the release
+as JSON. Look first with --quote (share and promise) and --rehearse (what the result will look like); both are
 free. So is reading a release again: see 'release --help'.
 """
 

@@ -63,7 +63,7 @@ def caps(
     analyst_cap: Annotated[
         str | None, typer.Option(metavar="EPSILON", help="Most that one analyst may spend without a grant, or 0.")
     ] = None,
-    run_cap: Annotated[str | None, typer.Option(metavar="EPSILON", help="Most that one run may cost.")] = None,
+    run_cap: Annotated[str | None, typer.Option(metavar="EPSILON", help="Largest epsilon of one run.")] = None,
 ) -> None:
     """Change the limits that are given; the others stay. What is spent stays spent."""
     changes = {

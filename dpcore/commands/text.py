@@ -9,7 +9,7 @@ from dpcore.commands.shell import lines_of, one_line, text_table
 from dpcore.models.readable import blocks_of, readable
 from dpcore.models.released import family_of, parse_model
 from dpcore.numerals import whole
-from dpcore.privacy.budgets import delta_sentence, percent, plain_epsilon
+from dpcore.privacy.budgets import percent, plain_epsilon
 from dpcore.released.blocks import Block, Bullets, Code, Facts, Figure, Heading, Paragraph, Table, Written, written
 from dpcore.released.plan import guaranteed_odds
 from dpcore.released.release import Release
@@ -88,16 +88,14 @@ def certificate_text(release: Release) -> str:
 
 
 def quote_text(quote: Quote) -> str:
-    """What a run would cost and promise."""
-    margin, plan = quote.plan.count_margin(), quote.plan
+    """What a run would promise and take of the budget."""
+    margin = quote.plan.count_margin()
     lines = [
         f"This run would promise epsilon = {plain_epsilon(quote.epsilon)}; nothing has been spent.",
         f"{price(quote)} {percent(quote.balance.left, up=False)} is left now.",
         f"Noise on each printed count: ±{margin} with 95% confidence.",
         f"It takes {quote.forecast.text}, if nothing else runs here.",
         quote.guarantee,
-        quote.odds,
-        delta_sentence(plan.delta) if plan.delta and plan.promised != "none" else "",
         quote.allowance,
         quote.refusal,
     ]

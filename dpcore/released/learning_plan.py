@@ -94,7 +94,7 @@ class LearningPlan:
     @property
     def note(self) -> str:
         """What the ledger says of it."""
-        return f"facts of {len(self.questions)} columns, privately; asked for: epsilon {self.asked}"
+        return f"facts of {len(self.questions)} columns, privately"
 
     def certificate(self, left_out: tuple[str, ...] = ()) -> LearningCertificate:
         """What is on record when it has been done."""

@@ -55,7 +55,7 @@ class Certificate(FrozenModel):
     origins: tuple[Origin, ...] = Field(default=(DECLARED,), min_length=1)
     """Where the facts of its schema come from, each origin once."""
     asked: Decimal | None = None
-    """Epsilon that was asked for; ``None`` if it is ``epsilon``, or in releases of versions that did not say."""
+    """Epsilon that was chosen, in releases of earlier versions where it is less than ``epsilon``."""
     conditional_allowed: bool = False
     """Whether the custodian of private records allowed runs on them whose guarantee has a condition, when it was made.
     """

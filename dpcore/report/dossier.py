@@ -204,7 +204,6 @@ class Dossier:
         for total in self.sums:
             yield Paragraph(total.odds, lead=f"{_capital(total.what)}:")
         yield Paragraph(
-            "Each is the smallest loss that follows: the sum over runs, or their composition at the δ of the budget. "
             "Everything spent also includes other results, and runs that failed after reading records. Privacy is "
             "lost by everything that was spent, whether it is in this dossier or not."
         )

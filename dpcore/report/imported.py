@@ -39,8 +39,8 @@ _LONGEST_TEXT: Final = 5000
 _MOST_VALUES: Final = 20_000
 #: Most digits behind the point of an amount: no delta that floating point tells from 0 has more.
 _MOST_PLACES: Final = 400
-#: A run that is made to be composed promises an epsilon that is larger than the one asked for, at most so many times
-#: at the limit: ρ + 2 √(ρ ln 1/δ), for every δ that floating point tells from 0.
+#: Earlier versions made runs whose certificate states a larger epsilon than was chosen, at most so many times
+#: the limit: ρ + 2 √(ρ ln 1/δ), for every δ that floating point tells from 0.
 _COMPOSED: Final = 3
 #: Files read at once; further ones wait for their turn.
 _turns = threading.BoundedSemaphore(2)

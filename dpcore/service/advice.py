@@ -16,7 +16,7 @@ from dpcore.domain.schemas.schema import Schema
 from dpcore.models.released import parse_model
 from dpcore.models.summaries.released.reading import total_of
 from dpcore.numerals import whole
-from dpcore.privacy.budgets import USUAL_EPSILONS, format_epsilon, row_epsilon
+from dpcore.privacy.budgets import USUAL_EPSILONS, percent, plain_epsilon, row_epsilon
 from dpcore.released.noisy_counts import sum_tail
 from dpcore.released.plan import RunPlan
 from dpcore.released.release import Release
@@ -62,7 +62,7 @@ class AdviceQuestion:
     group : Decimal
         The smallest group that should stand out, as a share of all rows.
     part : Decimal
-        Share of what is left that the run may add to what is spent.
+        Share of the budget that the run may take.
     """
 
     aim: str
@@ -70,7 +70,7 @@ class AdviceQuestion:
     tables: bool = False
     by_hand: bool = False
     group: Decimal = Decimal("0.01")
-    part: Decimal = Decimal("0.25")
+    part: Decimal = Decimal("0.05")
 
 
 @dataclass(frozen=True)
@@ -149,7 +149,7 @@ def parameters_for(question: AdviceQuestion, schema: Schema) -> dict[str, Any]:
 def advise(
     question: AdviceQuestion, schema: Schema, quoted: Callable[[Decimal], Quote], counted: int | None = None
 ) -> Advice:
-    """Propose a method, and the smallest of the usual epsilons that shows the groups that are wanted.
+    """Propose a method, and the smallest epsilon that shows the groups that are wanted: a usual one, or all allowed.
 
     Parameters
     ----------
@@ -160,7 +160,6 @@ def advise(
     """
     rows = schema.max_rows if counted is None else max(1, min(counted, schema.max_rows))
     family = family_for(question, schema)
-    stops = [Decimal(stop) for stop in USUAL_EPSILONS]
     prices: dict[Decimal, Quote] = {}
 
     def price(epsilon: Decimal) -> Quote:
@@ -168,12 +167,16 @@ def advise(
             prices[epsilon] = quoted(epsilon)
         return prices[epsilon]
 
+    usual = [Decimal(stop) for stop in USUAL_EPSILONS]
+    largest = price(usual[0]).balance.epsilon_of(question.part)
+    stops = sorted({*usual, max(largest, usual[0])})
+
     def shows(epsilon: Decimal) -> bool:
         return group_needed(question, family, price(epsilon).plan) <= question.group * rows
 
     def allowed(epsilon: Decimal) -> bool:
         found = price(epsilon)
-        return found.affordable and found.share <= question.part * found.balance.left
+        return found.affordable and found.share <= question.part
 
     enough = _first(stops, shows)
     most = _last(stops, allowed)
@@ -181,11 +184,11 @@ def advise(
     quote = price(chosen)
     cautions = []
     if enough > most:
-        wanted = stops[enough] if enough < len(stops) else None
+        wanted = price(stops[enough]) if enough < len(stops) else None
         if not quote.affordable:
             cautions.append(_none_fits(quote))
         elif most < 0:
-            cautions.append(_none_allowed(chosen, wanted))
+            cautions.append(_none_allowed(quote, wanted))
         else:
             larger = price(stops[most + 1]) if most + 1 < len(stops) else None
             seen = None if family == "ebm" else group_needed(question, family, quote.plan)
@@ -267,18 +270,18 @@ def _rows(rows: int, counted: int | None) -> str:
 
 def _shown(question: AdviceQuestion, family: str, rows: int, quote: Quote) -> str:
     plan = quote.plan
-    start = f"At ε = {format_epsilon(quote.epsilon)} the noise on {plan.count_noise[0].what}"
+    start = f"At ε = {plain_epsilon(quote.epsilon)} the noise on {plan.count_noise[0].what}"
     start += f" is ±{whole(plan.count_margin())} (95%)"
     if family == "ebm":
         return f"{start}."
     clear = group_needed(question, family, plan)
-    share = f", 1 in {whole(rows // clear)} rows" if 0 < clear <= rows else ""
+    share = f", 1 in {whole(rows // clear)} rows" if 0 < 2 * clear <= rows else ""
     if question.aim not in (DESCRIBE, PREDICT):
         return f"{start}, so groups of {whole(clear)} and more stand out{share}."
     aside = " (those set aside among them)" if _learned_percent(plan) < 100 else ""
     return (
         f"{start}: in a group of {whole(clear)}{aside}{share}, the noise moves the chance by no more than 5 "
-        "points; chance in whose records these are comes on top."
+        "points; sampling variation comes on top."
     )
 
 
@@ -292,15 +295,19 @@ def _none_fits(quote: Quote) -> str:
     return "Not even a small run fits into what is left: ask for more budget." if quote.short else quote.refusal
 
 
-def _none_allowed(least: Decimal, wanted: Decimal | None) -> str:
-    """That the least that is proposed is more than the part of what is left that may be spent."""
-    told = f"Even ε = {format_epsilon(least)}, the least that is proposed here, is more than you allow: allow more."
+def _none_allowed(least: Quote, wanted: Quote | None) -> str:
+    """That the least that is proposed takes more than the share of the budget that it may."""
+    told = f"Even ε = {plain_epsilon(least.epsilon)}, the smallest proposed here, takes more: choose a larger size."
     if wanted is None:
         return f"{told} No usual ε shows groups as small as yours."
-    return told if wanted == least else f"{told} Your groups take ε = {format_epsilon(wanted)}."
+    return told if wanted == least else f"{told} Your groups need {_priced(wanted)}."
 
 
-def _not_enough(seen: int | None, rows: int, quote: Quote, larger: Quote | None, wanted: Decimal | None) -> str:
+def _priced(quote: Quote) -> str:
+    return f"ε = {plain_epsilon(quote.epsilon)}, {percent(quote.share)} of the budget"
+
+
+def _not_enough(seen: int | None, rows: int, quote: Quote, larger: Quote | None, wanted: Quote | None) -> str:
     """Which groups stand out at the most that can be spent, and what would show smaller ones.
 
     Parameters
@@ -309,11 +316,11 @@ def _not_enough(seen: int | None, rows: int, quote: Quote, larger: Quote | None,
         The least size of these groups; ``None`` where no counts of groups are printed.
     larger : Quote or None
         Price at the next of the usual epsilons, which is too much; ``None`` if there is none.
-    wanted : Decimal or None
-        The epsilon that shows the groups that are wanted, if a usual one does.
+    wanted : Quote or None
+        Price at the epsilon that shows the groups that are wanted, if a usual one does.
     """
     most, more = _limit(larger)
-    chosen = format_epsilon(quote.epsilon)
+    chosen = plain_epsilon(quote.epsilon)
     if seen is None:
         told = f"At ε = {chosen}, {most}, noise may hide what distinguishes groups as small as yours"
     elif seen > rows:
@@ -322,18 +329,18 @@ def _not_enough(seen: int | None, rows: int, quote: Quote, larger: Quote | None,
         told = f"At ε = {chosen}, {most}, only groups of {whole(seen)} and more stand out"
     if wanted is None:
         return f"{told}, and no usual ε shows smaller ones: choose larger groups."
-    return f"{told}. Yours take ε = {format_epsilon(wanted)}: {more}, or ask for larger ones."
+    return f"{told}. Yours need {_priced(wanted)}: {more}, or choose larger groups."
 
 
 def _limit(larger: Quote | None) -> tuple[str, str]:
     """What keeps a run from costing more, and what would allow it to."""
     if larger is None:
-        return "the largest that is proposed", "enter more on the page of the method"
+        return "the largest that is proposed", "enter it on the page of the method"
     if larger.hindrance == "one run":
         return "the most that one run may cost here", "ask the custodian to allow more for one run"
     if larger.hindrance is not None:
         return "the most that is left", "ask for more budget"
-    return "the most that you allow", "allow more"
+    return "the most at this size", "enter it on the page of the method"
 
 
 def _too_few(quote: Quote, rows: int) -> list[str]:

@@ -20,7 +20,6 @@ from dpcore.commands import app
 from dpcore.demo import DEMOS
 from dpcore.domain.schemas.schema import Schema
 from dpcore.models.released import parse_model
-from dpcore.privacy.budgets import format_epsilon
 from dpcore.released.release import Release
 from tests.support.rows import for_each
 from tests.support.workspaces.command_line import HOME, call, refuse, run
@@ -98,17 +97,17 @@ def test_trees_and_forests_are_fitted_printed_and_written(home: Path, options: t
     common = ("breast_cancer", "--target", "diagnosis", "--epsilon", "0.5")
     kind, *more = options
     quoted = run("fit", kind, *common, *more, "--quote")
-    assert "would cost epsilon = 0.50" in quoted
+    assert "would promise epsilon = 0.50;" in quoted
     assert "It takes a few seconds and" in quoted
     text = run("fit", kind, *common, *more, "-o", path)
     assert f"{kind.capitalize()} for 'diagnosis'" in text
     release = Release.from_json(path.read_text())
     assert release.kind == kind
-    composed = release.certificate.delta > 0
-    assert composed == ("--pure" not in options)
-    assert ("Made to be one of many" in quoted) == composed
-    assert f"epsilon = {format_epsilon(release.certificate.epsilon)}" in text
-    assert composed or release.certificate.epsilon == Decimal("0.5")
+    composed = "--pure" not in options
+    assert ("It takes 0.1555 % of the budget" in quoted) == composed
+    assert release.certificate.epsilon == Decimal("0.5")
+    assert release.certificate.delta == (Decimal("8e-6") if composed else 0)
+    assert "epsilon = 0.50" in text
     model = parse_model(release)
     assert model.columns() == () or model.columns()[0] in text
 
@@ -128,11 +127,11 @@ EBM = ("fit", "ebm", "breast_cancer", "--epsilon", "0.5")
 def test_shapes_are_fitted_printed_and_written(home: Path, options: tuple[str, ...]) -> None:
     path, target = home / "result.json", ("--target", "diagnosis")
     quoted = run(*EBM, *target, *options, "--quote")
-    assert "would cost epsilon = 0.50;" in quoted
-    assert "to what is spent at δ = 10⁻⁵." in quoted
+    assert "would promise epsilon = 0.50;" in quoted
+    assert "It takes 0.1555 % of the budget" in quoted
     text = run(*EBM, *target, *options, "-o", path)
     assert "Shape functions for 'diagnosis'" in text
-    assert "epsilon = 0.50, delta = 5 · 10⁻⁷" in text
+    assert "epsilon = 0.50, delta = 8 · 10⁻⁶" in text
     assert f"ρ = {Release.from_json(path.read_text()).certificate.rho:f} (zero-concentrated" in text
     assert "Before any column counts, the chance of diagnosis = malignant is" in text
     assert ("Checked on people who were set aside" in text) == ("--no-evaluate" not in options)
@@ -171,14 +170,15 @@ VIEWS = ("--left", "mean_radius", "--left", "mean_texture", "--right", "mean_are
 @pytest.mark.usefixtures("stored")
 def test_redescriptions_are_fitted_printed_and_written(home: Path, options: tuple[str, ...]) -> None:
     path = home / "result.json"
-    assert "would cost epsilon = 1.00;" in run(*PAIRS, *VIEWS, *options, "--quote")
-    if {"alt_mcmc", "mcmc_tree_pair"} & {*options} and "pool" not in options:
+    chain = bool({"alt_mcmc", "mcmc_tree_pair"} & {*options}) and "pool" not in options
+    assert "would promise epsilon = 1.00;" in run(*PAIRS, *VIEWS, *options, "--quote")
+    if chain:
         assert "only the custodian of the data set can allow them" in refuse(*PAIRS, *VIEWS, *options)
         run("data", "chains", "breast_cancer", "--allow", "--note", "a trial", "--yes")
     text = run(*PAIRS, *VIEWS, *options, "-o", path)
     assert text.startswith("Redescriptions on 'breast_cancer'  (release ")
     assert "accuracy" not in text
-    assert "epsilon = 1.00 (pure" in text
+    assert ("epsilon = 1.00 (pure" if chain else "epsilon = 1.00, delta = 8 · 10⁻⁶") in text
     release = Release.from_json(path.read_text())
     assert (release.kind, release.target) == ("redescriptions", "")
     assert release.parameters["left"] == ["mean_radius", "mean_texture"]
@@ -190,7 +190,7 @@ def test_redescriptions_are_fitted_printed_and_written(home: Path, options: tupl
 @pytest.mark.usefixtures("stored")
 def test_markov_chains_are_allowed_after_a_question_and_disallowed_again() -> None:
     chain = (*FIT, "--epsilon", "0.1", "--sampler", "mcmc")
-    assert "spent 0.00" in run("ledger", "show", "breast_cancer")
+    assert ", 0 % spent" in run("ledger", "show", "breast_cancer")
     switch = ("data", "chains", "breast_cancer")
     asked = call(*switch, "--allow", "--note", "a trial")
     assert "reveal whether one person is in the data" in asked.output
@@ -228,7 +228,7 @@ def test_a_release_of_redescriptions_is_read_again_for_free(home: Path) -> None:
         assert shown.startswith(f"{len(found)} redescription" if len(found) else "No two conditions")
         counts.append(len(found))
     assert counts[0] >= counts[1] > 0
-    assert "spent 1.00" in run("ledger", "show", "breast_cancer")
+    assert "28.16 % spent" in run("ledger", "show", "breast_cancer")
 
 
 def test_schema_init_reads_the_header_only(home: Path) -> None:
@@ -305,8 +305,7 @@ def test_a_fit_from_file_to_ledger(stored: None, home: Path) -> None:
     assert run("release", "show", release.id) == run("release", "show", home / "list.json") == text
     assert Release.from_json(run("release", "show", release.id, "--json")) == release
     ledger = run("ledger", "show", "breast_cancer")
-    assert "spent 0.50" in ledger
-    assert "left 1.50" in ledger
+    assert "7.819 % spent, 92.181 % left" in ledger
     assert release.id in ledger
 
 
@@ -333,9 +332,9 @@ def test_a_release_is_written_before_it_is_shown(stored: None, home: Path, monke
 
 
 def test_quote_and_rehearsal_are_free(unchanged: None, home: Path) -> None:
-    assert "would cost epsilon = 0.50" in run(*FIT, "--epsilon", "0.5", "--quote")
+    assert "would promise epsilon = 0.50;" in run(*FIT, "--epsilon", "0.5", "--quote")
     assert "REHEARSAL" in run(*FIT, "--epsilon", "0.5", "--rehearse")
-    assert "spent 0.00" in run("ledger", "show", "breast_cancer")
+    assert ", 0 % spent" in run("ledger", "show", "breast_cancer")
     assert not list(home.glob("release-*.json"))
 
 
@@ -343,7 +342,7 @@ def test_the_same_nonce_spends_once(stored: None) -> None:
     for name in ("first.json", "second.json"):
         run(*FIT, "--epsilon", "0.5", "--nonce", "0123456789abcdef", "--output", name)
     assert Path("first.json").read_text() == Path("second.json").read_text()
-    assert "spent 0.50" in run("ledger", "show", "breast_cancer")
+    assert "7.819 % spent" in run("ledger", "show", "breast_cancer")
 
 
 @pytest.mark.usefixtures("unchanged", "files")
@@ -354,7 +353,7 @@ def test_the_same_nonce_spends_once(stored: None) -> None:
         (("--epsilon=-1",), "above 0"),
         (("--epsilon", "nan"), "finite"),
         (("--epsilon", "much"), "must be a number"),
-        (("--epsilon", "2.5"), "2.5"),
+        (("--epsilon", "2.5"), "would take 149.7 % of this"),
         (("--epsilon", "1", "--sampler", "magic"), "magic"),
         (("--epsilon", "1", "--given", "mean_radius > 11"), "not a public edge"),
         (("--epsilon", "1", "--tempered-prior"), "mcmc"),
@@ -365,7 +364,7 @@ def test_the_same_nonce_spends_once(stored: None) -> None:
 )
 def test_a_refused_fit_spends_nothing(extra: tuple[str, ...], sentence: str) -> None:
     assert sentence in refuse(*FIT, *extra)
-    assert "spent 0.00" in run("ledger", "show", "breast_cancer")
+    assert ", 0 % spent" in run("ledger", "show", "breast_cancer")
 
 
 def test_a_program_fault_shows_no_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -433,7 +432,7 @@ def test_limits_are_changed_one_by_one() -> None:
     assert "budget 3.00 at δ = 10⁻⁵, " in run("ledger", "caps", "breast_cancer", "--budget", "3", "--note", "more")
     assert "budget 3.00 at δ = 10⁻⁶, " in run("ledger", "caps", "breast_cancer", "--delta", "1e-6")
     assert "at most 0.50 per run" in run("ledger", "caps", "breast_cancer", "--run-cap", "0.5", "--analyst-cap", "1")
-    assert "budget 3.00, spent 0.00, left 3.00, at most" in run("ledger", "caps", "breast_cancer", "--delta", "0")
+    assert "budget 3.00, 0 % spent, 100 % left, at most" in run("ledger", "caps", "breast_cancer", "--delta", "0")
 
 
 @pytest.mark.usefixtures("unchanged")
@@ -449,7 +448,7 @@ def test_limits_are_changed_one_by_one() -> None:
 )
 def test_a_limit_that_cannot_be_used_is_one_line(changes: tuple[str, ...], sentence: str) -> None:
     assert sentence in refuse("ledger", "caps", "breast_cancer", *changes)
-    assert "budget 2.00 at δ = 10⁻⁵, spent 0.00" in run("ledger", "show", "breast_cancer")
+    assert "budget 2.00 at δ = 10⁻⁵, 0 % spent" in run("ledger", "show", "breast_cancer")
 
 
 @pytest.mark.usefixtures("stored")
@@ -471,8 +470,8 @@ def test_a_charge_counts_by_its_rho_or_by_what_a_run_of_this_program_may_have_co
     assert lines[0][4:7] == ["0.25", "0.0000005", "0.0012"]
     assert lines[1][4:6] == ["0.25", "0.0000005"]
     assert Decimal(lines[1][6]) > Decimal("0.0012")
-    assert "without composition 0.25, " in first
-    assert "spent 0.50, " in second
+    assert ", 1.1328 % spent, " in first
+    assert ", 25 % spent, " in second
     for wrong, sentence in (("much", "Rho must be a number"), ("-1", "at least 0"), ("1e-13", "12 decimal places")):
         assert sentence in refuse(*charge, "--rho", wrong)
 

@@ -50,16 +50,15 @@ def test_granting_extending_and_lowering(house: Service) -> None:
     assert fields(run("ledger", "accounts", "small"), "ann") == [
         "ann@x.org",
         "as all: 0.00",
-        "0.00",
-        "0.00",
-        "0.00",
+        "0 %",
+        "0 %",
+        "0 %",
         "0",
         "-",
     ]
-    for limit in ("2", "2.5", "0"):
+    for limit, left in (("2", "100 %"), ("2.5", "100 %"), ("0", "0 %")):
         told = run("ledger", "grant", "small", "Ann@X.org", "--limit", limit, "--note", "pilot")
-        shown = f"{Decimal(limit):.2f}"
-        assert fields(told, "ann")[1:5] == [f"granted {shown}", "0.00", "0.00", shown]
+        assert fields(told, "ann")[1:5] == [f"granted {Decimal(limit):.2f}", "0 %", "0 %", left]
     assert run("ledger", "accounts", "other").startswith("No analyst")
 
 

@@ -59,14 +59,15 @@ def test_what_was_learned_is_charged_and_on_record(home: Path) -> None:
     assert amounts(balance).spent == balance.cap - amounts(balance).left
     shown = run("ledger", "show", "clinic")
     [line] = [line for line in shown.splitlines() if " learn " in line]
-    assert "facts of 2 columns, privately; asked for: epsilon 1" in line
+    assert "facts of 2 columns, privately" in line
+    assert line.split()[4] == "1.00"
     [opened] = [line for line in shown.splitlines() if " open " in line]
     assert "set aside" in opened
 
 
 def test_nothing_is_stored_or_shown_if_it_does_not_fit_the_budget(home: Path) -> None:
     told = refuse(*add("--budget", "1", "--learn", "5"))
-    assert "Not enough budget: learning the schema would add" in told
+    assert "Not enough budget: learning the schema would take" in told
     assert "None" not in run("data", "list")
     assert "clinic" not in run("data", "list")
     assert not list((home / "home" / "incoming").iterdir())
@@ -85,7 +86,7 @@ def test_a_data_set_that_shares_a_budget_pays_from_it() -> None:
     shared = ("--same-people-as", "clinic")
     assert "only when a budget is opened" in refuse(*add(*shared, "--learn", "1", schema="more"))
     write_schema("more", [COLUMNS[0], COLUMNS[2]])
-    assert "Not enough budget" in refuse(*add(*shared, "--learn", "5", schema="more"))
+    assert "Not enough budget" in refuse(*add(*shared, "--learn", "10", schema="more"))
     spent = run("ledger", "show", "clinic").count(" learn ")
     run(*add(*shared, "--learn", "1", schema="more"))
     assert run("ledger", "show", "clinic").count(" learn ") == spent + 1
@@ -178,7 +179,7 @@ def test_a_learned_schema_is_charged_again_where_its_budget_is_not(home: Path, l
     """The same people, the same facts: a new budget does not get them for nothing."""
     run("data", "remove", "clinic", "--note", "a new start", "--yes")
     told = run(*edited(learned, *NEW))
-    assert "spent 0.00" not in told
+    assert ", 0 % spent" not in told
     assert "Learned privately on" in told
     with Service(home / "home", workers=0) as service:
         first, second = (service.ledger_entries(name) for name in ("clinic", "again"))
@@ -259,7 +260,7 @@ def test_a_learned_schema_that_does_not_fit_the_budget_is_refused_before_files_a
     learned: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("dpcore.service.datasets.table_of", lambda *_, **__: pytest.fail("files were read"))
-    assert "Not enough budget: learning the schema would add" in refuse(*edited(learned, "--budget", "0.1"))
+    assert "Not enough budget: learning the schema would take" in refuse(*edited(learned, "--budget", "0.1"))
     assert "choose a larger one" in refuse(*edited(learned, *NEW, "--delta", "0"))
 
 
@@ -269,6 +270,6 @@ def test_a_dictionary_brings_what_was_learned_with_its_price(learned: Path) -> N
     for form in ("frictionless", "csvw"):
         run("schema", "export", learned, "--format", form, "--output", f"{form}.json")
         told = call("data", "add", "clinic.csv", "--dictionary", f"{form}.json", "--budget", "0.1")
-        assert "error: Not enough budget: learning the schema would add" in told.stderr
+        assert "error: Not enough budget: learning the schema would take" in told.stderr
     run("data", "add", "clinic.csv", "--dictionary", "csvw.json", *NEW)
     assert len(lines("again", "learn")) == 1

@@ -61,7 +61,7 @@ def test_a_release_is_named_and_listed(nameless: str) -> None:
     assert listed[0].split()[:2] == ["id", "name"]
     assert f"{nameless}  First look  tree" in listed[1]
     assert run("release", "note", nameless, "--name", "").startswith("name: -\n")
-    assert "spent 0.50" in run("ledger", "show", "small")
+    assert "16.6667 % spent" in run("ledger", "show", "small")
 
 
 def test_nothing_that_people_wrote_commands_a_terminal(nameless: str, home: Path) -> None:
@@ -79,15 +79,15 @@ def test_nothing_that_people_wrote_commands_a_terminal(nameless: str, home: Path
 
 
 @pytest.mark.parametrize(
-    ("kind", "options", "composed"),
+    ("kind", "options"),
     [
-        ("rule-list", ("--sampler", "pool", "--pool-size", "200", "--no-evaluate"), False),
-        ("tree", ("--blocks", "1", "--blocks", "1"), True),
-        ("tree", ("--pure",), False),
+        ("rule-list", ("--sampler", "pool", "--pool-size", "200", "--no-evaluate")),
+        ("tree", ("--blocks", "1", "--blocks", "1")),
+        ("tree", ("--pure",)),
     ],
 )
 def test_output_checkers_read_the_command_that_ran(
-    home: Path, monkeypatch: pytest.MonkeyPatch, kind: str, options: tuple[str, ...], composed: bool
+    home: Path, monkeypatch: pytest.MonkeyPatch, kind: str, options: tuple[str, ...]
 ) -> None:
     monkeypatch.setattr("dpcore.report.forms.forms.made", lambda dossier, _: sidecar(dossier, {}, {})[RESULTS])
     with Service(workers=0) as service:
@@ -97,7 +97,8 @@ def test_output_checkers_read_the_command_that_ran(
         [release] = service.releases()
         results = json.loads(service.dossier(info.id, [release.id], Application(), "zip"))["results"]
         asked = service.runs()[0].request
-    assert (release.certificate.epsilon > Decimal("0.5")) == composed
+    assert release.certificate.epsilon == Decimal("0.5")
+    assert (release.certificate.definition == "pure") == ("--pure" in options)
     command = results["result_1"]["command"]
     assert results["dossier"]["command"] == command
     quote, seen = Service.quote, list[RunRequest]()
@@ -107,7 +108,7 @@ def test_output_checkers_read_the_command_that_ran(
         return quote(service, request)
 
     monkeypatch.setattr(Service, "quote", quoted)
-    assert "would cost epsilon = 0.50" in run(*shlex.split(command), "--quote")
+    assert "would promise epsilon = 0.50;" in run(*shlex.split(command), "--quote")
     assert seen == [asked]
 
 
@@ -121,7 +122,7 @@ def test_a_dossier_is_written_once(release: str, home: Path) -> None:
         assert text in html
     assert re.search(r"<td>0\.50</td>", html)
     assert "exists already" in refuse(*arguments)
-    assert "spent 0.50" in run("ledger", "show", "small")
+    assert "16.6667 % spent" in run("ledger", "show", "small")
 
 
 @pytest.mark.parametrize(

@@ -169,7 +169,7 @@ def test_there_is_something_to_find_without_a_target(method):
     assert max(item.jaccard for item in found) > 0.6
 
 
-@pytest.mark.parametrize("name", ["rule_list", "tree", "ebm"])
+@pytest.mark.parametrize("name", ["rule_list", "tree", "forest", "ebm"])
 def test_a_run_is_rehearsed_in_its_own_form(name):
     schema = Schema(
         name="toy",
@@ -178,7 +178,7 @@ def test_a_run_is_rehearsed_in_its_own_form(name):
     )
     learner, epsilon = LEARNERS[name], Decimal("0.3")
     plan = learner.plan(schema, "y", epsilon, {}, Decimal("1e-7"))
-    assert (plan.delta, plan.price) == (Decimal("1e-7"), epsilon)
+    assert (plan.delta, plan.epsilon) == (Decimal("1e-7"), epsilon)
     card = rehearse(learner, schema, plan).certificate
     assert (card.epsilon, card.delta, card.rho) == (plan.epsilon, plan.delta, plan.loss.rho)
     assert rehearse(learner, schema, learner.plan(schema, "y", epsilon, {})).certificate.epsilon == epsilon

@@ -9,12 +9,13 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpcore.privacy.filters import PrivacyFilter
-from dpcore.privacy.losses import Loss, pure_loss, run_loss, selection_rho, total_loss
+from dpcore.privacy.budgets import plain_epsilon
+from dpcore.privacy.filters import PrivacyFilter, largest_rho
+from dpcore.privacy.losses import Loss, pure_loss, run_loss, total_loss
 from dpcore.released.release import SECURE, Release
 from dpcore.report.dossier import Dossier
 from dpcore.report.forms.registry import registry_yaml
-from dpcore.report.totals import cost_together, exact_epsilon
+from dpcore.report.totals import cost_together
 from dpcore.workspace.ledger.accounts import Balance, CapState
 from dpcore.workspace.results.dossier import Application
 from tests.support.results import reports
@@ -23,7 +24,7 @@ EPSILONS = st.integers(1, 900).map(lambda thousandths: Decimal(thousandths) / 10
 
 
 def composing(epsilon: Decimal, delta: Decimal) -> Loss:
-    return run_loss(epsilon, delta, selection_rho(epsilon))
+    return run_loss(epsilon, delta, largest_rho(epsilon, delta))
 
 
 @st.composite
@@ -60,7 +61,7 @@ def test_a_part_is_never_more_than_the_whole(account: tuple[list[Loss], int, Bal
     releases = [release_of(loss) for loss in losses]
     epsilon, delta = cost_together(releases[:chosen], balance)
     added = total_loss(losses[:chosen])
-    assert epsilon <= balance.spent + balance.reserved
+    assert epsilon <= balance.epsilon
     assert epsilon <= added.epsilon or added.delta > balance.delta
     assert delta <= balance.delta
     every, _ = cost_together(releases, balance)
@@ -76,9 +77,9 @@ def test_every_form_tells_the_same_part() -> None:
     releases = [release_of(loss).model_copy(update={"id": f"{place:032x}"}) for place, loss in enumerate(losses)]
     dossier = Dossier(reports.dataset(), releases, {}, balance, Application())
     part, whole = dossier.sums
-    assert balance.spent < total_loss(losses).epsilon
-    assert part.epsilon == whole.epsilon == exact_epsilon(balance.spent)
+    assert balance.epsilon < total_loss(losses).epsilon
+    assert part.epsilon == whole.epsilon == plain_epsilon(balance.epsilon)
     assert dossier.statement["ε of the results in this dossier, together"] == part.epsilon
     parameters = yaml.safe_load(registry_yaml(dossier))["deployment"]["privacy_loss"]["privacy_parameters"]
-    assert parameters == {"epsilon": float(balance.spent), "delta": 1e-6}
+    assert parameters == {"epsilon": float(balance.epsilon), "delta": 1e-6}
     assert json.dumps(part.odds) != json.dumps(whole.odds)

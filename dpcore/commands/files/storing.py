@@ -97,7 +97,7 @@ def add(
             help="Most that one analyst may spend without a grant; 0: nothing ('ledger grant').",
         ),
     ] = None,
-    run_cap: Annotated[str | None, typer.Option(metavar="EPSILON", help="Most that one run may cost.")] = None,
+    run_cap: Annotated[str | None, typer.Option(metavar="EPSILON", help="Largest epsilon of one run.")] = None,
     keep_keys: Annotated[
         bool,
         typer.Option(

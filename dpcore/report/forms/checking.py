@@ -129,13 +129,12 @@ def command(release: Release, asked: RunRequest | None) -> str:
     Parameters
     ----------
     asked : RunRequest or None
-        What was asked for. Without it, the epsilon is that of the certificate, which may be larger, and no settings
-        are told.
+        What was asked for. Without it no settings are told.
     """
     words = ["fit", release.kind.replace("_", "-"), release.dataset_name]
     if release.target:
         words += ["--target", release.target]
-    words += ["--epsilon", plain_epsilon(release.certificate.epsilon if asked is None else asked.epsilon)]
+    words += ["--epsilon", plain_epsilon(release.certificate.epsilon)]
     if asked is not None:
         words += [*(["--pure"] if asked.pure else []), *_options(release, asked)]
     return shlex.join(words)

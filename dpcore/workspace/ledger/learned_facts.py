@@ -30,7 +30,7 @@ from dpcore.workspace.ledger.ledger_checks import exact_amounts, exact_delta
 from dpcore.workspace.ledger.ledger_lines import AMOUNTS
 
 _E = ledger_entries.c
-_NOTE = "facts of {} columns that came with the schema, learned privately on {:%Y-%m-%d}; asked for: epsilon {}"
+_NOTE = "facts of {} columns that came with the schema, learned privately on {:%Y-%m-%d}"
 _NO_PRICE = (
     "{names} {are} marked 'learned privately', but neither the 'learned' block of the schema nor the budget that is to "
     "be shared says what that cost. Take the schema as it was exported, share the budget that paid for it, or say "
@@ -104,9 +104,7 @@ def learning_charge(
     _check_claims(schema, learned)
     if related is not None and learned.threshold_delta:
         raise BudgetError(_NOT_SET_ASIDE)
-    return LearningCharge(
-        _loss(learned), learned.threshold_delta, _NOTE.format(len(learned.columns), learned.time, learned.asked)
-    )
+    return LearningCharge(_loss(learned), learned.threshold_delta, _NOTE.format(len(learned.columns), learned.time))
 
 
 def check_learning(cap_state: CapState, loss: Loss) -> None:

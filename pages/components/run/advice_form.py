@@ -9,7 +9,7 @@ import streamlit as st
 
 from dpcore.domain.columns import NumericColumn
 from dpcore.domain.schemas.labels import called
-from dpcore.privacy.budgets import format_epsilon
+from dpcore.privacy.budgets import percent, plain_epsilon
 from dpcore.service import advice
 from dpcore.service.advice import COUNT, DESCRIBE, PREDICT, RELATE, Advice, AdviceQuestion
 from dpcore.workspace.files.descriptions import DatasetInfo
@@ -28,12 +28,7 @@ _AIMS: Mapping[str, tuple[str, str]] = {
     RELATE: ("Relate", "what on one side goes with what on the other"),
 }
 _GROUPS = {"0.1": "Large ones: 1 in 10", "0.03": "Medium ones: 1 in 30", "0.01": "Small ones: 1 in 100"}
-_PARTS = {
-    "0.1": "A tenth of what is left",
-    "0.25": "A quarter of what is left",
-    "0.5": "Half of what is left",
-    "1": "All that is left",
-}
+_SIZES = {str(share): f"{size}: {percent(share)}" for size, share in epsilon.SIZES.items()}
 
 
 def render(dataset: DatasetInfo) -> None:
@@ -64,7 +59,7 @@ def _ask(dataset: DatasetInfo) -> AdviceQuestion:
     with left:
         group = _choice("How small a group should stand out?", _GROUPS, "0.03", "guide-group")
     with right:
-        part = _choice("How much may it cost?", _PARTS, "0.25", "guide-part")
+        part = _choice("How much of the budget may it take?", _SIZES, "0.05", "guide-size")
     return AdviceQuestion(aim, target, tables, by_hand, group, part)
 
 
@@ -145,7 +140,7 @@ def _priced(dataset: DatasetInfo, question: AdviceQuestion) -> Callable[[Decimal
 
 def _tell(dataset: DatasetInfo, question: AdviceQuestion, found: Advice) -> None:
     family = registry.FAMILIES[found.family]
-    st.subheader(f"{family.title}, ε = {format_epsilon(found.epsilon)}", anchor=False)
+    st.subheader(f"{family.title}, ε = {plain_epsilon(found.epsilon)}", anchor=False)
     markup.sentences(found.reasons)
     for caution in found.cautions:
         markup.notice("amber", "Mind this.", caution)

@@ -1,4 +1,4 @@
-"""How much epsilon for this accuracy: rehearsals over a range of epsilons. Free."""
+"""How much of the budget an accuracy takes: rehearsals over a range of epsilons. Free."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from dpcore.models.released import get_family
 from dpcore.numerals import measured, percent, score
 from dpcore.plots.methods import EpsilonCurve
 from dpcore.plots.quality_forecast_figure import QualityForecastMarks, quality_forecast_alt, quality_forecast_figure
-from dpcore.privacy.budgets import format_epsilon, plain_epsilon
 from dpcore.privacy.budgets import percent as share
+from dpcore.privacy.budgets import plain_epsilon
 from dpcore.rehearsal import epsilon_for
 from dpcore.workspace.ledger.accounts import Hindrance
 from dpcore.workspace.ledger.requests import Quote, RunRequest
@@ -74,7 +74,7 @@ def render(quote: Quote | None, *, shaped: bool, number: Any = None) -> None:
 
     ``number`` is the column that is predicted, if it is predicted as a number.
     """
-    with st.expander("**How much ε for this accuracy?** (free)", icon=":material/query_stats:"):
+    with st.expander("**How much budget for this accuracy?** (free)", icon=":material/query_stats:"):
         st.markdown(text("planner"))
         wanted = _wanted(number)
         asked = st.button("Work it out (free)", key=f"{_KEY}-ask", disabled=quote is None)
@@ -168,23 +168,25 @@ def _say(quality_forecast: QualityForecast, question: Question, quote: Quote, fo
         best = quality_forecast.points[-1]
         markup.notice(
             "plain",
-            f"Not even ε = {format_epsilon(best.epsilon)} reaches {wanted}.",
+            f"Not even ε = {plain_epsilon(best.epsilon)} reaches {wanted}.",
             f"On invented records like these it reaches about {_shown(best.mean, quality_forecast)}. "
             "Ask for less, or choose another method.",
         )
         return
-    about = f"About ε = {format_epsilon(found)} should reach {wanted}"
-    markup.notice("plain", f"{about}, on invented records like these.", _limits(question, quote, found))
+    then = _at(question, found)
+    takes = "" if then is None else f", {share(then.share)} of the budget,"
+    about = f"About ε = {plain_epsilon(found)}{takes} should reach {wanted}, on invented records like these."
+    markup.notice("plain", about, _limits(then, quote))
     st.button(
-        f"Use ε = {format_epsilon(found)}",
+        f"Use ε = {plain_epsilon(found)}",
         key=f"{_KEY}-use",
         on_click=epsilon.enter,
         args=(found,),
     )
 
 
-def _limits(question: Question, quote: Quote, found: Decimal) -> str:
-    then = _at(question, found)
+def _limits(then: Quote | None, quote: Quote) -> str:
+    """Whether a run would fit, and if not what is left."""
     if then is not None and then.affordable:
         return "Working it out spent nothing."
     if then is not None and not then.short:

@@ -47,7 +47,7 @@ def ask(app: AppTest, wanted: float = 70) -> AppTest:
 def test_one_sentence_answers_and_one_button_fills_the_entry(answer: dict[str, QualityForecast]) -> None:
     dataset_id = add_ward()
     app = ask(open_page("tree"))
-    assert not lacking(words(app), "About ε = 0.32 should reach 70%", "Working it out spent nothing.")
+    assert not lacking(words(app), "About ε = 0.32, ", " of the budget, should reach 70%", "spent nothing.")
     assert press(app, "Use ε = 0.32").session_state["epsilon"] == "0.32"
     service = access.service()
     assert service.balance(dataset_id).left == 1

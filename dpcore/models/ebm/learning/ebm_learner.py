@@ -66,7 +66,8 @@ class EBMLearner(Learner):
         _check_pairs(schema, target, chosen)
         rho = plan_request.rho if plan_request.delta and not chosen.delta else None
         delta = chosen.delta or plan_request.delta or default_delta(schema.max_rows)
-        chosen = chosen.model_copy(update={"delta": delta})
+        if rho is None:  # Else it would be planned anew as a run with a delta of its own.
+            chosen = chosen.model_copy(update={"delta": delta})
         cost = cost_of(schema, target, plan_request.epsilon, delta, chosen, rho)
         _check_effort(schema, target, cost.parameters)
         check_budget(cost, schema, target)
