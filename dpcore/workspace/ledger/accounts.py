@@ -190,7 +190,7 @@ class Balance:
         return self._told.cap.epsilon_of(share)
 
     def charged(self, plan: RunPlan) -> Loss:
-        """What a run of a plan is charged: a price of few digits, so that prices add up, or its loss if only that fits."""
+        """What a run of a plan is charged: a price, so that prices add up, or its loss if only that fits."""
         priced = self._told.cap.priced(plan.loss)
         return plan.loss if self.full(priced) and not self.full(plan.loss) else priced
 
