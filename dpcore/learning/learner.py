@@ -114,7 +114,7 @@ class PlanRequest:
             plan,
             epsilon=self.epsilon,
             delta=self.delta,
-            split=BudgetSplit.by_weights(self.epsilon, rhos),
+            split=BudgetSplit.by_weights(self.epsilon, weights),
             definition="approximate",
             # The larger of both parts is charged, so that more than the steps cost would not be free.
             parallel=dict.fromkeys(plan.parallel, min(self.epsilon, pure_epsilon(self.rho))),

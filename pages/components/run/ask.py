@@ -71,7 +71,7 @@ def _blocked(dataset: DatasetInfo, last: BudgetRequest) -> str:
     if last.state != "granted":
         return ""
     own, whole = service.balance(dataset.id), service.total_balance(dataset.id)
-    if own.largest() >= min(own.cap, last.epsilon) or whole.left > Decimal("0.5"):
+    if own.left >= own.cap_states[0].left():
         return ""
     return (
         f"Yet the data set has only {percent(whole.left, up=False)} of its budget left for everybody. Ask the "
