@@ -166,7 +166,7 @@ class Client:
             As ``python -m dpcore fit`` names them, with ``_`` for ``-``: ``rule_list``, ``tree``,
             ``forest``, ``ebm``, ``redescriptions``, ``ilp``, ``summaries``.
         epsilon : float, str or Decimal
-            What the run costs.
+            What the run promises.
         target : str
             Column to be predicted; left out by methods that predict none.
         pure : bool

@@ -9,7 +9,10 @@ import pytest
 from sqlalchemy.engine import Engine
 
 from dpcore.errors import BudgetError, ConflictError, NotFoundError, RequestError
-from dpcore.privacy.losses import pure_loss
+from dpcore.privacy.budgets import EPSILON_STEP
+from dpcore.privacy.filters import largest_rho
+from dpcore.privacy.losses import pure_loss, run_loss
+from dpcore.workspace.ledger.accounts import left_of, missing_for
 from dpcore.workspace.ledger.grants import Grants
 from dpcore.workspace.ledger.ledger import Ledger
 from tests.support.workspaces.accounts import add_row, amounts
@@ -39,7 +42,7 @@ def left(engine: Engine, analyst: str, dataset: str = "data") -> Decimal:
 
 def test_without_a_grant_nothing_can_be_spent_where_the_custodian_wants_it_so(engine: Engine) -> None:
     assert (left(engine, "ann"), left(engine, "ann", "other")) == (0, TWO)
-    with pytest.raises(BudgetError, match="your own budget is 0. Ask the custodian"):
+    with pytest.raises(BudgetError, match=r"your own budget is 0\. Ask the custodian"):
         spend(engine, "ann")
 
 
@@ -159,6 +162,25 @@ def test_accounts_of_a_data_set(engine: Engine) -> None:
     assert (ann.analyst, ann.standing.limit, ann.standing.granted, ann.runs) == ("ann@x.org", ONE, True, 1)
     assert amounts(ann.balance) == (0, Decimal("0.25"), Decimal("0.75"))
     assert (bob.analyst, bob.standing.frozen, bob.standing.granted) == ("bob", "why", False)
+
+
+@pytest.mark.crossed
+@pytest.mark.parametrize("delta", [NONE, Decimal("1e-6")])
+def test_what_a_budget_lacks_for_a_limit_makes_room_for_all_of_it(engine: Engine, delta: Decimal) -> None:
+    ledger, grants = Ledger(engine), Grants(engine)
+    ledger.raise_caps("other", delta=delta)
+    at = ledger.balance("other").run_delta
+    for name, epsilon in (("bob", Decimal("1.75")), ("ann", Decimal("0.25"))):
+        rho = largest_rho(epsilon, at)
+        ledger.reserve("other", name, run_loss(epsilon, at, rho) if at else pure_loss(epsilon), name, "hash")
+    grants.grant("other", "ann", ONE, "a pilot", actor=None)
+    used = next(account.balance for account in grants.accounts("other") if account.analyst == "ann")
+    own, more = used.cap_states[0], missing_for(ONE, used, ledger.balance("other"))
+    assert left_of(ONE, used) == 1 - used.reserved > ledger.balance("other", "ann").left
+    for short in (EPSILON_STEP, NONE):
+        ledger.raise_caps("other", cap=TWO + more - short)
+        assert missing_for(ONE, used, ledger.balance("other")) == short
+        assert (ledger.balance("other", "ann").largest() < own.cap.largest(own.total)) == (short > 0)
 
 
 @pytest.mark.crossed

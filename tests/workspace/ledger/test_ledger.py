@@ -177,7 +177,7 @@ def test_a_run_is_refused_for_what_was_spent_before_if_nothing_bounds_that(ledge
 def test_what_a_run_lacks_includes_what_is_over_the_cap_already(ledger: Ledger) -> None:
     reserve(ledger)
     ledger.raise_caps("data", cap=Decimal("0.2"))
-    with pytest.raises(BudgetError, match="take 250 % of this data set's budget, but 0 % is left. Choose"):
+    with pytest.raises(BudgetError, match=r"take 250 % of this data set's budget, but 0 % is left\. Choose"):
         reserve(ledger, nonce="m")
     ledger.raise_caps("data", cap=Decimal("0.2") + ledger.balance("data", "ann").short_by(pure_loss(HALF)))
     reserve(ledger, nonce="m")

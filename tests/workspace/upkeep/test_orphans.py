@@ -166,7 +166,7 @@ def test_a_schema_that_nobody_paid_for_is_charged_once(service: Service, home: P
 
 def test_without_a_budget_nothing_can_be_spent_until_one_is_given(service: Service, orphan: str) -> None:
     service.adopt(orphan, name="again", note="found")
-    with pytest.raises(BudgetError, match="this data set's budget is 0. Ask the custodian"):
+    with pytest.raises(BudgetError, match=r"this data set's budget is 0\. Ask the custodian"):
         service.submit(fake_request(orphan), "n")
     service.raise_caps("again", budget=Decimal(1), note="the ethics board agrees")
     assert amounts(service.total_balance("again")).left == 1
