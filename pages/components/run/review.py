@@ -109,7 +109,7 @@ def _lines(review: Review, quote: Quote) -> dict[str, str]:
     asked = family.describe(review.request.parameters)
     target = registry.column_label(review.request.dataset_id, review.request.target)
     return {
-        "Asks for": f"{asked} of {target}" if review.request.target else asked,
+        "Asks for": f"{asked}, to predict {target}" if review.request.target else asked,
         "Data set": review.dataset_name,
         "Promises": f"ε = {plain_epsilon(quote.epsilon)}{at_delta(quote.plan.delta)}",
         "Takes": price(quote).removeprefix("It takes ").removesuffix("."),

@@ -55,6 +55,8 @@ def run_on(page: Page, title: str, promise: str) -> Decimal:
     expect(spend_button(page)).to_be_enabled()
     dialog = page.get_by_role("dialog")
     expect(dialog.get_by_role("row", name="Promises")).to_contain_text(promise)
+    expect(spend_button(page)).to_be_in_viewport(ratio=1)
+    assert len(re.findall(r"\S*\w\S*", dialog.inner_text())) <= 80, "a review is short"
     price = percents(spend_button(page))
     assert percents(dialog.get_by_role("row", name="Takes")) == price
     spend_button(page).click()
@@ -87,9 +89,11 @@ def test_seven_methods_show_the_epsilon_that_was_picked_and_their_shares_add_up_
     with server.service() as service:
         dataset, token = service.dataset(server.dataset).id, service.issue_token().text
         promise = f"ε = {EPSILON}{at_delta(service.balance(dataset).run_delta)}"
+    page.set_viewport_size({"width": 1280, "height": 720})
     open_page(page, server, PAGES[0])
     prices = [run_on(page, title, promise) for title in PAGES]
     assert len(prices) == 7
+    expect(page.locator(".fg-meter")).to_be_in_viewport(ratio=1)
     assert len(set(prices)) == 1, "the same epsilon takes the same share in every family"
     lines = page.locator(".fg-meter .fg-legend li")
     go(page, "Releases")

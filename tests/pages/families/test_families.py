@@ -59,8 +59,8 @@ def test_every_method_goes_from_the_form_to_a_result(own: FamilyPage, method: st
     assert access.service().balance(dataset_id).left == 1
     assert not access.service().releases(dataset_id)
     text = words(press(app, "Review and spend"))
-    assert f"{own.family.describe({'method': method})}</td>" in text
-    assert ("To predict" in text) == bool(own.target)
+    predicts = f", to predict {own.target}" if own.target else ""
+    assert f"{own.family.describe({'method': method})}{predicts}</td>" in text
     app.button(key="spend").click().run()
     assert access.service().balance(dataset_id).left == price.left_after
     assert "Finished." in words(checked(app))
