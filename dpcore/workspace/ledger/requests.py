@@ -125,7 +125,7 @@ class Quote:
 
     @property
     def runs_like_this_left(self) -> int:
-        """Runs of the same epsilon that fit, this one included: exactly so many."""
+        """Runs of the same epsilon that fit at this price, this one included."""
         return self.balance.fitting(self.loss) if self.affordable else 0
 
     @property
