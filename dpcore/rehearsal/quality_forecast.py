@@ -134,7 +134,7 @@ def forecast_quality(
         None if shape.teacher is None else shape.teacher.ceiling,
         shape.paired,
         shape.used,
-        close_from(shape, learner.family),
+        close_from(shape, learner.family, delta),
     )
 
 

@@ -9,6 +9,7 @@ from decimal import ROUND_CEILING, Context, Decimal
 from typing import Final
 
 from dpcore.models.released import family_of
+from dpcore.privacy.filters import smallest_epsilon
 from dpcore.rehearsal.shape import Shape
 from dpcore.rehearsal.teacher import quality
 from dpcore.released.family import ReleasedFamily
@@ -23,8 +24,14 @@ _LEAST_SIGNAL: Final = Decimal(200)
 _TWO_DIGITS: Final = Context(prec=2, rounding=ROUND_CEILING)
 
 
-def close_from(shape: Shape, family: ReleasedFamily) -> Decimal | None:
-    """Smallest epsilon from which a rehearsal is close to the private run; None if at none."""
+def close_from(shape: Shape, family: ReleasedFamily, delta: Decimal = Decimal(0)) -> Decimal | None:
+    """Smallest epsilon from which a rehearsal is close to the private run; None if at none.
+
+    Parameters
+    ----------
+    delta : Decimal
+        That of the run. The rule was measured of pure runs; one that composes must be as exact.
+    """
     teacher = shape.teacher
     if teacher is None or shape.paired:  # How close both together come was not measured.
         return None
@@ -35,4 +42,10 @@ def close_from(shape: Shape, family: ReleasedFamily) -> Decimal | None:
     if max(figure.noise_margin, figure.above) > _KNOWN * scale:
         return None
     signal = _TWO_DIGITS.divide(_LEAST_SIGNAL, Decimal(shape.rows))
-    return max(release.certificate.epsilon * _LEAST_SHARE, signal)
+    share = release.certificate.epsilon * _LEAST_SHARE
+    return max(share if release.certificate.delta else _as_exact(share, delta), _as_exact(signal, delta))
+
+
+def _as_exact(epsilon: Decimal, delta: Decimal) -> Decimal:
+    """Epsilon of a run whose Gaussian noise, of variance 1/(2 rho), is no wider than geometric noise of ``epsilon``."""
+    return _TWO_DIGITS.plus(smallest_epsilon(epsilon**2 / 4, delta)) if delta else epsilon

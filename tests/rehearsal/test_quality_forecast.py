@@ -7,6 +7,7 @@ import pytest
 
 from dpcore.errors import RequestError
 from dpcore.models.registry import get_learner
+from dpcore.privacy.filters import largest_rho
 from dpcore.rehearsal import Point, QualityForecast, epsilon_for, forecast_quality, shape_of
 from dpcore.rehearsal.quality_forecast import is_steady
 from dpcore.rehearsal.trust import close_from
@@ -160,3 +161,10 @@ def test_the_progress_can_stop_the_work():
 def test_only_what_many_columns_tell_is_said_to_be_close(earlier, asked, answer):
     shape = shaped(earlier[0], epsilon=earlier[1]) if earlier else shape_of(SCHEMA, "ill")
     assert close_from(shape, get_learner(asked).family) == (answer and Decimal(answer))
+
+
+def test_a_run_that_composes_is_close_only_where_it_is_as_exact_as_a_pure_one():
+    shape, family, delta = shaped("tree", epsilon=2), get_learner("tree").family, Decimal("1e-6")
+    least = close_from(shape, family, delta)
+    assert least > close_from(shape, family) == Decimal("0.4")
+    assert 0.4 <= 2 * float(largest_rho(least, delta)) ** 0.5 < 0.45
