@@ -66,10 +66,10 @@ class Scripted(SeededRandom):
         return self._left.pop(0)
 
     def add(self, noise, values):
-        return np.broadcast_to(np.asarray(self._next(noise, values)), values.shape)
+        return np.stack([np.broadcast_to(self._next(noise, own), own.shape) for own in values])
 
     def choose(self, choice, scores):
-        return self._next(choice, scores)
+        return np.array([self._next(choice, own) for own in scores])
 
 
 def asked_after(grow, data, outputs):
