@@ -18,7 +18,6 @@ from tests.support.browsers.app_server import SCHEMA_TEXT, Server, invented, ser
 from tests.support.browsers.browser_steps import choose, finished, go, settled, type_epsilon, written_dossier
 from tests.support.browsers.hospital_day import ANALYST, ANN, BOB, OFFICE, PEOPLE, ROLES, grant, show
 from tests.support.browsers.identity_provider import arrive, log_in, provider
-from tests.support.workspaces.accounts import amounts
 
 #: Nine decimals: the ledger and the dossier keep every digit, the meter rounds what is spent up.
 ODD = "0.333333333"
@@ -175,8 +174,7 @@ def agree(server: Server, ann: Page, office: Page, *, own: str, limit: str, runs
         mine = service.acting(User(ANN, ANALYST)).balance(dataset.id)
         whole = service.total_balance(dataset.id)
     assert sum(line.epsilon for line in lines if line.kind == "commit") == everything
-    assert amounts(mine) == (Decimal(own), 0, left)
-    assert amounts(whole) == (everything, 0, 3 - everything)
+    assert (mine.total.epsilon, mine.left, whole.total.epsilon) == (Decimal(own), left / Decimal(limit), everything)
     meter_says(ann, own, of=limit)
     go(office, "Data sets")
     settled(office, 1500)
