@@ -66,10 +66,10 @@ class Scripted(SeededRandom):
         return self._left.pop(0)
 
     def add(self, noise, values):
-        return np.broadcast_to(np.asarray(self._next(noise, values)), values.shape)
+        return np.broadcast_to(np.asarray(self._next(noise, values.ravel())), values.shape)
 
     def choose(self, choice, scores):
-        return self._next(choice, scores)
+        return [self._next(choice, scores.ravel())]
 
 
 def asked_after(grow, data, outputs):
