@@ -126,8 +126,6 @@ class PrivacyFilter:
 
     def ways(self, total: Loss) -> Iterator[Decimal]:
         """Part of the cap that a sum of runs takes in each way of counting that applies; exact, and not rounded."""
-        if not self.epsilon:
-            return
         if total.delta <= self._added_delta:
             yield total.epsilon / self.epsilon
         if self.rho and total.rho.is_finite():
@@ -139,10 +137,12 @@ class PrivacyFilter:
     def share(self, total: Loss) -> Decimal:
         """Part of the cap that a sum of runs takes: the least of all ways to count, and at most 1 if they fit.
 
-        In whole steps of :data:`SHARE_STEP`, rounded up; 0 of nothing, infinite if nothing bounds it.
+        In whole steps of :data:`SHARE_STEP`, rounded up; 0 of nothing, 1 of an empty cap, infinite if nothing bounds it.
         """
         if total == NOTHING:
             return Decimal(0)
+        if not self.epsilon:
+            return Decimal(1)
         least = min(self.ways(total), default=Decimal("Infinity"))
         shown = least.quantize(SHARE_STEP, rounding=ROUND_CEILING) if least.is_finite() else least
         return min(shown, Decimal(1)) if self.accepts(total) else shown

@@ -31,7 +31,8 @@ from dpcore.models.trees.learning.growth import Grown, NodeTable, fold_alike, fr
 from dpcore.models.trees.learning.tree_learner import TreeLearner
 from dpcore.models.trees.released.splits import Split
 from dpcore.models.trees.released.tree_parameters import TreeParameters
-from dpcore.privacy.losses import pure_rho
+from dpcore.privacy.filters import largest_rho
+from dpcore.privacy.losses import pure_epsilon, pure_rho
 from dpcore.privacy.randomness import SecureRandom, SeededRandom
 from tests.oracles import lookahead_oracle
 from tests.oracles.mechanisms_oracle import FALSE_ALARM
@@ -242,7 +243,6 @@ def test_every_path_spends_its_rho_where_runs_compose(monkeypatch, rows_per_pers
     monkeypatch.setattr(exact_tree, "draw_block", spy)
     chosen = {"criterion": criterion, "rows_per_person": rows_per_person}
     for seed, epsilon in enumerate(("0.1", "1")):
-        _, alone = grown_tree(blocks, epsilon, seed=seed, **chosen)
         weights.clear()
         root, plan = grown_tree(blocks, epsilon, seed=seed, delta="1e-7", **chosen)
         level = max(rows_per_person * weight.value * reach + 2 * weight.slack for weight in weights)
@@ -256,15 +256,15 @@ def test_every_path_spends_its_rho_where_runs_compose(monkeypatch, rows_per_pers
             + len(blocks) * level**2 / 8
             + (rows_per_person / plan.count_noise[0].deviation) ** 2 / 2
         )
-        assert rho <= float(plan.rho) * (1 + 1e-6)
-        assert float(alone.rho) * (1 - 1e-5) < rho, "and leaves nothing"
-        assert plan.rho <= alone.rho
+        assert plan.rho == largest_rho(plan.epsilon, plan.delta)
+        assert float(plan.rho) * (1 - 1e-5) < rho <= float(plan.rho) * (1 + 1e-6), "and leaves nothing"
         for path in paths(root):
             shares = sum((node.spent for node in path), Decimal(0)) * rows_per_person
             assert plan.epsilon - Decimal("1e-7") < shares <= plan.epsilon
             assert (path[-1].count_epsilon, path[-1].count_deviation) == (None, plan.count_noise[0].deviation)
         model = freeze(root, plan.schema, plan.classes, plan.epsilon)
         (single,) = {node.count_margin for node in model.nodes if not node.children}
+        _, alone = grown_tree(blocks, pure_epsilon(plan.rho), seed=seed, **chosen)
         assert single == plan.count_margin() <= alone.count_margin()
 
 
