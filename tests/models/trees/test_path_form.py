@@ -66,17 +66,10 @@ class Scripted(SeededRandom):
         return self._left.pop(0)
 
     def add(self, noise, values):
-<<<<<<< HEAD
         return np.stack([np.broadcast_to(self._next(noise, own), own.shape) for own in values])
 
     def choose(self, choice, scores):
         return np.array([self._next(choice, own) for own in scores])
-=======
-        return np.broadcast_to(np.asarray(self._next(noise, values.ravel())), values.shape)
-
-    def choose(self, choice, scores):
-        return [self._next(choice, scores.ravel())]
->>>>>>> q3
 
 
 def asked_after(grow, data, outputs):
