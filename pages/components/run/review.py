@@ -10,6 +10,7 @@ import streamlit as st
 from dpcore.errors import FrostglassError
 from dpcore.numerals import whole
 from dpcore.privacy.budgets import at_delta, percent, plain_epsilon
+from dpcore.released.workload import duration
 from dpcore.report.spending import price
 from dpcore.service.advice import limit_far_above
 from dpcore.workspace.ledger.requests import Quote, RunRequest
@@ -115,7 +116,7 @@ def _lines(review: Review, quote: Quote) -> dict[str, str]:
         "Takes": price(quote).removeprefix("It takes ").removesuffix("."),
         "Left after it": percent(quote.left_after, up=False) if quote.affordable else "not enough",
         f"Noise on {noise.what.partition(' (')[0]}": f"±{whole(noise.margin())}, 95%",
-        "Time": quote.forecast.text.removesuffix(" on this machine"),
+        "Time": duration(quote.forecast.seconds),
     }
 
 
