@@ -137,7 +137,7 @@ class PrivacyFilter:
     def share(self, total: Loss) -> Decimal:
         """Part of the cap that a sum of runs takes: the least of all ways to count, and at most 1 if they fit.
 
-        In whole steps of :data:`SHARE_STEP`, rounded up; 0 of nothing, 1 of an empty cap, infinite if nothing bounds it.
+        In whole steps of :data:`SHARE_STEP`, rounded up; 0 of nothing, 1 of an empty cap, infinite if unbounded.
         """
         if total == NOTHING:
             return Decimal(0)
