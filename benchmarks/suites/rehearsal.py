@@ -67,6 +67,8 @@ _METHODS: Final = {
 }
 _EARLIER_SEED, _FRESH, FRESH_ROWS = 55, 99, 10_000
 _HOLDOUT, _SEED = 20, 7
+#: Of one run under a budget with a delta of 1e-6.
+_RUN_DELTA: Final = Decimal("8e-7")
 #: How far off a rehearsal may be, in points.
 BAR: Final = 5.0
 
@@ -120,11 +122,10 @@ class Real:
     aside: Measure
 
     def plan(self, family: str, epsilon: str) -> RunPlan:
-        """A run with the defaults of its family; a first look has as many pairs as pay, in an account with a delta."""
-        if family != _LOOK:
-            return get_learner(family).plan(self.schema, self.target, Decimal(epsilon), {})
-        asked: dict[str, Any] = {"by": self.target, "records": True} if self.target else {"records": True}
-        return get_learner(family).plan(self.schema, "", Decimal(epsilon), asked, Decimal("0.000001"))
+        """A run with the defaults of its family in an account with a delta; a first look has as many pairs as pay."""
+        look: dict[str, Any] = {"by": self.target, "records": True} if self.target else {"records": True}
+        target, asked = ("", look) if family == _LOOK else (self.target, {})
+        return get_learner(family).plan(self.schema, target, Decimal(epsilon), asked, _RUN_DELTA)
 
     def run(self, family: str, epsilon: str, seed: int) -> tuple[RunPlan, Any]:
         """A private run on those who are not set aside."""
@@ -202,7 +203,7 @@ def _rehearsed(name: str, family: str, epsilon: str, known: str, often: tuple[in
     while len(reached) < fewest or (len(reached) < most and not is_steady(reached, own.aside.unit)):
         turn = len(reached)
         reached.append(fresh.of(family, run_on(learner, invented_table(shape, 1 + turn), plan, 3 + turn)[1]))
-    least = close_from(shape, learner.family)
+    least = close_from(shape, learner.family, plan.delta)
     return float(np.mean(reached)), least is not None and plan.epsilon >= least
 
 

@@ -402,7 +402,7 @@ def float_below(value: Decimal | Fraction | float) -> float:
     return number if exact <= value else math.nextafter(number, -math.inf)
 
 
-def odds_sentence(epsilon: Decimal, delta: Decimal, seen: str = "in this result") -> str:
+def odds_sentence(epsilon: Decimal, delta: Decimal) -> str:
     """Say what epsilon and delta mean as odds, for a reader who does not know the definition.
 
     With a delta, odds may change by more than e^epsilon, with a chance that may exceed delta. By
@@ -421,7 +421,7 @@ def odds_sentence(epsilon: Decimal, delta: Decimal, seen: str = "in this result"
         chance = small(min(3 * delta, Decimal(1)))
         rest = f" (twice e^ε), except with a chance of at most {chance} (3 δ)"
     return (
-        f"Whatever someone sees {seen}, it changes their odds that a given person is "
+        f"Whatever someone sees in this result, it changes their odds that a given person is "
         f"in the data by a factor {bound}{rest}."
     )
 

@@ -19,7 +19,7 @@ from dpcore.arrays import Floats, Ints
 from dpcore.domain.conditions import Condition
 from dpcore.privacy.budgets import EPSILON_STEP, BudgetSplit, gaussian_tail, geometric_tail, row_epsilon
 from dpcore.privacy.filters import largest_rho, smallest_epsilon
-from dpcore.privacy.losses import pure_rho
+from dpcore.privacy.losses import RHO_STEP, pure_rho
 from dpcore.released.evaluation import Evaluation, Figure, evaluate
 from dpcore.released.noisy_counts import Numbers, noise_intervals, point_estimates, sum_tail
 from dpcore.released.plan import EVALUATION, composed_words
@@ -150,9 +150,11 @@ def count_scales(release: Release, step: str, *further: str) -> tuple[float, flo
     most = own + sum((card.budget_split.get(name, Decimal(0)) for name in further), Decimal(0))
     if is_gaussian(card):
         demand(card.rho is not None)
-        # Shares of rho are written as epsilons, so that they were rounded to a step.
-        ends = (most + _ROUNDED, max(own - _ROUNDED, EPSILON_STEP / 10))
-        low, high = (rows / math.sqrt(2 * float(card.rho or 0) * float(part / card.epsilon)) for part in ends)
+        # Shares of rho are written as epsilons; they, the rho and its parts for one row were rounded to their steps.
+        rho, rounded, step_of_row = float(card.rho or 0), _ROUNDED * rows, 2 * float(RHO_STEP) * rows**2
+        most_rho = rho * float((most + rounded) / card.epsilon) + step_of_row
+        own_rho = max(rho * float((own - rounded) / card.epsilon) - step_of_row, float(RHO_STEP) / 10_000)
+        low, high = (rows / math.sqrt(2 * part) for part in (most_rho, own_rho))
     else:
         low, high = (1 / float(row_epsilon(part, rows)) for part in (most, own))
     return low * (1 - _EXACT), high * (1 + _EXACT)

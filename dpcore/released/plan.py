@@ -287,11 +287,11 @@ def guarantee_sentence(plan: RunPlan) -> str:
     )
 
 
-def guaranteed_odds(epsilon: Decimal, delta: Decimal, guarantee: Guarantee, seen: str = "in this result") -> str:
+def guaranteed_odds(epsilon: Decimal, delta: Decimal, guarantee: Guarantee) -> str:
     """Say what a promise means as odds, with the condition that it rests on."""
     if guarantee == "none":
-        return f"Not private: whatever someone sees {seen} may tell them anything about a person in the data."
-    odds = odds_sentence(epsilon, delta, seen)
+        return "Not private: whatever someone sees in this result may tell them anything about a person in the data."
+    odds = odds_sentence(epsilon, delta)
     if guarantee == UNCONDITIONAL:
         return odds
     return f"If the chain has converged: {odds[0].lower()}{odds[1:]}"

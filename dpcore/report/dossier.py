@@ -196,13 +196,11 @@ class Dossier:
                 lead="Not private.",
                 kind="warning",
             )
-        rows = [(_capital(total.what), total.epsilon, total.delta) for total in self.sums]
-        yield Table.of("Privacy budget, exact", ("What", "ε", "δ"), rows, kind="totals")
+        rows = [(_capital(total.what), total.epsilon, total.delta, total.guarantee) for total in self.sums]
+        yield Table.of("Privacy budget, exact", ("What", "ε", "δ", "Guarantee"), rows, kind="totals")
         yield Table.pairs("Budget of the data set, all analysts together", _budget(self.balance), "Part", "Share")
         if short:
             yield Table.of("What each result cost", ("Result", "ε", "δ", "Guarantee"), self._each())
-        for total in self.sums:
-            yield Paragraph(total.odds, lead=f"{_capital(total.what)}:")
         yield Paragraph(
             "Everything spent also includes other results, and runs that failed after reading records. Privacy is "
             "lost by everything that was spent, whether it is in this dossier or not."

@@ -1,4 +1,4 @@
-"""What results cost together, and what a data set has cost: exact, in words and as odds."""
+"""What results cost together, and what a data set has cost: exact."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from dpcore.numerals import small
-from dpcore.privacy.budgets import delta_sentence, plain_epsilon
+from dpcore.privacy.budgets import plain_epsilon
 from dpcore.privacy.filters import PrivacyFilter
 from dpcore.privacy.losses import UNBOUNDED, Loss, run_loss, total_loss
-from dpcore.released.plan import Guarantee, guaranteed_odds
+from dpcore.released.plan import Guarantee
 from dpcore.released.release import Certificate, Release
 from dpcore.workspace.ledger.accounts import Balance
 
@@ -26,8 +26,8 @@ class Total:
     epsilon: str
     delta: str
     """``epsilon``, ``delta``: to the last digit."""
-    odds: str
-    """What they mean."""
+    guarantee: Guarantee
+    """The weakest of all."""
 
 
 def totals(releases: Sequence[Release], balance: Balance, guarantee: Guarantee) -> list[Total]:
@@ -43,17 +43,10 @@ def totals(releases: Sequence[Release], balance: Balance, guarantee: Guarantee) 
     epsilon, delta = cost_together(releases, balance)
     number = len(releases)
     chosen = f"the {number} results in this dossier" if number > 1 else "the result in this dossier"
-    seen = f"in {chosen} together" if number > 1 else f"in {chosen}"
     every = "everything that was spent on this data set, by anybody, as its budget counts it"
     return [
-        _total(f"{chosen}, together" if number > 1 else chosen, epsilon, delta, weakest(releases), seen),
-        _total(
-            every,
-            balance.epsilon,
-            balance.delta,
-            guarantee,
-            "in all results on this data set together",
-        ),
+        _total(f"{chosen}, together" if number > 1 else chosen, epsilon, delta, weakest(releases)),
+        _total(every, balance.epsilon, balance.delta, guarantee),
     ]
 
 
@@ -85,8 +78,5 @@ def weakest(releases: Sequence[Release]) -> Guarantee:
     return next((kind for kind in _WEAKEST_FIRST if kind in kinds), "unconditional")
 
 
-def _total(what: str, epsilon: Decimal, delta: Decimal, guarantee: Guarantee, seen: str) -> Total:
-    odds = guaranteed_odds(epsilon, delta, guarantee, seen)
-    if delta and guarantee != "none":
-        odds += f" {delta_sentence(delta)}"
-    return Total(what, plain_epsilon(epsilon), small(delta), odds)
+def _total(what: str, epsilon: Decimal, delta: Decimal, guarantee: Guarantee) -> Total:
+    return Total(what, plain_epsilon(epsilon), small(delta), guarantee)

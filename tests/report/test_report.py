@@ -227,7 +227,7 @@ def test_sums_are_the_ledgers_to_the_last_digit(service: Service, info: DatasetI
     balance = service.total_balance(info.id)
     assert Decimal(of_chosen[1]) <= min(sum(entry.epsilon for entry in own), balance.epsilon)
     assert of_chosen[2] in {small(sum(entry.delta for entry in own)), "10⁻⁵"}
-    assert of_all[1:] == [plain_epsilon(balance.epsilon), "10⁻⁵"]
+    assert of_all[1:3] == [plain_epsilon(balance.epsilon), "10⁻⁵"]
     assert of_chosen[0] == "The 2 results in this dossier, together"
     account = dict(table_rows(html, "Budget of the data set, all analysts together"))
     assert account == {
@@ -246,8 +246,8 @@ def test_without_a_delta_everything_is_a_sum(service: Service) -> None:
     run(service, info, "tree", "1.000000007")
     html = service.dossier(info.name, [first], Application(), "html").decode()
     [of_chosen, of_all] = table_rows(html, "Privacy budget, exact")
-    assert of_chosen[1:] == ["0.123456789", "0"]
-    assert of_all[1:] == ["1.123456796", "0"]
+    assert of_chosen[1:3] == ["0.123456789", "0"]
+    assert of_all[1:3] == ["1.123456796", "0"]
     account = dict(table_rows(html, "Budget of the data set, all analysts together"))
     assert (account["Left"], account["Budget"]) == ("87.5171 %", "ε = 9.00")
     assert "the ε of all runs add up" in html

@@ -111,7 +111,7 @@ def _loss(dossier: Dossier) -> Loss:
         privacy_parameters=Parameters(epsilon=float(epsilon), delta=float(delta) if delta else None),
         privacy_parameters_details=f"Exact: ε = {plain_epsilon(epsilon)}, δ = {exact_amount(delta)} for these results "
         f"together; ε = {plain_epsilon(dossier.balance.epsilon)}, δ = {exact_amount(dossier.balance.delta)} for "
-        f"everything that was spent on the data set, by anybody. {chosen.odds}",
+        f"everything that was spent on the data set, by anybody. Guarantee of these results: {chosen.guarantee}.",
     )
 
 

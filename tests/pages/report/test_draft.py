@@ -142,7 +142,7 @@ def test_the_page_says_of_all_that_was_spent_what_the_dossier_says(visit: Visit)
     visit(BOB)
     his = result_of_visitor(dataset_id)
     text = words(choose(open_page("report"), his))
-    condition = "If the chain has converged"
+    condition = "conditional on convergence"
     assert text.count(condition) == 1, "of a result that he may not read, its kind counts"
     dossier = access.service().dossier(dataset_id, [his], Application(), "html").decode()
     assert condition in reports.read(dossier).text

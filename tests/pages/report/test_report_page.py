@@ -116,8 +116,6 @@ def test_the_report_says_what_was_spent_and_costs_nothing():
     app = chosen_app(dataset_id, first)
     text = words(app)
     assert not lacking(text, "<td>0.50</td>", "<td>1.20</td>")
-    assert "by a factor of at most 1.65" in text, "the chosen one: e to the 0.5"
-    assert "by a factor of at most 3.33" in text, "everything: e to the 1.2"
     labels = [item.proto.label for item in app.get("download_button")]
     assert labels[:4] == ["Download as PDF", "Word", "Web page", "Markdown"]
     assert len(labels) == len(FORMS)

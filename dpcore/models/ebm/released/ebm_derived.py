@@ -112,8 +112,8 @@ def _axis(release: Release, axis: Axis) -> Axis:
         demand(len(axis.groups) == len(column.cells))
         demand(sorted(set(axis.groups)) == list(range(len(set(axis.groups)))))
         return Axis.categories(column, axis.groups)
-    points = (column.lower, *axis.edges, column.upper)
-    demand(all(low < high for low, high in pairwise(points)))
+    demand(all(low < high for low, high in pairwise(axis.edges)))
+    demand(all(column.lower <= edge <= column.upper for edge in axis.edges))  # Of integers, one may be the bound.
     return Axis.numeric(column, axis.edges)
 
 
