@@ -236,7 +236,7 @@ def test_sums_are_the_ledgers_to_the_last_digit(service: Service, info: DatasetI
         "Reserved": "0 %",
         "Left": percent(balance.left, up=False),
     }
-    assert not lacking(html, "the 2 results in this dossier together", "by a filter for runs")
+    assert not lacking(html, "The 2 results in this dossier, together", "by a filter for runs")
     assert service.total_balance(info.id) == balance, "it cost nothing"
 
 
