@@ -86,15 +86,16 @@ class CapState:
         return max(_ZERO, 1 - self.cap.share(self.total + loss))
 
     def lacks(self, loss: Loss) -> Decimal:
-        """By how much the cap would have to be larger for one more run of this loss, for which it has no room.
+        """By how much the epsilon of the cap would have to be larger for one more run of this loss; 0 if it fits.
 
-        In epsilon, looked for: under a larger cap orders and prices are others.
+        Looked for: under a larger cap the best order is another.
         """
 
         def fits(more: Decimal) -> Decimal:
-            cap = replace(self.cap, epsilon=self.cap.epsilon + more)
-            return Decimal(cap.accepts(self.total + cap.priced(loss)))
+            return Decimal(replace(self.cap, epsilon=self.cap.epsilon + more).accepts(self.total + loss))
 
+        if self.accepts(loss):
+            return _ZERO
         spent = self.cap.spent(self.total + loss)
         return largest_epsilon(fits, _ZERO) + EPSILON_STEP if spent.is_finite() else spent
 

@@ -131,7 +131,7 @@ class Quote:
     @property
     def short_by(self) -> Decimal:
         """How much larger the epsilon of the budget would have to be; infinite if none would help."""
-        return self.balance.short_by(self.loss)
+        return self.balance.short_by(self.plan.loss)
 
     @property
     def refusal(self) -> str:
