@@ -116,12 +116,8 @@ def _download(
 
 def _costs(sums: Sequence[Total]) -> None:
     """What the dossier will say about privacy, in its own words."""
-    rows = [markup.row([escape(cell) for cell in (_capital(s.what), s.epsilon, s.delta, s.guarantee)]) for s in sums]
+    rows = [markup.row([escape(cell) for cell in (s.what, s.epsilon, s.delta, s.guarantee)]) for s in sums]
     markup.table("What it cost in privacy, exactly", ["What", "ε", "δ", "Guarantee"], rows)
-
-
-def _capital(words: str) -> str:
-    return words[:1].upper() + words[1:]
 
 
 def _maker(form: str, dataset: DatasetInfo, chosen: Sequence[Release], written: Application) -> Callable[[], bytes]:

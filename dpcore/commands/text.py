@@ -92,7 +92,7 @@ def quote_text(quote: Quote) -> str:
     margin = quote.plan.count_margin()
     lines = [
         f"This run would promise epsilon = {plain_epsilon(quote.epsilon)}; nothing has been spent.",
-        f"{price(quote)} {percent(quote.balance.left, up=False)} is left now.",
+        f"It takes {price(quote)}. {percent(quote.balance.left, up=False)} is left now.",
         f"Noise on each printed count: ±{margin} with 95% confidence.",
         f"It takes {quote.forecast.text}, if nothing else runs here.",
         quote.guarantee,

@@ -119,10 +119,14 @@ class PrivacyFilter:
         return total.epsilon <= self.epsilon and total.delta <= self._added_delta
 
     def _mixes(self, total: Loss) -> bool:
+        return self._mixed_left(total) >= 0
+
+    def _mixed_left(self, total: Loss) -> Decimal:
+        """Epsilon that is left at the order of :attr:`_mixed`; below 0 if there is none, infinitely so if unbounded."""
         if self._mixed is None:
-            return False
+            return Decimal("-Infinity")
         order, room = self._mixed
-        return total.pure + order * total.rest <= room
+        return room - total.pure - order * total.rest
 
     def ways(self, total: Loss) -> Iterator[Decimal]:
         """Part of the cap that a sum of runs takes in each way of counting that applies; exact, and not rounded."""
@@ -130,9 +134,8 @@ class PrivacyFilter:
             yield total.epsilon / self.epsilon
         if self.rho and total.rho.is_finite():
             yield (total.rho + (total.without_rho / self._order if total.without_rho else 0)) / self.rho
-        if self._mixed is not None and total.rest.is_finite():
-            order, room = self._mixed
-            yield (total.pure + order * total.rest + self.epsilon - room) / self.epsilon
+        if (mixed := self._mixed_left(total)).is_finite():
+            yield (self.epsilon - mixed) / self.epsilon
 
     def share(self, total: Loss) -> Decimal:
         """Part of the cap that a sum of runs takes: the least of all ways to count, and at most 1 if they fit.
@@ -169,9 +172,8 @@ class PrivacyFilter:
         ways = [self.composed(total)]
         if total.delta <= self._added_delta:
             ways.append(total.epsilon)
-        if self._mixed is not None and total.rest.is_finite():
-            order, room = self._mixed
-            ways.append(total.pure + order * total.rest + self.epsilon - room)
+        if (mixed := self._mixed_left(total)).is_finite():
+            ways.append(self.epsilon - mixed)
         least = min(ways)
         shown = least.quantize(EPSILON_STEP, rounding=ROUND_CEILING) if least.is_finite() else least
         return min(shown, self.epsilon) if self.accepts(total) else shown
@@ -200,8 +202,7 @@ class PrivacyFilter:
             room = self._order * (self.rho - total.rho) - total.without_rho
             ways.append(_times(room, loss.without_rho + self._order * loss.rho))
         if self._mixed is not None:
-            order, room = self._mixed
-            ways.append(_times(room - total.pure - order * total.rest, loss.pure + order * loss.rest))
+            ways.append(_times(self._mixed_left(total), loss.pure + self._mixed[0] * loss.rest))
         return max(ways)
 
     def largest(self, total: Loss, *, pure: bool = False) -> Decimal:
@@ -214,12 +215,9 @@ class PrivacyFilter:
         """
         if self.run_delta and not pure:
             return self._largest_composed(total)
-        ways = [Decimal(0)]
+        ways = [Decimal(0), self._mixed_left(total)]
         if total.delta <= self._added_delta:
             ways.append(self.epsilon - total.epsilon)
-        if self._mixed is not None:
-            order, room = self._mixed
-            ways.append(room - total.pure - order * total.rest)
         if self._composes(total):
             ways.append(pure_epsilon(self._rho_left(total)))
         return max(ways).quantize(EPSILON_STEP, rounding=ROUND_FLOOR)
@@ -245,8 +243,7 @@ class PrivacyFilter:
     def _largest_composed(self, total: Loss) -> Decimal:
         ways = [self._rho_left(total)] if self._composes(total) else []
         if self._mixed is not None:
-            order, room = self._mixed
-            ways.append((room - total.pure - order * total.rest) / order)
+            ways.append(self._mixed_left(total) / self._mixed[0])
         return _epsilon_within(max(ways, default=Decimal(0)), self.run_delta)
 
 

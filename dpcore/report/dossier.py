@@ -196,7 +196,7 @@ class Dossier:
                 lead="Not private.",
                 kind="warning",
             )
-        rows = [(_capital(total.what), total.epsilon, total.delta, total.guarantee) for total in self.sums]
+        rows = [(total.what, total.epsilon, total.delta, total.guarantee) for total in self.sums]
         yield Table.of("Privacy budget, exact", ("What", "ε", "δ", "Guarantee"), rows, kind="totals")
         yield Table.pairs("Budget of the data set, all analysts together", _budget(self.balance), "Part", "Share")
         if short:
@@ -222,10 +222,6 @@ class Dossier:
     def _columns(self) -> Iterator[Written]:
         yield Paragraph(f"Public: {words_of(self.dataset.schema.origins)}.", kind="small")
         yield from schema_tables(self.dataset.schema)
-
-
-def _capital(words: str) -> str:
-    return words[:1].upper() + words[1:]
 
 
 def _budget(balance: Balance) -> dict[str, str]:

@@ -14,12 +14,12 @@ from dpcore.workspace.ledger.requests import Quote
 
 
 def price(quote: Quote) -> str:
-    """What a run takes of the budget, and how many like it fit, itself included; exact."""
-    takes = f"It takes {percent(quote.share)} of the budget"
+    """What a run takes of the budget, and how many like it fit, itself included; exact. Follows "takes"."""
+    takes = f"{percent(quote.share)} of the budget"
     if not quote.affordable:
-        return f"{takes}."
+        return takes
     more = quote.runs_like_this_left
-    return f"{takes}; {whole(more)} such runs are left." if more > 1 else f"{takes}; no other like it fits after it."
+    return f"{takes}; {whole(more)} such runs are left" if more > 1 else f"{takes}; no other like it fits after it"
 
 
 def states_rho(card: Certificate) -> bool:

@@ -42,10 +42,10 @@ def totals(releases: Sequence[Release], balance: Balance, guarantee: Guarantee) 
     """
     epsilon, delta = cost_together(releases, balance)
     number = len(releases)
-    chosen = f"the {number} results in this dossier" if number > 1 else "the result in this dossier"
-    every = "everything that was spent on this data set, by anybody, as its budget counts it"
+    chosen = f"The {number} results in this dossier, together" if number > 1 else "The result in this dossier"
+    every = "Everything that was spent on this data set, by anybody, as its budget counts it"
     return [
-        _total(f"{chosen}, together" if number > 1 else chosen, epsilon, delta, weakest(releases)),
+        _total(chosen, epsilon, delta, weakest(releases)),
         _total(every, balance.epsilon, balance.delta, guarantee),
     ]
 

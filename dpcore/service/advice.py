@@ -287,7 +287,7 @@ def _shown(question: AdviceQuestion, family: str, rows: int, quote: Quote) -> st
 
 def _costs(quote: Quote) -> str:
     time = f"It runs for {quote.forecast.text}."
-    return f"{price(quote)} {time}" if quote.affordable or quote.short else time
+    return f"It takes {price(quote)}. {time}" if quote.affordable or quote.short else time
 
 
 def _none_fits(quote: Quote) -> str:

@@ -49,7 +49,7 @@ def enter(value: Decimal) -> None:
 
 
 def _typed() -> None:
-    """What was typed is no size, unless it is one to the last digit. For use in callbacks."""
+    """What was typed is no size. For use in callbacks."""
     st.session_state[_SIZE] = None
 
 

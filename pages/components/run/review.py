@@ -113,7 +113,7 @@ def _lines(review: Review, quote: Quote) -> dict[str, str]:
         "Asks for": f"{asked}, to predict {target}" if review.request.target else asked,
         "Data set": review.dataset_name,
         "Promises": f"ε = {plain_epsilon(quote.epsilon)}{at_delta(quote.plan.delta)}",
-        "Takes": price(quote).removeprefix("It takes ").removesuffix("."),
+        "Takes": price(quote),
         "Left after it": percent(quote.left_after, up=False) if quote.affordable else "not enough",
         f"Noise on {noise.what.partition(' (')[0]}": f"±{whole(noise.margin())}, 95%",
         "Time": duration(quote.forecast.seconds),

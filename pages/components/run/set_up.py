@@ -133,7 +133,7 @@ def _quote(request: RunRequest | None, problem: str | None) -> Quote | None:
     noise = f"Noise on {first.what}: ±{whole(margin)}, 95%." if margin else "Every count is as good as exact."
     markup.notice("plain", noise, _meaning(quote))
     if quote.share.is_finite():
-        st.markdown(f"**{markup.plain(spending.price(quote))}**")
+        st.markdown(f"**{markup.plain(f'It takes {spending.price(quote)}.')}**")
     if not quote.affordable:
         _refused(quote)
     return quote

@@ -6,7 +6,6 @@ composes this budget is a rho. Proofs: ``docs/privacy/trees.md``, "The form that
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import ROUND_FLOOR, Decimal
@@ -17,6 +16,7 @@ import numpy as np
 
 from dpcore.arrays import Ints
 from dpcore.errors import BudgetError
+from dpcore.learning.count_budget import CountBudget
 from dpcore.learning.learner import PlanRequest
 from dpcore.privacy.budgets import EPSILON_STEP, BudgetSplit, float_below
 from dpcore.privacy.losses import RHO_STEP, selection_epsilon
@@ -81,9 +81,7 @@ class PathForm:
 
     def count_noise(self, what: str, amount: Decimal) -> CountNoise:
         """Noise to expect on counts that cost an amount."""
-        if self.composed:
-            return CountNoise(what, deviation=1 / math.sqrt(2 * float_below(amount)))
-        return CountNoise(what, amount)
+        return CountBudget(amount, self.composed).noise(what)
 
 
 PURE: Final = PathForm(composed=False)
